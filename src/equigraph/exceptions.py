@@ -1,0 +1,100 @@
+"""Exceptions and warnings of equigraph.
+
+Every message is one sentence that says what is wrong, where, and what was expected.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from types import ModuleType
+
+
+class EquigraphError(Exception):
+    """Base class of every error that equigraph raises on purpose."""
+
+
+class InputError(EquigraphError, ValueError):
+    """A value that equigraph cannot work with."""
+
+
+class GraphError(InputError):
+    """The graph, or the file or object it comes from, is not usable."""
+
+
+class GroupsError(InputError):
+    """The sensitive features are not usable."""
+
+
+class ParameterError(InputError):
+    """A parameter is out of range, or parameters contradict each other."""
+
+
+class InfeasibleError(InputError):
+    """What was asked cannot be met on this graph by this method."""
+
+
+class DatasetError(EquigraphError, OSError):
+    """A data set could not be found, fetched or verified."""
+
+
+class MissingDependencyError(EquigraphError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class EquigraphWarning(UserWarning):
+    """Base class of the warnings of equigraph."""
+
+
+class SelfLoopWarning(EquigraphWarning):
+    """Self-loops were dropped."""
+
+
+class EmptyClusterWarning(EquigraphWarning):
+    """Fewer clusters are populated than were asked for."""
+
+
+class FairnessIgnoredWarning(EquigraphWarning):
+    """Fairness was asked for and no groups were given."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Issue a warning that points at the caller's own line, however deep in equigraph it arises."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "equigraph",
+        "sklearn",
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module, or say in one sentence which extra brings it.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module, such as ``"pyarrow"``.
+    extra : str
+        The extra of equigraph that installs it.
+    purpose : str
+        What needs it, as the start of the sentence.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the module cannot be imported.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{purpose} needs {module.split('.')[0]}, which is not installed: pip install 'equigraph[{extra}]'."
+        ) from error

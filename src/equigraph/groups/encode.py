@@ -1,0 +1,162 @@
+"""Turn sensitive features into integer group codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph.exceptions import GroupsError
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Group of each node, as codes into a list of names.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_nodes,), dtype intp
+        Group of each node, in ``range(n_groups)``. Every group has at least one node.
+    names : ndarray of shape (n_groups,)
+        Value of the attribute that each code stands for, sorted.
+    sizes : ndarray of shape (n_groups,), dtype intp
+        Number of nodes of each group.
+    """
+
+    codes: NDArray[np.intp]
+    names: NDArray[Any]
+    sizes: NDArray[np.intp]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.codes.size)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups (m in the paper)."""
+        return int(self.names.size)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of each group in the population."""
+        return self.sizes / self.codes.size
+
+
+def encode_groups(sensitive_features: ArrayLike | Groups, *, n_nodes: int | None = None) -> Groups:
+    """Encode a categorical node attribute.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or (n_nodes, 1), or Groups
+        One categorical value per node, of any type that can be compared with itself. Arrays, lists,
+        and pandas or polars columns are taken in node order.
+    n_nodes : int, optional
+        Number of nodes that the attribute must cover.
+
+    Returns
+    -------
+    Groups
+        Codes, names and sizes.
+
+    Raises
+    ------
+    GroupsError
+        If the shape or length is wrong, or a value is missing.
+
+    Examples
+    --------
+    >>> groups = encode_groups(["girl", "boy", "girl"])
+    >>> groups.codes.tolist(), groups.names.tolist(), groups.sizes.tolist()
+    ([1, 0, 1], ['boy', 'girl'], [1, 2])
+    """
+    if isinstance(sensitive_features, Groups):
+        groups = sensitive_features
+        _check_length(groups.n_nodes, n_nodes)
+        return groups
+    values = as_column(sensitive_features)
+    _check_length(values.size, n_nodes)
+    missing = np.flatnonzero(is_missing(values))
+    if missing.size:
+        raise GroupsError(
+            f"The sensitive feature of {missing.size} of {values.size} nodes is missing (first at position "
+            f"{missing[0]}): give every node a group, or read the graph with "
+            "read_graph(..., missing='own-group' or 'drop')."
+        )
+    names, codes = unique_values(values)
+    codes = codes.astype(np.intp, copy=False)
+    return Groups(codes=codes, names=names, sizes=np.bincount(codes, minlength=names.size).astype(np.intp))
+
+
+def as_column(values: Any) -> NDArray[Any]:
+    """Return a one-dimensional array of the values of one attribute, without changing any of them."""
+    if hasattr(values, "to_pylist"):  # pyarrow, whose to_numpy refuses to copy text
+        array = _object_array(values.to_pylist())
+    elif hasattr(values, "to_numpy"):  # pandas, polars and narwhals columns and frames
+        array = values.to_numpy()
+    elif isinstance(values, np.ndarray):
+        array = values
+    elif isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise GroupsError(
+            f"The sensitive features must be one value per node, not a single {type(values).__name__}."
+        )
+    else:
+        values = list(values)
+        # A list of mixed types must not be cast to strings by numpy: 1 and "1" are different groups.
+        kinds = {type(value) for value in values}
+        array = np.asarray(values) if len(kinds) == 1 else _object_array(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise GroupsError(
+            f"The sensitive features have shape {array.shape}; expected one value per node, "
+            "(n_nodes,) or (n_nodes, 1)."
+        )
+    return array
+
+
+def _object_array(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are None, NaN, NaT or pandas' NA."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    return np.fromiter((_is_missing_value(value) for value in values), dtype=bool, count=values.size)
+
+
+def _is_missing_value(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def unique_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the sorted distinct values and the index of each value among them."""
+    if values.dtype.kind != "O":
+        return np.unique(values, return_inverse=True)
+    try:
+        return np.unique(values, return_inverse=True)
+    except TypeError:
+        # Mixed types have no natural order: order by type, then by text, which is stable across runs.
+        distinct = sorted(set(values.tolist()), key=lambda value: (type(value).__name__, str(value)))
+        position = {value: i for i, value in enumerate(distinct)}
+        codes = np.fromiter((position[value] for value in values), dtype=np.intp, count=values.size)
+        return _object_array(distinct), codes
+
+
+def _check_length(length: int, n_nodes: int | None) -> None:
+    if n_nodes is not None and length != n_nodes:
+        raise GroupsError(
+            f"The sensitive features have {length} values and the graph has {n_nodes} nodes: "
+            "give one value per node, in node order."
+        )

@@ -1,0 +1,87 @@
+"""Sensitive features of every kind become the same codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equigraph.exceptions import GroupsError
+from equigraph.groups import contingency_table, encode_groups, group_means, group_sums
+
+
+def columns():
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    values = ["b", "a", "c", "a"]
+    return {
+        "list": values,
+        "array": np.array(values),
+        "objects": np.array(values, dtype=object),
+        "column vector": np.array(values)[:, None],
+        "pandas": pd.Series(values),
+        "pandas categorical": pd.Series(values, dtype="category"),
+        "pandas frame": pd.DataFrame({"g": values}),
+        "polars": pl.Series(values),
+        "pyarrow": pa.array(values),
+        "pyarrow chunks": pa.chunked_array([values[:2], values[2:]]),
+    }
+
+
+@pytest.mark.parametrize("kind", columns())
+def test_every_container(kind):
+    groups = encode_groups(columns()[kind])
+    assert groups.codes.tolist() == [1, 0, 2, 0]
+    assert groups.names.tolist() == ["a", "b", "c"]
+    assert groups.sizes.tolist() == [2, 1, 1]
+    assert groups.shares.sum() == 1
+
+
+def test_mixed_types_stay_apart():
+    groups = encode_groups([1, "1", 1, "x"])
+    assert groups.n_groups == 3
+    assert groups.codes[0] == groups.codes[2] != groups.codes[1]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan])
+def test_missing_values_are_told_with_their_place(missing):
+    with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing \(first at position 1"):
+        encode_groups(["a", missing, "b"])
+
+
+def test_pandas_missing_values():
+    import pandas as pd
+
+    with pytest.raises(GroupsError, match="2 of 3"):
+        encode_groups(pd.Series(["a", pd.NA, None], dtype="string"))
+
+
+@pytest.mark.parametrize(("value", "message"), [("gender", "not a single str"), (np.zeros((3, 2)), "shape")])
+def test_wrong_shapes(value, message):
+    with pytest.raises(GroupsError, match=message):
+        encode_groups(value)
+
+
+def test_length_is_checked():
+    with pytest.raises(GroupsError, match="2 values and the graph has 3 nodes"):
+        encode_groups([1, 2], n_nodes=3)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(-5, 5)), min_size=1))
+def test_tables_against_loops(rows):
+    labels, codes, values = (np.array(column) for column in zip(*rows, strict=True))
+    table = contingency_table(labels, codes, 4, 3)
+    sums = group_sums(values[:, None], codes, 3)
+    for cluster in range(4):
+        for group in range(3):
+            assert table[cluster, group] == sum((a, b) == (cluster, group) for a, b, _ in rows)
+    for group in range(3):
+        members = [value for _, b, value in rows if b == group]
+        assert sums[group, 0] == pytest.approx(sum(members), abs=1e-12)
+    present = np.unique(codes)
+    compact = np.searchsorted(present, codes)
+    means = group_means(values[:, None], compact, present.size)
+    assert means[:, 0] == pytest.approx([values[codes == g].mean() for g in present], abs=1e-12)
