@@ -1,0 +1,203 @@
+"""Graphs of other libraries, read through their own methods; none of the libraries is imported here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GraphError, GroupsError
+from equigraph.graph.edges import EdgeRows
+from equigraph.graph.names import as_names, check_unique, names_from_text, object_array
+
+# Weight as the user names it: None is the default of the library, False means to ignore weights.
+Weight = str | int | bool | None
+
+
+def library_of(X: Any) -> str | None:
+    """Return which library an object comes from, by the module of its type or of a parent of it."""
+    for kind in type(X).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in _READERS or root in ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf"):
+            return root
+    return None
+
+
+def rows_from(X: Any, library: str, weight: Weight = None) -> tuple[EdgeRows, bool]:
+    """Return the edges of a foreign graph, and whether they are directed."""
+    if isinstance(weight, int) and weight is not False:
+        raise GraphError(f"weight={weight!r} is a column number, and a {library} graph has no columns.")
+    source, target, weights, names, directed = _READERS[library](X, weight)
+    check_unique(names, f"the {library} graph")
+
+    def where(row: int) -> str:
+        i, j = int(source[row]), int(target[row])
+        return f"edge ({names[[i]].tolist()[0]!r}, {names[[j]].tolist()[0]!r})"
+
+    return EdgeRows(source, target, weights, names, where), directed
+
+
+Parts = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None, NDArray[Any], bool]
+
+
+def _from_networkx(X: Any, weight: Weight) -> Parts:
+    nodes = list(X)
+    place = {node: i for i, node in enumerate(nodes)}
+    ends = [(place[u], place[v]) for u, v in X.edges()]
+    weights = None
+    if weight is not False:
+        attribute = "weight" if weight is None else weight
+        values = [w for _, _, w in X.edges(data=attribute)]
+        if weight is not None and values and all(w is None for w in values):
+            raise GraphError(f"No edge has an attribute {attribute!r}: expected the name of a weight.")
+        if any(w is not None for w in values):
+            weights = _weights([1 if w is None else w for w in values])
+    source, target = _ends(ends)
+    return source, target, weights, as_names(object_array(nodes)), bool(X.is_directed())
+
+
+def _from_igraph(X: Any, weight: Weight) -> Parts:
+    if not hasattr(X, "get_edgelist"):
+        raise GraphError(f"An igraph {type(X).__name__} is not a graph: expected igraph.Graph.")
+    source, target = _ends(X.get_edgelist())
+    weights = None
+    if weight is not False:
+        attribute = "weight" if weight is None else weight
+        if attribute in X.es.attributes():
+            weights = _weights([1 if w is None else w for w in X.es[attribute]])
+        elif weight is not None:
+            raise GraphError(f"No edge has an attribute {attribute!r}: expected the name of a weight.")
+    named = "name" in X.vs.attributes()
+    names = as_names(object_array(X.vs["name"])) if named else np.arange(X.vcount(), dtype=np.int64)
+    return source, target, weights, names, bool(X.is_directed())
+
+
+def _from_networkit(X: Any, weight: Weight) -> Parts:
+    if not hasattr(X, "iterEdgesWeights"):
+        raise GraphError(f"A networkit {type(X).__name__} is not a graph: expected networkit.Graph.")
+    if isinstance(weight, str):
+        raise GraphError("A networkit graph has one weight without a name: expected weight=None or False.")
+    # Ids have holes once nodes are removed, so they are kept as names and edges point to positions.
+    names = np.fromiter(X.iterNodes(), dtype=np.int64, count=X.numberOfNodes())
+    count = X.numberOfEdges()
+    triples = np.fromiter(
+        (end for edge in X.iterEdgesWeights() for end in edge), dtype=np.float64, count=3 * count
+    ).reshape(count, 3)
+    order = np.argsort(names)
+    source, target = (order[np.searchsorted(names, triples[:, k], sorter=order)] for k in (0, 1))
+    weights = triples[:, 2] if X.isWeighted() and weight is not False else None
+    return source, target, weights, names, bool(X.isDirected())
+
+
+def _from_pyg(X: Any, weight: Weight) -> Parts:
+    index = getattr(X, "edge_index", None)
+    if index is None:
+        raise GraphError(
+            f"A torch_geometric {type(X).__name__} without edge_index: expected Data with an edge_index."
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyG warns when it infers the number of nodes from the edges
+        n = int(X.num_nodes)
+    source, target = _tensor(index).astype(np.int64).reshape(2, -1)
+    if source.size and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n):
+        raise GraphError(f"edge_index names a node outside 0 to {n - 1}: expected positions of {n} nodes.")
+    weights = None
+    if weight is not False:
+        weights = _pyg_weights(X, weight, source.size)
+    return source, target, weights, np.arange(n, dtype=np.int64), True
+
+
+def _pyg_weights(X: Any, weight: Weight, count: int) -> NDArray[Any] | None:
+    keys = ("edge_weight", "edge_attr") if weight is None else (weight,)
+    for key in keys:
+        tensor = getattr(X, str(key), None)
+        if tensor is None:
+            continue
+        values = _tensor(tensor)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.shape == (count,):
+            return values
+    if weight is not None:
+        raise GraphError(f"The data has no {weight!r} with one number per edge: expected a weight.")
+    return None  # an edge_attr with several columns holds features, not a weight
+
+
+def _tensor(tensor: Any) -> NDArray[Any]:
+    return tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else np.asarray(tensor)
+
+
+def _ends(pairs: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    both = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _weights(values: list[Any]) -> NDArray[Any]:
+    array = np.asarray(values) if all(isinstance(v, (int, float)) for v in values) else object_array(values)
+    return array if array.dtype.kind in "buif" else object_array(values)
+
+
+_READERS: dict[str, Callable[[Any, Weight], Parts]] = {
+    "networkx": _from_networkx,
+    "igraph": _from_igraph,
+    "networkit": _from_networkit,
+    "torch_geometric": _from_pyg,
+}
+
+
+def node_attribute(X: Any, library: str | None, attribute: str) -> NDArray[Any]:
+    """Return a node attribute of a foreign graph, in node order, with None where it is missing."""
+    if library == "networkx":
+        values = [data.get(attribute) for _, data in X.nodes(data=True)]
+        known = sorted({str(key) for _, data in X.nodes(data=True) for key in data})
+        found = any(value is not None for value in values)
+    elif library == "igraph":
+        known = X.vs.attributes()
+        found = attribute in known
+        values = X.vs[attribute] if found else []
+    elif library == "torch_geometric":
+        known = [str(key) for key in X.keys()]  # noqa: SIM118 (Data is no mapping)
+        found = attribute in known
+        values = _per_node(X, attribute) if found else []
+    else:
+        raise GroupsError(
+            f"attribute={attribute!r} alone does not say where the groups are: pass groups=, for this kind "
+            "of graph has no node attributes."
+        )
+    if not found:
+        raise GroupsError(
+            f"No node has an attribute {attribute!r}: the graph has {', '.join(known) or 'no attributes'}."
+        )
+    array = object_array(values)
+    present = [value for value in array if value is not None]
+    return as_names(object_array(present)) if len(present) == array.size else array
+
+
+def _per_node(X: Any, attribute: str) -> list[Any]:
+    values = _tensor(X[attribute])
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or values.size != X.num_nodes:
+        raise GroupsError(
+            f"The attribute {attribute!r} has shape {values.shape}: expected one value for each of the "
+            f"{X.num_nodes} nodes."
+        )
+    return values.tolist()
+
+
+def with_integer_names(X: Any) -> Any:
+    """Return a networkx graph read from a file with integer nodes, if every name is a canonical integer."""
+    nodes = list(X)
+    if not all(isinstance(node, str) for node in nodes):
+        return X
+    names = names_from_text(nodes)
+    if names.dtype.kind != "i":
+        return X
+    result = type(X)()
+    place = dict(zip(nodes, names.tolist(), strict=True))
+    result.add_nodes_from((place[node], data) for node, data in X.nodes(data=True))
+    result.add_edges_from((place[u], place[v], data) for u, v, data in X.edges(data=True))
+    return result

@@ -1,0 +1,224 @@
+"""Put groups onto the nodes of a graph: by position, or by the names of the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.adapters import library_of
+from equigraph.graph.edges import canonical_index
+from equigraph.graph.graph import Graph
+from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, texts
+from equigraph.graph.tables import Table, column_place, is_table, read_table
+from equigraph.groups.encode import as_column
+
+MISSING = ("error", "own-group", "drop")
+UNKNOWN = ("error", "add", "ignore")
+
+
+@dataclass(frozen=True)
+class Values:
+    """Groups as the user gave them.
+
+    Attributes
+    ----------
+    values : ndarray
+        The groups.
+    keys : ndarray or None
+        Name of the node of each value; None if the values are in node order.
+    attribute : str or None
+        Name of the attribute.
+    """
+
+    values: NDArray[Any]
+    keys: NDArray[Any] | None
+    attribute: str | None
+
+
+def check_options(missing: str, unknown: str) -> None:
+    """Raise ParameterError unless both are known."""
+    if missing not in MISSING:
+        raise ParameterError(f"missing={missing!r} is unknown: expected 'error', 'own-group' or 'drop'.")
+    if unknown not in UNKNOWN:
+        raise ParameterError(f"unknown={unknown!r} is unknown: expected 'error', 'add' or 'ignore'.")
+
+
+def take_groups(groups: Any, attribute: Any, node_column: Any, graph: Graph) -> Values:
+    """Read groups from a path, mapping, table, column or array."""
+    name = None if attribute is None else str(attribute)
+    if isinstance(groups, (str, Path)) or hasattr(groups, "__fspath__"):
+        from equigraph.graph.group_files import read_groups_file
+
+        return read_groups_file(Path(groups), attribute, node_column, graph)
+    if isinstance(groups, Mapping):
+        return Values(object_array(groups.values()), object_array(groups.keys()), name)
+    library = library_of(groups)
+    if library is not None and is_table(groups):
+        return values_of_table(read_table(groups), attribute, node_column, graph)
+    if name is None and isinstance(getattr(groups, "name", None), str):
+        name = groups.name
+    # An arrow array refuses to_numpy where that needs a copy, so it goes through a list.
+    values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
+    index: Any = getattr(groups, "index", None)
+    if not graph.positional and hasattr(index, "to_numpy"):
+        return Values(values, np.asarray(index.to_numpy()), name)
+    return Values(values, None, name)
+
+
+def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph) -> Values:
+    """Choose the column of names and the column of values; a single column is taken like a Series."""
+    columns = table.columns
+    if len(columns) == 1 and node_column is None:
+        if attribute is not None and column_place(columns, attribute) is None:
+            raise GroupsError(f"The groups have no column {attribute!r}: expected {columns[0]!r}.")
+        return Values(table.values[0], None if graph.positional else table.index, str(columns[0]))
+    key = 0 if node_column is None else column_place(columns, node_column)
+    if key is None:
+        raise GroupsError(f"node_column={node_column!r} is not a column: the groups have {_listed(columns)}.")
+    if attribute is None:
+        others = [k for k in range(len(columns)) if k != key]
+        if len(others) != 1:
+            raise GroupsError(f"Name the column of the groups with attribute=: there are {_listed(columns)}.")
+        value: int | None = others[0]
+    else:
+        value = column_place(columns, attribute)
+    if value is None:
+        raise GroupsError(f"The groups have no column {attribute!r}: there are {_listed(columns)}.")
+    return Values(table.values[value], table.values[key], str(columns[value]))
+
+
+def _listed(columns: list[Any]) -> str:
+    return ", ".join(repr(column) for column in columns)
+
+
+def attach(graph: Graph, given: Values, *, missing: str, unknown: str) -> Graph:
+    """Return the graph with groups, after the rules for missing values and unknown nodes."""
+    what = f"The attribute {given.attribute!r}" if given.attribute else "The group"
+    if given.keys is None:
+        values = _in_node_order(graph, given.values)
+    else:
+        graph, values = _by_name(graph, given.keys, given.values, unknown)
+    absent = has_missing(values)
+    if absent.any():
+        if missing == "error":
+            first = graph.node_names[absent][:1].tolist()[0]
+            raise GroupsError(
+                f"{what} is missing for {np.count_nonzero(absent)} of {graph.n_nodes} nodes, first "
+                f"{first!r}: give every node a value, or say missing='own-group' or missing='drop'."
+            )
+        if missing == "drop":
+            graph, values = _subgraph(graph, ~absent), values[~absent]
+        else:
+            filled = object_array(texts(values))
+            filled[absent] = "missing"
+            values = filled
+    return Graph._trusted(
+        graph.adjacency, graph.node_names, _tidy(values), given.attribute, positional=graph.positional
+    )
+
+
+def _tidy(values: NDArray[Any]) -> NDArray[Any]:
+    """Return groups as integers or text where they all are; other types stay as they are."""
+    return as_names(values) if values.dtype.kind == "O" else values
+
+
+def _in_node_order(graph: Graph, values: NDArray[Any]) -> NDArray[Any]:
+    if not graph.positional:
+        raise GroupsError(
+            "Groups in node order do not fit an edge list: its nodes are sorted by name, which is not your "
+            "order; give a table, file, Series or mapping that names the node of each value."
+        )
+    if values.size != graph.n_nodes:
+        raise GroupsError(
+            f"There are {values.size} groups for {graph.n_nodes} nodes: expected one value per node, in node "
+            "order, or a table that names the node of each value."
+        )
+    return values
+
+
+def _by_name(
+    graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str
+) -> tuple[Graph, NDArray[Any]]:
+    """Match values to nodes by name; names of different types are compared by their text."""
+    no_key = np.flatnonzero(has_missing(keys))
+    if no_key.size:
+        raise GroupsError(f"Row {no_key[0]} of the groups (counting from 0) names no node: expected a name.")
+    place = {text: k for k, text in enumerate(texts(graph.node_names))}
+    key_texts = texts(keys)
+    strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
+    if strangers:
+        if unknown == "error":
+            first = min(strangers.values())
+            raise GroupsError(
+                f"The groups name {len(strangers)} nodes that the graph lacks, first {key_texts[first]!r}: "
+                "say unknown='add' to add them without edges, or unknown='ignore'."
+            )
+        if unknown == "add":
+            graph = _with_nodes(graph, keys[sorted(strangers.values())])
+            place = {text: k for k, text in enumerate(texts(graph.node_names))}
+    result = np.full(graph.n_nodes, None, dtype=object)
+    seen: dict[int, Any] = {}
+    for text, value in zip(key_texts, values.tolist(), strict=True):
+        node = place.get(text)
+        if node is None:
+            continue
+        if node in seen and not _same(seen[node], value):
+            raise GroupsError(
+                f"The groups give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value "
+                "per node (the first column, or node_column=, names the node)."
+            )
+        seen[node] = value
+        result[node] = value
+    return graph, result
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other) or bool(has_missing(object_array([one, other])).all())
+
+
+def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
+    """Return the graph with isolated nodes: sorted in if it is an edge list, otherwise at the end."""
+    names = _joined_names(graph.node_names, as_names(keys))
+    old = graph.adjacency
+    n, added = names.size, names.size - old.shape[0]
+    indptr = np.concatenate([old.indptr, np.full(added, old.indptr[-1], dtype=old.indptr.dtype)])
+    adjacency = sparse.csr_array((old.data, old.indices, indptr), shape=(n, n))
+    if not graph.positional:
+        names, place = sort_names(names)
+        order = np.argsort(place)
+        adjacency = _permuted(adjacency, order)
+    return Graph._trusted(adjacency, names, positional=graph.positional)
+
+
+def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
+    if names.dtype.kind == added.dtype.kind != "O":
+        return np.concatenate([names, added])
+    new_texts = texts(added)
+    if names.dtype.kind == "i":
+        integers = names_from_text(new_texts)
+        if integers.dtype.kind == "i":
+            return np.concatenate([names, integers])
+    if names.dtype.kind == "O":
+        return np.concatenate([names, added.astype(object)])
+    return np.asarray(texts(names) + new_texts, dtype=str)
+
+
+def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:
+    result = adjacency[order][:, order].tocsr()
+    result.sort_indices()
+    return canonical_index(result)
+
+
+def _subgraph(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
+    kept = np.flatnonzero(keep)
+    if not kept.size:
+        raise GroupsError("No node has a group, so missing='drop' leaves none: check the names of the nodes.")
+    adjacency = _permuted(graph.adjacency, kept)
+    return Graph._trusted(adjacency, graph.node_names[kept], positional=graph.positional)

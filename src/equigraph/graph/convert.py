@@ -1,0 +1,147 @@
+"""Turn any object that holds a graph into a Graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from equigraph.exceptions import GraphError
+from equigraph.graph.adapters import library_of, rows_from
+from equigraph.graph.edges import check_duplicates, graph_from_rows
+from equigraph.graph.graph import Graph
+from equigraph.graph.names import check_unique
+from equigraph.graph.validate import canonical_adjacency, check_dtype, check_symmetrize
+
+GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
+
+ACCEPTED = (
+    "a scipy sparse matrix or array, a numpy array, nested lists, a networkx, igraph or networkit graph, a "
+    "torch_geometric Data, a pandas, polars or pyarrow table, or an equigraph Graph"
+)
+
+
+def as_graph(
+    X: Any, *, symmetrize: str | None = None, duplicates: str = "error", dtype: DTypeLike | None = None
+) -> Graph:
+    """Turn any object that holds a graph into a validated Graph.
+
+    Parameters
+    ----------
+    X : object
+        A `Graph` (returned as it is); an adjacency matrix as a scipy sparse matrix or array, numpy array
+        or nested lists; a networkx, igraph or networkit graph; a torch_geometric ``Data``; a pandas,
+        polars or pyarrow table. A table with columns source and target (or from and to, src and dst,
+        node1 and node2, node_1 and node_2, i and j), or with two or three columns, is an edge table;
+        any other table must be a square matrix, whose column names are the names of the nodes.
+    symmetrize : {"max", "min", "mean", "sum"}, optional
+        How to combine the two directions of a pair, for directed edges. Given for an edge table it makes
+        its rows directed: ``"min"`` then keeps the reciprocated edges. Undirected graph objects have
+        nothing to combine.
+    duplicates : {"error", "sum", "max", "min", "mean", "first"}, default="error"
+        What to do with an edge that is listed more than once with conflicting weights. Equal weights are
+        one edge, unless ``"sum"`` asks to add up all rows of a pair; without weights repeated rows are
+        always one edge.
+    dtype : float32 or float64, optional
+        Type of the weights. By default float32 stays float32 and everything else becomes float64.
+
+    Returns
+    -------
+    Graph
+        The graph. Matrices and graph objects keep their node order. The nodes of an edge table are sorted
+        (integers by value, otherwise by text), so that the order of its rows does not matter.
+
+    Raises
+    ------
+    GraphError
+        If the object is none of these, or not a graph that can be clustered.
+
+    Warns
+    -----
+    SelfLoopWarning
+        If there are self-loops; they are dropped.
+
+    Examples
+    --------
+    >>> as_graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    Graph(3 nodes, 2 edges)
+    >>> import networkx as nx
+    >>> as_graph(nx.path_graph(["ann", "bob", "cem"])).node_names.tolist()
+    ['ann', 'bob', 'cem']
+    >>> import polars as pl
+    >>> as_graph(pl.DataFrame({"source": [7, 3], "target": [3, 1]})).node_names.tolist()
+    [1, 3, 7]
+    """
+    return convert(X, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
+
+
+def convert(
+    X: Any,
+    *,
+    symmetrize: str | None = None,
+    duplicates: str = "error",
+    dtype: DTypeLike | None = None,
+    weight: str | int | bool | None = None,
+) -> Graph:
+    """Do what `as_graph` says, with a choice of weights."""
+    check_symmetrize(symmetrize)
+    check_duplicates(duplicates)
+    check_dtype(dtype)
+    if isinstance(X, Graph):
+        graph = X
+    elif sparse.issparse(X) or isinstance(X, (np.ndarray, list, tuple)):
+        graph = _from_matrix(X, None, symmetrize, dtype)
+    else:
+        graph = _from_foreign(X, symmetrize, duplicates, dtype, weight)
+    return without_weights(graph) if weight is False else graph
+
+
+def _from_matrix(X: Any, names: Any, symmetrize: str | None, dtype: DTypeLike | None) -> Graph:
+    adjacency = canonical_adjacency(X, symmetrize=symmetrize, dtype=dtype, names=names)
+    if names is None:
+        names = np.arange(adjacency.shape[0], dtype=np.int64)
+    return Graph._trusted(adjacency, names)
+
+
+def _from_foreign(
+    X: Any,
+    symmetrize: str | None,
+    duplicates: str,
+    dtype: DTypeLike | None,
+    weight: str | int | bool | None,
+) -> Graph:
+    library = library_of(X)
+    if library in GRAPH_LIBRARIES:
+        rows, directed = rows_from(X, library, weight)
+        how = symmetrize if directed else None
+        return graph_from_rows(
+            rows, symmetrize=how, duplicates=duplicates, dtype=dtype, directed=directed, sort=False
+        )
+    if library is not None:
+        from equigraph.graph.tables import edge_rows, is_table, matrix_and_names, read_table
+
+        if is_table(X):
+            table = read_table(X)
+            table_rows = edge_rows(table, weight)
+            if table_rows is not None:
+                return graph_from_rows(table_rows, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
+            matrix, names = matrix_and_names(table)
+            check_unique(names, "the columns of the table")
+            return _from_matrix(matrix, names, symmetrize, dtype)
+    elif hasattr(X, "__array__"):
+        return _from_matrix(np.asarray(X), None, symmetrize, dtype)
+    hint = "; a file is read with read_graph" if isinstance(X, str) or hasattr(X, "__fspath__") else ""
+    raise GraphError(f"A {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
+
+
+def without_weights(graph: Graph) -> Graph:
+    """Return the graph with every weight one."""
+    if not graph.is_weighted:
+        return graph
+    old = graph.adjacency
+    ones = sparse.csr_array((np.ones_like(old.data), old.indices, old.indptr), shape=old.shape)
+    return Graph._trusted(
+        ones, graph.node_names, graph.sensitive_features, graph.attribute, positional=graph.positional
+    )

@@ -1,0 +1,140 @@
+"""Text files with one record per line: separators, comments, headers, and line numbers for the messages."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from equigraph.exceptions import GraphError, ParameterError
+
+COMMENTS = ("#", "%")
+WHITESPACE = " "
+_SAMPLE = 50
+
+
+@dataclass(frozen=True)
+class Record:
+    """Fields of one record, and the number of the line it ends on."""
+
+    line: int
+    fields: list[str]
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A delimited text file whose separator is known.
+
+    Attributes
+    ----------
+    path : Path
+        The file, plain or with the suffix .gz.
+    delimiter : str
+        The separator; a space stands for any white space.
+    """
+
+    path: Path
+    delimiter: str
+
+    def where(self, line: int) -> str:
+        """Say where a line is."""
+        return f"{self.path.name}, line {line}"
+
+    def records(self) -> Iterator[Record]:
+        """Yield every record that is neither empty nor a comment, its fields without outer blanks."""
+        with open_text(self.path) as stream:
+            yield from self._records(stream)
+
+    def sample(self, count: int = _SAMPLE) -> list[Record]:
+        """Return the first records, of which there must be one."""
+        found = list(itertools.islice(self.records(), count))
+        if not found:
+            raise GraphError(f"{self.path.name} is empty: expected an edge list, a matrix or groups.")
+        return found
+
+    def _records(self, stream: IO[str]) -> Iterator[Record]:
+        lines = ("\n" if line.startswith(COMMENTS) else line for line in stream)
+        if self.delimiter == WHITESPACE:
+            for number, line in enumerate(lines, start=1):
+                fields = _split_blank(line)
+                if fields:
+                    yield Record(number, fields)
+            return
+        reader = csv.reader(lines, delimiter=self.delimiter, skipinitialspace=True, strict=True)
+        while True:
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise GraphError(f"{self.where(reader.line_num)}: {error}.") from error
+            if len(fields) > 1 or (fields and fields[0].strip()):
+                yield Record(reader.line_num, [field.strip() for field in fields])
+
+
+def _split_blank(line: str) -> list[str]:
+    if '"' not in line:
+        return line.split()
+    # Only quoted names may hold blanks; each further blank between fields makes an empty field.
+    parts = next(csv.reader([line.replace("\t", " ")], delimiter=" "))
+    return [part.strip() for part in parts if part.strip()]
+
+
+def open_text_file(path: Path, delimiter: str | None) -> TextFile:
+    """Return the file with its separator, as told or as the first lines show it."""
+    if delimiter is None:
+        delimiter = _sniff(path)
+    elif delimiter in ("whitespace", "space", ""):
+        delimiter = WHITESPACE
+    elif len(delimiter) != 1:
+        raise ParameterError(f"delimiter={delimiter!r}: expected one character, such as ',' or '\\t'.")
+    return TextFile(path, delimiter)
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[str]]:
+    """Open a plain or gzipped text file as UTF-8, and say so in one sentence if it is not."""
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+            yield stream
+    except UnicodeDecodeError as error:
+        raise GraphError(f"{path.name} is not UTF-8 text: {error.reason}; save it as UTF-8.") from error
+    except (OSError, EOFError) as error:
+        raise GraphError(f"{path.name} cannot be read: {error}.") from error
+
+
+def _sniff(path: Path) -> str:
+    """Guess the separator: the first of tab, semicolon and comma that parts most lines, else white space."""
+    with open_text(path) as stream:
+        lines = itertools.islice((x for x in stream if x.strip() and not x.startswith(COMMENTS)), _SAMPLE)
+        sample = list(lines)
+    if not sample:
+        raise GraphError(f"{path.name} is empty: expected an edge list, a matrix or groups.")
+    best, most = "", 0
+    for delimiter in "\t;,":
+        parted = sum(delimiter in _outside_quotes(line) for line in sample)
+        if parted > most:
+            best, most = delimiter, parted
+    if 2 * most >= len(sample):
+        return best
+    blanks = sum(len(line.split()) > 1 for line in sample)
+    return WHITESPACE if blanks >= max(most, 1) else best or ","
+
+
+def _outside_quotes(line: str) -> str:
+    return "".join(line.strip().split('"')[::2])
+
+
+def is_number(text: str) -> bool:
+    """Return whether a field is a number; digits parted by underscores are none."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text

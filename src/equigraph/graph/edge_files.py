@@ -1,0 +1,261 @@
+"""Edge lists in text files: a reader with exact line numbers, and a fast one for large files."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import itertools
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from equigraph.exceptions import GraphError
+from equigraph.graph.delimited import COMMENTS, WHITESPACE, Record, TextFile, is_number
+from equigraph.graph.edges import EdgeRows, encode_numbers, graph_from_rows
+from equigraph.graph.graph import Graph
+from equigraph.graph.names import INTEGER, names_from_text
+from equigraph.graph.tables import end_columns, weight_column
+
+FAST_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns of an edge list are what.
+
+    Attributes
+    ----------
+    width : int
+        Number of fields of every record.
+    ends : tuple of int
+        Columns of the source and the target.
+    weight : int or None
+        Column of the weights.
+    header : int or None
+        Line of the header, if there is one.
+    """
+
+    width: int
+    ends: tuple[int, int]
+    weight: int | None
+    header: int | None
+
+
+def read_edges(
+    file: TextFile,
+    *,
+    header: bool | None,
+    weight: str | int | bool | None,
+    symmetrize: str | None,
+    duplicates: str,
+    dtype: DTypeLike | None,
+) -> Graph:
+    """Read an edge list.
+
+    Parameters
+    ----------
+    file : TextFile
+        The file.
+    header : bool or None
+        Whether the first record names the columns; None looks at it.
+    weight : str, int, bool or None
+        Column of the weights, by name or number.
+    symmetrize, duplicates, dtype
+        As in `as_graph`.
+
+    Returns
+    -------
+    Graph
+        The graph, its nodes sorted by name.
+    """
+    layout = edge_layout(file, header, weight)
+    options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
+    if file.path.stat().st_size > FAST_BYTES and importlib.util.find_spec("pyarrow"):
+        rows = fast_rows(file, layout)
+        if rows is not None:
+            try:
+                return graph_from_rows(rows, **options)
+            except GraphError:
+                pass  # the exact reader finds the same fault and knows its line
+    return graph_from_rows(exact_rows(file, layout), **options)
+
+
+def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | None) -> Layout:
+    """Find the header and the columns."""
+    sample = file.sample()
+    first = sample[0]
+    width = len(first.fields)
+    if header is None:
+        header = looks_like_header(sample)
+    columns: list[Any] = first.fields if header else list(range(width))
+    ends = end_columns(columns) if header else None
+    if width < 2 or (ends is None and width > 3 and weight is None):
+        raise GraphError(
+            f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "
+            f"{file.delimiter!r}; delimiter= sets another, and format='matrix' reads a square matrix)."
+        )
+    if ends is None:
+        ends = (0, 1)
+    try:
+        at = weight_column(columns, ends, weight)
+    except GraphError as error:
+        raise GraphError(f"{file.where(first.line)}: {error}") from None
+    return Layout(width, ends, at, first.line if header else None)
+
+
+def looks_like_header(sample: list[Record]) -> bool:
+    """Return whether the first record names columns: known names, or words above numbers only."""
+    first, rest = sample[0].fields, [record.fields for record in sample[1:]]
+    if end_columns(first) is not None:
+        return True
+    if not rest or any(is_number(field) for field in first):
+        return False
+    below = [[fields[k] for fields in rest if k < len(fields)] for k in range(len(first))]
+    numeric = [bool(column) and all(is_number(field) for field in column) for column in below]
+    # A third column of numbers below a word, or both ids numbers below words.
+    return (len(first) == 3 and numeric[2]) or (len(first) >= 2 and numeric[0] and numeric[1])
+
+
+def exact_rows(file: TextFile, layout: Layout) -> EdgeRows:
+    """Read every record with the csv module, and name the line of the first that is wrong."""
+    place: dict[str, int] = {}
+    source: list[int] = []
+    target: list[int] = []
+    weights: list[float] = []
+    lines: list[int] = []
+    a, b = layout.ends
+    for record in file.records():
+        if record.line == layout.header:
+            continue
+        fields = record.fields
+        if len(fields) != layout.width:
+            raise _wrong_width(file, layout, record)
+        if not fields[a] or not fields[b]:
+            end = "source" if not fields[a] else "target"
+            raise GraphError(f"{file.where(record.line)}: the {end} is missing, expected the name of a node.")
+        if "\0" in fields[a] or "\0" in fields[b]:
+            raise GraphError(f"{file.where(record.line)}: a name holds a NUL character, expected text.")
+        if layout.weight is not None:
+            weights.append(_weight(file, record, fields[layout.weight]))
+        source.append(place.setdefault(fields[a], len(place)))
+        target.append(place.setdefault(fields[b], len(place)))
+        lines.append(record.line)
+    if not lines:
+        raise GraphError(f"{file.path.name} holds no edge: expected lines with source, target and weight.")
+    return EdgeRows(
+        np.asarray(source, dtype=np.intp),
+        np.asarray(target, dtype=np.intp),
+        np.asarray(weights) if layout.weight is not None else None,
+        names_from_text(list(place)),
+        lambda row: file.where(lines[row]),
+    )
+
+
+def _wrong_width(file: TextFile, layout: Layout, record: Record) -> GraphError:
+    got = len(record.fields)
+    if layout.header is None and got not in (2, 3) and layout.width in (2, 3):
+        return GraphError(f"{file.where(record.line)}: expected 2 or 3 fields, got {got}.")
+    return GraphError(f"{file.where(record.line)}: expected {layout.width} fields as before, got {got}.")
+
+
+def _weight(file: TextFile, record: Record, text: str) -> float:
+    if not is_number(text):
+        raise GraphError(
+            f"{file.where(record.line)}: the weight is {text!r}, expected a nonnegative number "
+            "(weight=False ignores the weights)."
+        )
+    return float(text)
+
+
+def fast_rows(file: TextFile, layout: Layout) -> EdgeRows | None:
+    """Read with pyarrow; return None if anything is odd, so that the exact reader decides."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    columns = [f"c{k}" for k in range(layout.width)]
+    text = pa.dictionary(pa.int32(), pa.string())
+    kinds = {columns[end]: text for end in layout.ends}
+    if layout.weight is not None:
+        kinds[columns[layout.weight]] = pa.float64()
+    try:
+        with _binary(file) as stream:
+            _skip_to_data(stream, layout)
+            table = arrow_csv.read_csv(
+                stream,
+                read_options=arrow_csv.ReadOptions(column_names=columns, block_size=1 << 24),
+                parse_options=arrow_csv.ParseOptions(delimiter=file.delimiter),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=kinds, include_columns=list(kinds), null_values=[], strings_can_be_null=False
+                ),
+            )
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):
+        return None
+    return _encoded(table.unify_dictionaries(), columns, layout, file.delimiter)
+
+
+def _binary(file: TextFile) -> Any:
+    if file.path.suffix.lower() == ".gz":
+        return gzip.open(file.path, "rb")
+    return open(file.path, "rb")
+
+
+def _skip_to_data(stream: IO[bytes], layout: Layout) -> None:
+    """Move behind the byte order mark, the comments on top and the header."""
+    marks = tuple(mark.encode() for mark in COMMENTS)
+    if stream.read(3) != b"\xef\xbb\xbf":
+        stream.seek(0)
+    for line in itertools.count(1):
+        start = stream.tell()
+        content = stream.readline()
+        skip = content.startswith(marks) or not content.strip()
+        if content and (skip or (layout.header is not None and line <= layout.header)):
+            continue
+        stream.seek(start)
+        return
+
+
+def _encoded(table: Any, columns: list[str], layout: Layout, delimiter: str) -> EdgeRows | None:
+    """Merge the dictionaries of both ends into one list of names."""
+    ends = [table.column(columns[end]) for end in layout.ends]
+    if not table.num_rows or any(end.null_count for end in ends):
+        return None
+    weights = None
+    if layout.weight is not None:
+        column = table.column(columns[layout.weight])
+        if column.null_count:
+            return None
+        weights = column.to_numpy()
+    # After unification every chunk has the same dictionary.
+    dictionaries = [end.chunk(0).dictionary for end in ends]
+    merged = _merged_names(*dictionaries, blank=delimiter == WHITESPACE)
+    if merged is None:
+        return None
+    names, codes = merged
+    first = len(dictionaries[0])
+    places = (codes[:first], codes[first:])
+    source, target = (
+        place[np.concatenate([chunk.indices.to_numpy() for chunk in end.chunks])]
+        for place, end in zip(places, ends, strict=True)
+    )
+    return EdgeRows(source, target, weights, names, lambda row: f"row {row}")
+
+
+def _merged_names(one: Any, other: Any, *, blank: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+    """Return the names of two dictionaries, and the place of every entry among them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    pattern = f"^({INTEGER})$"
+    if all(compute.all(compute.match_substring_regex(each, pattern)).as_py() for each in (one, other)):
+        # Millions of integers never become Python objects.
+        return encode_numbers(np.concatenate([each.cast(pa.int64()).to_numpy() for each in (one, other)]))
+    texts = [text.strip() for each in (one, other) for text in each.to_pylist()]
+    if any(not text or text.startswith(COMMENTS) or '"' in text or "\0" in text for text in texts):
+        return None
+    if blank and any(len(text.split()) > 1 for text in texts):
+        return None  # pyarrow parts fields at spaces only, not at every white space
+    place: dict[str, int] = {}
+    codes = np.asarray([place.setdefault(text, len(place)) for text in texts], dtype=np.intp)
+    return names_from_text(list(place)), codes

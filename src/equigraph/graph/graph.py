@@ -1,0 +1,176 @@
+"""The graph that everything else works on: an adjacency, node names and, if known, groups."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, GroupsError, require
+from equigraph.graph.names import as_names, check_unique, texts
+from equigraph.graph.validate import canonical_adjacency
+from equigraph.groups.encode import as_column, unique_values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """An undirected graph with names and, optionally, one group per node.
+
+    Parameters
+    ----------
+    adjacency : scipy.sparse.csr_array of shape (n_nodes, n_nodes)
+        Symmetric nonnegative weights with a zero diagonal. Checked as `check_adjacency` does.
+    node_names : ndarray of shape (n_nodes,), optional
+        Names of the nodes, all different: int64, text, or objects. By default 0, 1, 2, ...
+    sensitive_features : ndarray of shape (n_nodes,), optional
+        Group of each node, in node order.
+    attribute : str, optional
+        Name of the attribute that the groups come from.
+    positional : bool, default=True
+        Whether the node order is the user's own. It is not for a graph that came as an edge list, whose
+        nodes are sorted by name; groups are then matched by name only.
+
+    Examples
+    --------
+    >>> graph = Graph(
+    ...     sparse.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
+    ...     attribute="team",
+    ...     sensitive_features=np.array(["red", "blue", "red"]),
+    ... )
+    >>> graph
+    Graph(3 nodes, 2 edges, 'team': 2 groups)
+    >>> graph.node_names.tolist()
+    [0, 1, 2]
+    """
+
+    adjacency: sparse.csr_array
+    node_names: NDArray[Any] = None  # type: ignore[assignment]
+    sensitive_features: NDArray[Any] | None = None
+    attribute: str | None = None
+    positional: bool = True
+
+    def __post_init__(self) -> None:
+        adjacency = canonical_adjacency(self.adjacency)
+        n = adjacency.shape[0]
+        names = np.arange(n, dtype=np.int64) if self.node_names is None else as_names(self.node_names)
+        if names.shape != (n,):
+            raise GraphError(f"There are {names.size} node names for {n} nodes: expected one name per node.")
+        check_unique(names, "the node names")
+        groups = None if self.sensitive_features is None else as_column(self.sensitive_features)
+        if groups is not None and groups.shape != (n,):
+            raise GroupsError(f"There are {groups.size} groups for {n} nodes: expected one value per node.")
+        for field, value in (("adjacency", adjacency), ("node_names", names), ("sensitive_features", groups)):
+            object.__setattr__(self, field, value)
+
+    @classmethod
+    def _trusted(
+        cls,
+        adjacency: sparse.csr_array,
+        node_names: NDArray[Any],
+        sensitive_features: NDArray[Any] | None = None,
+        attribute: str | None = None,
+        positional: bool = True,
+    ) -> Graph:
+        """Make a graph from parts that were checked already."""
+        graph = object.__new__(cls)
+        fields = ("adjacency", "node_names", "sensitive_features", "attribute", "positional")
+        values = (adjacency, node_names, sensitive_features, attribute, positional)
+        for field, value in zip(fields, values, strict=True):
+            object.__setattr__(graph, field, value)
+        return graph
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.adjacency.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges; each pair of nodes counts once."""
+        return int(self.adjacency.nnz) // 2
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether any edge has a weight other than one."""
+        return bool((self.adjacency.data != 1).any())
+
+    def fingerprint(self) -> str:
+        """Return a hash of the graph: edges, weights, names and groups.
+
+        The same graph has the same fingerprint whatever object or file it came from. Names and groups are
+        compared by their text, weights in double precision.
+
+        Returns
+        -------
+        str
+            SHA-256, in hexadecimal.
+
+        Examples
+        --------
+        >>> one = Graph(sparse.csr_array([[0, 1], [1, 0]]))
+        >>> two = Graph(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))
+        >>> one.fingerprint() == two.fingerprint()
+        True
+        """
+        digest = hashlib.sha256()
+        for name, array, dtype in (
+            ("indptr", self.adjacency.indptr, "<i8"),
+            ("indices", self.adjacency.indices, "<i8"),
+            ("weights", self.adjacency.data, "<f8"),
+        ):
+            digest.update(f"{name}:{array.size};".encode())
+            digest.update(np.ascontiguousarray(array, dtype=dtype).data)
+        _hash_texts(digest, "names", self.node_names)
+        if self.sensitive_features is not None:
+            _hash_texts(digest, "groups", self.sensitive_features)
+        return digest.hexdigest()
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a networkx Graph.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes in the same order, under their names; edges with a ``weight`` if the graph is weighted;
+            the groups as the node attribute called `attribute` (``"group"`` if it has no name).
+
+        Raises
+        ------
+        MissingDependencyError
+            If networkx is not installed.
+        """
+        networkx = require("networkx", extra="io", purpose="Graph.to_networkx")
+        result = networkx.Graph()
+        names = self.node_names.tolist()
+        result.add_nodes_from(names)
+        if self.sensitive_features is not None:
+            values = dict(zip(names, self.sensitive_features.tolist(), strict=True))
+            networkx.set_node_attributes(result, values, self.attribute or "group")
+        upper = sparse.triu(self.adjacency, format="coo")
+        ends = zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
+        if self.is_weighted:
+            result.add_weighted_edges_from((names[i], names[j], w) for i, j, w in ends)
+        else:
+            result.add_edges_from((names[i], names[j]) for i, j, _ in ends)
+        return result
+
+    def __repr__(self) -> str:
+        parts = [_count(self.n_nodes, "node"), _count(self.n_edges, "edge")]
+        if self.sensitive_features is not None:
+            groups = _count(unique_values(self.sensitive_features)[0].size, "group")
+            parts.append(f"{self.attribute!r}: {groups}" if self.attribute else groups)
+        return f"Graph({', '.join(parts)})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _hash_texts(digest: Any, name: str, values: NDArray[Any]) -> None:
+    # The length before each text keeps ["ab", "c"] apart from ["a", "bc"].
+    digest.update(f"{name}:{values.size};".encode())
+    digest.update("".join(f"{len(text)}:{text}" for text in texts(values)).encode("utf-8", "surrogatepass"))

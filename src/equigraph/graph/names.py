@@ -1,0 +1,108 @@
+"""Names of nodes: one array whose type says whether they are integers, text or anything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GraphError
+from equigraph.groups.encode import is_missing
+
+INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
+_CANONICAL_INTEGER = re.compile(f"(?:{INTEGER})\\Z")
+
+
+def as_names(values: Any) -> NDArray[Any]:
+    """Return node names as int64, as text, or as objects when they are neither or mixed.
+
+    Floats that are whole numbers are integers: that is what a missing value makes of a column of integers.
+    """
+    array = values if isinstance(values, np.ndarray) else object_array(values)
+    if array.dtype.kind in "iu":
+        if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+            return array.astype(object)
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.trunc(array)).all():
+        return array.astype(np.int64) if (np.abs(array) < 2**53).all() else array
+    if array.dtype.kind == "O":
+        kinds = {type(value) for value in array}
+        if kinds and all(issubclass(kind, str) for kind in kinds):
+            return array.astype(str)
+        if kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
+            try:
+                return array.astype(np.int64)
+            except OverflowError:
+                return array
+    elif array.dtype.kind not in "Uf":
+        return array.astype(object)
+    return array
+
+
+def names_from_text(texts: Any) -> NDArray[Any]:
+    """Return text ids as int64 if every one is a canonical integer ("007" is none), otherwise as they are."""
+    array = np.asarray(texts, dtype=str)
+    if array.size and all(_CANONICAL_INTEGER.match(text) for text in array.tolist()):
+        return array.astype(np.int64)
+    return array
+
+
+def object_array(values: Iterable[Any]) -> NDArray[Any]:
+    """Return a one-dimensional object array that holds exactly these values."""
+    values = list(values)
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def name_text(value: Any) -> str:
+    """Return the text by which a name, or a group, is compared across types: 7, 7.0 and "7" agree."""
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def texts(values: NDArray[Any]) -> list[str]:
+    """Return the text of every value."""
+    if values.dtype.kind in "iuU":
+        return values.astype(str).tolist()
+    return [name_text(value) for value in values.tolist()]
+
+
+def check_unique(names: NDArray[Any], where: str) -> None:
+    """Raise GraphError if a name occurs twice."""
+    distinct, counts = np.unique(np.asarray(texts(names), dtype=str), return_counts=True)
+    if distinct.size < names.size:
+        twice = distinct[counts > 1][0]
+        raise GraphError(f"The node name {str(twice)!r} occurs twice in {where}: expected unique names.")
+
+
+def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the names in the order of nodes of an edge table, and each old position's new place.
+
+    Integers are sorted by value, everything else by text.
+    """
+    if names.dtype.kind in "iufU":
+        order = np.argsort(names, kind="stable")
+    else:
+        order = np.argsort(np.asarray(texts(names), dtype=str), kind="stable")
+    place = np.empty(order.size, dtype=np.intp)
+    place[order] = np.arange(order.size)
+    return names[order], place
+
+
+def has_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which names or groups are missing: None, NaN, NA, or empty text."""
+    missing = is_missing(values)
+    if values.dtype.kind == "U":
+        return missing | (values == "")
+    if values.dtype.kind == "O":
+        empty = np.fromiter(
+            (isinstance(value, str) and not value for value in values), dtype=bool, count=values.size
+        )
+        return missing | empty
+    return missing

@@ -1,0 +1,150 @@
+"""Read a graph and its groups, from files or from objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.adapters import library_of, node_attribute
+from equigraph.graph.attributes import Values, attach, check_options, take_groups
+from equigraph.graph.convert import convert
+from equigraph.graph.edges import check_duplicates
+from equigraph.graph.graph import Graph
+from equigraph.graph.readers import as_path, read_file
+from equigraph.graph.validate import check_dtype, check_symmetrize
+
+
+def read_graph(
+    source: Any,
+    groups: Any = None,
+    attribute: str | int | None = None,
+    *,
+    format: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    weight: str | int | bool | None = None,
+    node_column: str | int | None = None,
+    symmetrize: str | None = None,
+    missing: str = "error",
+    duplicates: str = "error",
+    unknown: str = "error",
+    dtype: DTypeLike | None = None,
+) -> Graph:
+    """Read a graph and, if there are any, the groups of its nodes.
+
+    Parameters
+    ----------
+    source : path or object
+        A file, or any object that `as_graph` takes. Files by suffix: ``.csv``, ``.tsv``, ``.txt`` (an edge
+        list with source, target and perhaps a weight; or a square matrix of more than three columns, with
+        or without names in its first row and column), ``.parquet`` (an edge table), ``.graphml``, ``.gml``,
+        ``.mtx`` (Matrix Market), ``.npz`` (scipy's sparse or numpy's arrays) and ``.mat`` (the variable
+        ``A`` or ``adjacency``, or the only square one). Text files are UTF-8, may end in ``.gz``, and lines
+        that start with ``#`` or ``%`` are skipped. The text of ids is kept, without outer blanks: "007" is
+        not "7"; if all ids are plain integers they become integers.
+    groups : path, mapping, table, Series or array, optional
+        The groups: a mapping from node to value; a table or file whose first column, or `node_column`,
+        names the node; a pandas Series, by its index if the graph is an edge list and by position
+        otherwise; or an array, or a file with one column, in node order. Names are compared by text where
+        types differ. An edge list has no node order of the user's, so it takes no array.
+    attribute : str or int, optional
+        Column of `groups` with the values; needed if there are several. Without `groups`, the node
+        attribute of a networkx, igraph, torch_geometric, GraphML or GML graph. A column without a name is
+        given by its number, counting from 0.
+    format : str, optional
+        Format of the file, where the suffix does not tell: ``"edges"`` or ``"matrix"`` for text files,
+        ``"csv"``, ``"tsv"`` or ``"txt"`` for either, ``"parquet"``, ``"graphml"``, ``"gml"``, ``"mtx"``,
+        ``"npz"`` or ``"mat"``.
+    header : bool, optional
+        Whether the first line of a text file names the columns. By default that is looked at.
+    delimiter : str, optional
+        Separator of a text file, ``" "`` for any white space. By default the one among comma, tab,
+        semicolon and white space that the first lines show.
+    weight : str, int or False, optional
+        Column, or edge attribute, of the weights; ``False`` ignores weights. By default a column called
+        weight, or the third of three.
+    node_column : str or int, optional
+        Column of `groups` that names the node. By default the first.
+    symmetrize : {"max", "min", "mean", "sum"}, optional
+        How to combine the two directions of a pair, for directed edges, as in `as_graph`.
+    missing : {"error", "own-group", "drop"}, default="error"
+        What to do with nodes without a group: refuse, give them the group ``"missing"``, or remove them.
+    duplicates : {"error", "sum", "max", "min", "mean", "first"}, default="error"
+        What to do with an edge that is listed more than once with conflicting weights, as in `as_graph`.
+    unknown : {"error", "add", "ignore"}, default="error"
+        What to do with nodes that only the groups name: refuse, add them without edges, or ignore them.
+    dtype : float32 or float64, optional
+        Type of the weights.
+
+    Returns
+    -------
+    Graph
+        The graph. Matrices and graph objects keep their node order, with added nodes at the end. The nodes
+        of an edge list are sorted (integers by value, otherwise by text), added ones among them, so that
+        the order of the lines does not matter.
+
+    Raises
+    ------
+    GraphError
+        If the file or object is not a graph; for text files with the number of the line.
+    GroupsError
+        If the groups do not fit the graph.
+    ParameterError
+        If an option has a value that it does not know.
+    MissingDependencyError
+        If a format needs an extra that is not installed.
+
+    Warns
+    -----
+    SelfLoopWarning
+        If there are self-loops; they are dropped.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> friends = pd.DataFrame({"source": ["cem", "ann"], "target": ["bob", "bob"]})
+    >>> graph = read_graph(friends, groups={"ann": "girl", "bob": "boy", "cem": "boy"}, attribute="gender")
+    >>> graph
+    Graph(3 nodes, 2 edges, 'gender': 2 groups)
+    >>> graph.node_names.tolist(), graph.sensitive_features.tolist()
+    (['ann', 'bob', 'cem'], ['girl', 'boy', 'boy'])
+    """
+    check_options(missing, unknown)
+    check_symmetrize(symmetrize)
+    check_duplicates(duplicates)
+    check_dtype(dtype)
+    options: dict[str, Any] = {
+        "weight": weight,
+        "symmetrize": symmetrize,
+        "duplicates": duplicates,
+        "dtype": dtype,
+    }
+    path = as_path(source)
+    if path is not None:
+        source = read_file(path, format, header=header, delimiter=delimiter, **options)
+    elif format is not None or header is not None or delimiter is not None:
+        raise ParameterError(
+            f"format=, header= and delimiter= are for files, and the source is a {type(source).__name__}."
+        )
+    graph = convert(source, **options)
+    given = _given(source, graph, groups, attribute, node_column)
+    return graph if given is None else attach(graph, given, missing=missing, unknown=unknown)
+
+
+def _given(source: Any, graph: Graph, groups: Any, attribute: Any, node_column: Any) -> Values | None:
+    """Return the groups that were asked for, or None if the graph is to stay as it is."""
+    if groups is not None:
+        return take_groups(groups, attribute, node_column, graph)
+    if node_column is not None:
+        raise ParameterError("node_column= is a column of groups=, and there are no groups.")
+    if attribute is None:
+        return None
+    if isinstance(source, Graph) and source.sensitive_features is not None:
+        if source.attribute in (None, attribute):
+            return Values(source.sensitive_features, source.node_names, str(attribute))
+        raise GroupsError(f"The graph has the attribute {source.attribute!r} and no {attribute!r}.")
+    return Values(
+        node_attribute(source, library_of(source), str(attribute)), graph.node_names, str(attribute)
+    )

@@ -1,0 +1,166 @@
+"""Tables of pandas, polars, pyarrow and others: an edge table or a square matrix with names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GraphError
+from equigraph.graph.edges import EdgeRows, encode_rows
+from equigraph.graph.names import as_names, object_array, texts
+
+END_NAMES = (
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("node1", "node2"),
+    ("node_1", "node_2"),
+    ("i", "j"),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of a table, and the labels of its rows if it has any.
+
+    Attributes
+    ----------
+    columns : list
+        Names of the columns, as the table has them.
+    values : list of ndarray
+        One array per column.
+    index : ndarray or None
+        Labels of the rows (pandas only).
+    """
+
+    columns: list[Any]
+    values: list[NDArray[Any]]
+    index: NDArray[Any] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.values[0].size) if self.values else 0
+
+
+def is_table(X: Any) -> bool:
+    """Return whether an object of a table library is a table rather than a column."""
+    if hasattr(X, "collect_schema"):  # polars, where asking a lazy frame for its columns is costly
+        return True
+    return hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2
+
+
+def read_table(X: Any) -> Table:
+    """Take the columns out of any table that narwhals knows."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(X)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        columns = list(frame.columns)
+        values = [_column(frame.get_column(name)) for name in columns]
+    except (TypeError, nw.exceptions.NarwhalsError) as error:
+        raise GraphError(f"The {type(X).__name__} is not a table that can be read: {error}.") from error
+    index: Any = getattr(X, "index", None)
+    return Table(columns, values, _plain(index.to_numpy()) if hasattr(index, "to_numpy") else None)
+
+
+def _column(series: Any) -> NDArray[Any]:
+    # Nullable integers turn into floats with NaN on the way to numpy, which would change large ids.
+    if series.dtype.is_integer() and series.null_count():
+        return object_array(series.to_list())
+    return _plain(series.to_numpy())
+
+
+def _plain(array: Any) -> NDArray[Any]:
+    """Return an array of one of numpy's own types, or of objects."""
+    array = np.asarray(array)
+    return array.astype(object) if array.dtype.kind in "TV" else array
+
+
+def end_columns(columns: list[Any]) -> tuple[int, int] | None:
+    """Return the positions of the columns that are named as the two ends of an edge, if any are."""
+    lower = [str(name).strip().casefold() for name in columns]
+    for source, target in END_NAMES:
+        if source in lower and target in lower:
+            return lower.index(source), lower.index(target)
+    return None
+
+
+def weight_column(columns: list[Any], ends: tuple[int, int], weight: str | int | bool | None) -> int | None:
+    """Return the position of the weights: as the user says, or a column `weight`, or the only third one."""
+    if weight is False:
+        return None
+    if weight is None or weight is True:
+        lower = [str(name).strip().casefold() for name in columns]
+        if "weight" in lower:
+            return lower.index("weight")
+        others = [k for k in range(len(columns)) if k not in ends]
+        if len(others) == 1 and len(columns) == 3:
+            return others[0]
+        if weight is True:
+            raise GraphError(f"There is no weight column among {_listed(columns)}: name it with weight=.")
+        return None
+    place = column_place(columns, weight)
+    if place is None:
+        raise GraphError(f"weight={weight!r} is not a column: expected one of {_listed(columns)}.")
+    return place
+
+
+def column_place(columns: list[Any], column: Any) -> int | None:
+    """Return the position of a column given by name or, counting from 0, by number."""
+    if column in columns:
+        return columns.index(column)
+    if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(columns):
+        return int(column)
+    return None
+
+
+def _listed(columns: list[Any]) -> str:
+    shown = ", ".join(repr(name) for name in columns[:10])
+    return shown if len(columns) <= 10 else f"{shown}, ..."
+
+
+def edge_rows(table: Table, weight: str | int | bool | None) -> EdgeRows | None:
+    """Return the rows of an edge table, or None if the table is a matrix."""
+    ends = end_columns(table.columns)
+    if ends is None:
+        if len(table.columns) not in (2, 3) or _is_labelled_matrix(table):
+            return None
+        ends = (0, 1)
+    at = weight_column(table.columns, ends, weight)
+    weights = None if at is None else table.values[at]
+    source, target = table.values[ends[0]], table.values[ends[1]]
+    return encode_rows(source, target, weights, lambda row: f"row {row} of the edge table (counting from 0)")
+
+
+def _is_labelled_matrix(table: Table) -> bool:
+    index = table.index
+    return (
+        index is not None
+        and index.size == len(table.columns)
+        and texts(index) == texts(object_array(table.columns))
+    )
+
+
+def matrix_and_names(table: Table) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the matrix of a square table and the names of its columns."""
+    columns, values = table.columns, table.values
+    height, width = table.n_rows, len(columns)
+    if width == height + 1 and texts(values[0]) == texts(object_array(columns[1:])):
+        columns, values, width = columns[1:], values[1:], width - 1  # the names once more, as a first column
+    if height != width:
+        raise GraphError(
+            f"The table has {height} rows and {width} columns: expected an edge table (columns source and "
+            "target, or two or three columns) or a square adjacency matrix."
+        )
+    if height == 0:
+        raise GraphError("The table is empty: expected an edge table or a square adjacency matrix.")
+    wrong = [name for name, value in zip(columns, values, strict=True) if value.dtype.kind not in "buifcO"]
+    if wrong:
+        raise GraphError(f"The column {wrong[0]!r} of the square table holds no numbers: expected weights.")
+    return np.column_stack(values), as_names(object_array(columns))

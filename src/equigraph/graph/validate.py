@@ -1,0 +1,305 @@
+"""Check an adjacency matrix and bring it into the one form that every algorithm works on."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
+
+SYMMETRIZE = ("max", "min", "mean", "sum")
+
+
+class NotNumericError(GraphError, TypeError):
+    """The entries of a matrix are not numbers."""
+
+
+def check_adjacency(
+    matrix: Any, *, symmetrize: str | None = None, dtype: DTypeLike | None = None
+) -> sparse.csr_array:
+    """Check an adjacency matrix and return it as canonical CSR.
+
+    Canonical means symmetric, nonnegative, a zero diagonal, sorted indices, no duplicates and no stored
+    zeros; indices are int32 while they fit. The arrays of the caller are never changed; a matrix that is
+    canonical already is returned on the same arrays, without a copy.
+
+    Parameters
+    ----------
+    matrix : scipy sparse matrix or array, ndarray or nested lists of shape (n_nodes, n_nodes)
+        Edge weights; zero means no edge. Repeated entries of a sparse matrix add up, as they do in scipy.
+    symmetrize : {"max", "min", "mean", "sum"}, optional
+        How to combine the two weights of a pair, for a directed graph; ``"min"`` keeps the reciprocated
+        edges of an unweighted graph, ``"max"`` keeps all. By default an asymmetric matrix is an error.
+    dtype : float32 or float64, optional
+        Type of the weights. By default float32 stays float32 and everything else becomes float64.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        The adjacency. It may have no edge at all.
+
+    Raises
+    ------
+    GraphError
+        If the matrix is not square, has no nodes, holds negative, NaN, infinite, complex or non-numeric
+        entries, or is asymmetric beyond rounding (1e-10 relative to the larger weight of the pair, 1e-5
+        for float32).
+    ParameterError
+        If ``symmetrize`` or ``dtype`` is none of the above.
+
+    Warns
+    -----
+    SelfLoopWarning
+        If the diagonal is not zero; those entries are dropped.
+
+    Examples
+    --------
+    >>> check_adjacency([[0, 1, 0], [1, 0, 2], [0, 2, 0]]).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]
+    >>> check_adjacency([[0, 1], [0, 0]], symmetrize="max").nnz
+    2
+    """
+    return canonical_adjacency(matrix, symmetrize=symmetrize, dtype=dtype)
+
+
+def canonical_adjacency(
+    matrix: Any,
+    *,
+    symmetrize: str | None = None,
+    dtype: DTypeLike | None = None,
+    names: NDArray[Any] | None = None,
+) -> sparse.csr_array:
+    """Do what `check_adjacency` says, with node names in the messages where there are any."""
+    check_symmetrize(symmetrize)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinity, and told as such
+        adjacency = _as_csr(matrix, check_dtype(dtype))
+    _check_values(adjacency, names)
+    adjacency = _without_loops_and_zeros(adjacency)
+    if symmetrize is not None:
+        return _symmetrized(adjacency, symmetrize)
+    _check_symmetric(adjacency, names)
+    return adjacency
+
+
+def check_symmetrize(symmetrize: str | None) -> None:
+    """Raise ParameterError unless the value is None or one of the four ways."""
+    if symmetrize is not None and symmetrize not in SYMMETRIZE:
+        raise ParameterError(
+            f"symmetrize={symmetrize!r} is unknown: expected None, 'max', 'min', 'mean' or 'sum'."
+        )
+
+
+def check_dtype(dtype: DTypeLike | None) -> np.dtype | None:
+    """Return the dtype of the weights, or None for the default."""
+    if dtype is None:
+        return None
+    try:
+        resolved = np.dtype(dtype)
+    except TypeError as error:
+        raise ParameterError(f"dtype={dtype!r} is unknown: expected float32 or float64.") from error
+    if resolved not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ParameterError(f"dtype={resolved} is not supported: expected float32 or float64.")
+    return resolved
+
+
+def _as_csr(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
+    """Convert to a CSR array without duplicates and with sorted indices, never touching the input."""
+    if not sparse.issparse(matrix):
+        return sparse.csr_array(_dense(matrix, dtype))
+    _check_shape(matrix.shape)
+    dtype = _weight_dtype(matrix.dtype, dtype)
+    if matrix.format == "csr":
+        csr = matrix
+    else:
+        # Bad indices of a COO are read beyond the arrays by the conversion, so they are looked at first.
+        if matrix.format == "coo" and matrix.nnz:
+            ends = (matrix.row, matrix.col)
+            _check_indices(min(end.min() for end in ends), max(end.max() for end in ends), matrix)
+        csr = matrix.tocsr()
+    if csr.indices.size:
+        _check_indices(csr.indices.min(), csr.indices.max(), matrix)
+    # A fresh object on the same arrays: its flags are its own, and sorting it never sorts the caller's.
+    index = np.int32 if max(csr.nnz, csr.shape[0]) <= np.iinfo(np.int32).max else np.int64
+    arrays = (
+        csr.data.astype(dtype, copy=False) if csr.dtype != object else _from_objects(csr.data, dtype),
+        csr.indices.astype(index, copy=False),
+        csr.indptr.astype(index, copy=False),
+    )
+    fresh = sparse.csr_array(arrays, shape=csr.shape)
+    if not fresh.has_canonical_format:
+        fresh = fresh.copy()
+        fresh.sum_duplicates()
+    return fresh
+
+
+def _check_indices(low: Any, high: Any, matrix: Any) -> None:
+    if low < 0 or high >= matrix.shape[0]:
+        raise GraphError(
+            f"The adjacency matrix of shape {matrix.shape} has an index {low if low < 0 else high}: "
+            f"expected indices from 0 to {matrix.shape[0] - 1}."
+        )
+
+
+def _dense(matrix: Any, dtype: np.dtype | None) -> NDArray[Any]:
+    """Return a dense square array of floats."""
+    try:
+        array = np.asarray(matrix)
+    except ValueError as error:
+        raise GraphError(
+            "The adjacency matrix has rows of different lengths: expected a square matrix."
+        ) from error
+    # Bad values are told before a bad shape: that is the order in which scikit-learn's checks expect them.
+    if array.dtype == object:
+        array = _from_objects(array, dtype)
+    array = array.astype(_weight_dtype(array.dtype, dtype), copy=False)
+    if array.ndim == 2 and not np.isfinite(array).all():
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(array))[0])
+        raise _not_finite(array, f"at ({row}, {column})")
+    _check_shape(array.shape)
+    return array
+
+
+def _from_objects(array: NDArray[Any], dtype: np.dtype | None) -> NDArray[Any]:
+    if any(isinstance(value, (complex, np.complexfloating)) for value in array.flat):
+        raise GraphError("Complex data not supported: the weights of a graph are real numbers.")
+    try:
+        return array.astype(dtype or np.float64)
+    except (TypeError, ValueError) as error:
+        raise NotNumericError(f"The adjacency matrix holds entries that are not numbers: {error}.") from error
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise GraphError(
+            f"The adjacency matrix has shape {shape}: expected a square matrix with two dimensions."
+        )
+    if shape[1] == 0:
+        raise GraphError(
+            "The adjacency matrix is empty, with 0 feature(s) "
+            f"(shape=({shape[0]}, 0)) while a minimum of 1 is required."
+        )
+    if shape[0] != shape[1]:
+        raise GraphError(
+            f"The adjacency matrix has shape {shape}: expected a square matrix, one row and one column per "
+            "node; an edge list is given as a table or a file."
+        )
+
+
+def _weight_dtype(found: np.dtype, asked: np.dtype | None) -> np.dtype:
+    if found.kind == "c":
+        raise GraphError("Complex data not supported: the weights of a graph are real numbers.")
+    if found.kind not in "buifO":
+        raise NotNumericError(f"The adjacency matrix has dtype {found}: expected numbers.")
+    if asked is not None:
+        return asked
+    return np.dtype(np.float32) if found == np.float32 else np.dtype(np.float64)
+
+
+def _check_values(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> None:
+    data = adjacency.data
+    if data.size == 0:
+        return
+    if not np.isfinite(data).all():
+        entry = int(np.flatnonzero(~np.isfinite(data))[0])
+        raise _not_finite(data, _position(adjacency, entry, names))
+    if data.min() < 0:
+        entry = int(np.flatnonzero(data < 0)[0])
+        raise GraphError(
+            f"Negative values in data: the adjacency matrix has negative weights, first {data[entry]:g} "
+            f"{_position(adjacency, entry, names)}; expected nonnegative weights."
+        )
+
+
+def _not_finite(values: NDArray[Any], first: str) -> GraphError:
+    found = [word for word, test in (("NaN", np.isnan), ("infinity", np.isinf)) if test(values).any()]
+    return GraphError(
+        f"The adjacency matrix contains {' and '.join(found)}, first {first}: "
+        "expected finite nonnegative weights."
+    )
+
+
+def _position(adjacency: sparse.csr_array, entry: int, names: NDArray[Any] | None) -> str:
+    row = int(np.searchsorted(adjacency.indptr, entry, side="right")) - 1
+    return f"at {pair_text(row, int(adjacency.indices[entry]), names)}"
+
+
+def pair_text(i: int, j: int, names: NDArray[Any] | None) -> str:
+    """Return a pair of nodes as the messages show it."""
+    if names is None:
+        return f"({i}, {j})"
+    return f"({names[[i]].tolist()[0]!r}, {names[[j]].tolist()[0]!r})"
+
+
+def warn_self_loops(count: int, stacklevel: int = 2) -> None:
+    """Warn that self-loops were dropped, and how many."""
+    if count:
+        warnings.warn(
+            f"{count} self-loop{'s were' if count > 1 else ' was'} dropped: clustering needs none.",
+            SelfLoopWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _without_loops_and_zeros(adjacency: sparse.csr_array) -> sparse.csr_array:
+    rows = row_indices(adjacency)
+    loops = adjacency.indices == rows
+    stored_zeros = adjacency.data == 0
+    warn_self_loops(int(np.count_nonzero(loops & ~stored_zeros)), stacklevel=4)
+    dropped = loops | stored_zeros
+    if not dropped.any():
+        return adjacency
+    keep = ~dropped
+    n = adjacency.shape[0]
+    indptr = np.zeros(n + 1, dtype=adjacency.indptr.dtype)
+    np.cumsum(np.bincount(rows[keep], minlength=n), out=indptr[1:])
+    return sparse.csr_array((adjacency.data[keep], adjacency.indices[keep], indptr), shape=adjacency.shape)
+
+
+def row_indices(adjacency: sparse.csr_array) -> NDArray[Any]:
+    """Return the row of every stored entry."""
+    n = adjacency.shape[0]
+    return np.repeat(np.arange(n, dtype=adjacency.indices.dtype), np.diff(adjacency.indptr))
+
+
+def _symmetrized(adjacency: sparse.csr_array, how: str) -> sparse.csr_array:
+    transposed = adjacency.T.tocsr()
+    if how == "max":
+        result = adjacency.maximum(transposed)
+    elif how == "min":
+        result = adjacency.minimum(transposed)
+    else:
+        result = adjacency + transposed
+        if how == "mean":
+            result = result * adjacency.dtype.type(0.5)
+    # The binary operations may leave stored zeros and choose their own index type.
+    return _without_loops_and_zeros(_as_csr(result, adjacency.dtype))
+
+
+def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> None:
+    transposed = adjacency.T.tocsr()
+    transposed.sort_indices()
+    tolerance = 1e-5 if adjacency.dtype == np.float32 else 1e-10
+    if np.array_equal(adjacency.indptr, transposed.indptr) and np.array_equal(
+        adjacency.indices, transposed.indices
+    ):
+        here, there = adjacency.data, transposed.data
+        wrong = np.abs(here - there) > tolerance * np.maximum(here, there)
+        if not wrong.any():
+            return
+        entry = int(np.flatnonzero(wrong)[0])
+        row, column = int(row_indices(adjacency)[entry]), int(adjacency.indices[entry])
+    else:
+        gap = abs(adjacency - transposed)
+        excess = (gap - tolerance * adjacency.maximum(transposed)).tocoo()
+        first = int(np.flatnonzero(excess.data > 0)[0])
+        row, column = int(excess.row[first]), int(excess.col[first])
+    forth, back = adjacency[row, column], adjacency[column, row]
+    raise GraphError(
+        f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {forth:g} and "
+        f"entry {pair_text(column, row, names)} is {back:g}; for a directed graph say how to combine "
+        "the two with symmetrize='max', 'min', 'mean' or 'sum'."
+    )

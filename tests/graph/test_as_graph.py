@@ -1,0 +1,464 @@
+"""as_graph: the same graph from every container, with real objects of every library."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import warnings
+
+import igraph
+import networkit
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, GroupsError, ParameterError, SelfLoopWarning
+from equigraph.graph import Graph, as_graph
+
+
+def pyg(*args, kind="Data", **options):
+    """Make a torch_geometric object; importing the library is slow and warns, so it is done late."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = pytest.importorskip("torch_geometric.data")
+    return getattr(data, kind)(*args, **options)
+
+
+def tensor(values):
+    return pytest.importorskip("torch").tensor(values)
+
+
+EDGES = [(0, 1, 1.5), (1, 2, 2.0), (0, 3, 0.5), (2, 3, 1.0), (3, 4, 4.0)]
+N = 5
+
+
+def dense() -> np.ndarray:
+    matrix = np.zeros((N, N))
+    for i, j, w in EDGES:
+        matrix[i, j] = matrix[j, i] = w
+    return matrix
+
+
+def from_networkx(kind=nx.Graph):
+    graph = kind()
+    graph.add_nodes_from(range(N))
+    graph.add_weighted_edges_from(EDGES)
+    if graph.is_directed():
+        graph.add_weighted_edges_from((j, i, w) for i, j, w in EDGES)
+    return graph
+
+
+def from_igraph():
+    graph = igraph.Graph(N, [(i, j) for i, j, _ in EDGES])
+    graph.es["weight"] = [w for *_, w in EDGES]
+    return graph
+
+
+def from_networkit():
+    graph = networkit.Graph(N, weighted=True)
+    for i, j, w in EDGES:
+        graph.addEdge(i, j, w)
+    return graph
+
+
+def from_pyg(field="edge_weight", column=False):
+    coo = sparse.coo_array(dense())
+    weights = tensor(coo.data)
+    index = tensor(np.array([coo.row, coo.col]).astype(np.int64))
+    return pyg(edge_index=index, num_nodes=N, **{field: weights[:, None] if column else weights})
+
+
+def table(names=("source", "target", "weight")):
+    return pd.DataFrame(EDGES, columns=list(names))
+
+
+CONTAINERS = {
+    "numpy": dense,
+    "lists": lambda: dense().tolist(),
+    "csr_matrix": lambda: sparse.csr_matrix(dense()),
+    "coo_array": lambda: sparse.coo_array(dense()),
+    "torch": lambda: tensor(dense()),
+    "networkx": from_networkx,
+    "networkx multi": lambda: from_networkx(nx.MultiGraph),
+    "networkx directed": lambda: from_networkx(nx.DiGraph),
+    "igraph": from_igraph,
+    "networkit": from_networkit,
+    "pyg edge_weight": from_pyg,
+    "pyg edge_attr": lambda: from_pyg("edge_attr"),
+    "pyg edge_attr column": lambda: from_pyg("edge_attr", column=True),
+    "pandas": table,
+    "pandas shuffled": lambda: table().iloc[[3, 1, 0, 4, 2]],
+    "pandas reversed": lambda: table(("target", "source", "weight")),
+    "pandas unnamed": lambda: table(("a", "b", "c")),
+    "pandas text": lambda: table().astype({"source": str, "target": str}),
+    "pandas float ids": lambda: table().astype({"source": float}),
+    "pandas nullable": lambda: table().convert_dtypes(),
+    "pandas matrix": lambda: pd.DataFrame(dense()),
+    "polars": lambda: pl.from_pandas(table(("From", "TO", "w"))),
+    "polars lazy": lambda: pl.from_pandas(table(("i", "j", "weight"))).lazy(),
+    "polars matrix": lambda: pl.DataFrame(dense(), schema=[str(k) for k in range(N)]),
+    "pyarrow": lambda: pa.Table.from_pandas(table(("src", "dst", "weight"))),
+    "pyarrow dictionary": lambda: pa.table(
+        {
+            "node1": pa.array([str(i) for i, *_ in EDGES]).dictionary_encode(),
+            "node2": pa.array([str(j) for _, j, _ in EDGES]),
+            "Weight": pa.array([w for *_, w in EDGES]),
+            "year": pa.array([2020] * len(EDGES)),
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_every_container_gives_the_same_graph(name):
+    graph = as_graph(CONTAINERS[name]())
+    assert graph.fingerprint() == Graph(sparse.csr_array(dense())).fingerprint()
+    np.testing.assert_array_equal(graph.adjacency.toarray(), dense())
+    assert graph.adjacency.indices.dtype == np.int32
+    assert (graph.n_nodes, graph.n_edges, graph.is_weighted) == (N, len(EDGES), True)
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_containers_are_left_alone(name):
+    source = CONTAINERS[name]()
+    as_graph(source)
+    assert as_graph(source).fingerprint() == as_graph(CONTAINERS[name]()).fingerprint()
+
+
+def test_only_edge_tables_are_not_positional():
+    assert [as_graph(CONTAINERS[k]()).positional for k in ("numpy", "networkx", "pandas matrix")] == [
+        True
+    ] * 3
+    assert [as_graph(CONTAINERS[k]()).positional for k in ("pandas", "polars", "pyarrow")] == [False] * 3
+
+
+def test_a_graph_is_returned_as_it_is():
+    graph = as_graph(dense())
+    assert as_graph(graph) is graph
+
+
+def test_importing_knows_no_other_library():
+    code = (
+        "import sys, equigraph.graph as g; g.as_graph([[0, 1], [1, 0]]);"
+        "heavy = {'networkx', 'igraph', 'networkit', 'torch', 'pandas', 'polars', 'pyarrow', 'sklearn',"
+        " 'narwhals', 'numba', 'matplotlib'}; print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_names_and_order_of_graph_objects():
+    graph = nx.Graph([("zoe", "ann"), ("ann", "bob")])
+    assert as_graph(graph).node_names.tolist() == ["zoe", "ann", "bob"]
+    named = igraph.Graph([(0, 1)])
+    named.vs["name"] = ["x", "y"]
+    assert as_graph(named).node_names.tolist() == ["x", "y"]
+    holes = networkit.Graph(4)
+    holes.addEdge(0, 3)
+    holes.addEdge(2, 3)
+    holes.removeNode(1)
+    converted = as_graph(holes)
+    assert converted.node_names.tolist() == [0, 2, 3]
+    assert converted.adjacency.toarray().tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+
+
+def test_mixed_networkx_nodes_stay_what_they_are():
+    graph = as_graph(nx.Graph([(1, "a"), ("a", (2, 3))]))
+    assert graph.node_names.tolist() == [1, "a", (2, 3)]
+    with pytest.raises(GraphError, match="'1' occurs twice"):
+        as_graph(nx.Graph([(1, "1")]))
+
+
+def test_networkx_weights():
+    graph = nx.Graph()
+    graph.add_edge(0, 1, weight=3)
+    graph.add_edge(1, 2)
+    assert as_graph(graph).adjacency[1].toarray().tolist() == [3, 0, 1]
+    graph.add_edge(2, 3, weight="heavy")
+    with pytest.raises(GraphError, match=re.escape("edge (2, 3): the weight is 'heavy'")):
+        as_graph(graph)
+    graph.add_edge(2, 3, weight=-1)
+    with pytest.raises(GraphError, match=re.escape("edge (2, 3): the weight is -1, expected a finite")):
+        as_graph(graph)
+
+
+def test_parallel_edges_follow_the_rule_of_duplicates():
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    assert as_graph(graph).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    graph.add_edge(1, 2, weight=5)
+    with pytest.raises(GraphError, match=r"pair \(1, 2\).*duplicates="):
+        as_graph(graph)
+    assert as_graph(graph, duplicates="sum").adjacency[1, 2] == 6
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nx.DiGraph([(0, 1), (1, 0), (1, 2)]),
+        lambda: igraph.Graph(edges=[(0, 1), (1, 0), (1, 2)], directed=True),
+        lambda: pyg(edge_index=tensor([[0, 1, 1], [1, 0, 2]]), num_nodes=3),
+    ],
+)
+def test_directed_graphs_need_symmetrize(make):
+    with pytest.raises(GraphError, match=r"not symmetric: entry \(1, 2\) is 1 and entry \(2, 1\) is 0"):
+        as_graph(make())
+    assert as_graph(make(), symmetrize="max").n_edges == 2
+    assert as_graph(make(), symmetrize="min").n_edges == 1
+    assert as_graph(make(), symmetrize="sum").adjacency[0, 1] == 2
+
+
+def test_undirected_objects_have_nothing_to_symmetrize():
+    assert (
+        as_graph(from_networkx(), symmetrize="sum").fingerprint() == as_graph(from_networkx()).fingerprint()
+    )
+
+
+def test_directed_networkit():
+    graph = networkit.Graph(3, directed=True)
+    graph.addEdge(0, 1)
+    with pytest.raises(GraphError, match="not symmetric"):
+        as_graph(graph)
+    assert as_graph(graph, symmetrize="max").n_edges == 1
+
+
+def test_pyg_corners():
+    features = pyg(
+        edge_index=tensor([[0, 1], [1, 0]]), edge_attr=tensor(np.ones((2, 3))), x=tensor(np.ones((4, 1)))
+    )
+    graph = as_graph(features)
+    assert (graph.n_nodes, graph.is_weighted) == (4, False)
+    assert as_graph(pyg(edge_index=tensor([[0, 1], [1, 0]]))).n_nodes == 2
+    with pytest.raises(GraphError, match="expected Data with an edge_index"):
+        as_graph(pyg(kind="HeteroData"))
+    with pytest.raises(GraphError, match="outside 0 to 1"):
+        as_graph(pyg(edge_index=tensor([[0, 5], [5, 0]]), num_nodes=2))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.array([[1.0, 1], [1, 0]]),
+        lambda: nx.Graph([(0, 0), (0, 1)]),
+        lambda: igraph.Graph([(0, 0), (0, 1)]),
+        lambda: pd.DataFrame({"source": [0, 0], "target": [0, 1]}),
+        lambda: pyg(edge_index=tensor([[0, 0, 1], [0, 1, 0]]), num_nodes=2),
+    ],
+)
+def test_self_loops_warn_once(make):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        graph = as_graph(make())
+    assert [(w.category, str(w.message)[:11]) for w in caught] == [(SelfLoopWarning, "1 self-loop")]
+    assert (graph.n_nodes, graph.n_edges) == (2, 1)
+
+
+def test_graphs_without_edges_or_nodes():
+    empty = nx.Graph()
+    empty.add_nodes_from("abc")
+    assert (as_graph(empty).n_nodes, as_graph(empty).n_edges) == (3, 0)
+    assert as_graph(networkit.Graph(2)).n_edges == 0
+    with pytest.raises(GraphError, match="no nodes"):
+        as_graph(nx.Graph())
+
+
+def test_labelled_matrices():
+    frame = pd.DataFrame([[0, 1, 0], [1, 0, 1], [0, 1, 0]], index=list("abc"), columns=list("abc"))
+    graph = as_graph(frame)
+    assert graph.node_names.tolist() == ["a", "b", "c"]
+    assert graph.positional
+    columns = pl.DataFrame(dense(), schema=[f"col_{k}" for k in range(N)])
+    assert as_graph(columns).node_names[0] == "col_0"
+    # The names once more as a first column, as in a csv that was read without index_col.
+    repeated = columns.insert_column(0, pl.Series("", columns.columns))
+    assert as_graph(repeated).fingerprint() == as_graph(columns).fingerprint()
+    with pytest.raises(GraphError, match=r"entry \('a', 'b'\) is 1 and entry \('b', 'a'\) is 0"):
+        as_graph(pd.DataFrame([[0, 1], [0, 0]], index=list("ab"), columns=list("ab")))
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("friends.csv", "a file is read with read_graph"),
+        (3, "a networkx, igraph or networkit graph"),
+        (None, "A NoneType is not a graph: expected a scipy sparse matrix"),
+        ({"a": "b"}, "A dict is not a graph"),
+        (pd.Series([1, 2]), "A Series is not a graph"),
+        (pl.DataFrame({"a": [1], "b": [1], "c": [1], "d": [1]}), "1 rows and 4 columns"),
+        (pl.DataFrame({"a": ["x"] * 4, "b": [1] * 4, "c": [1] * 4, "d": [1] * 4}), "'a' of the square table"),
+        (
+            pl.DataFrame({"source": ["a"], "target": [None]}),
+            "row 0 of the edge table (counting from 0): the target",
+        ),
+        (pl.DataFrame({"source": ["a", ""], "target": ["b", "c"]}), "row 1 of the edge table"),
+        (pd.DataFrame({"source": [1, None], "target": [2, 3]}), "the source is missing"),
+        (pl.DataFrame({"source": [1], "target": [2], "weight": [-2.0]}), "the weight is -2, expected"),
+        (pl.DataFrame({"source": [1], "target": [2], "weight": [None]}), "the weight is NaN"),
+        (pl.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "the weight is infinity"),
+        (pl.DataFrame({"source": [1], "target": [2], "kind": ["x"]}), "the weight is 'x'"),
+        (pl.DataFrame({"source": [1, 2], "target": [2, 1], "w": [1.0, 2.0]}), "pair (1, 2) has the weight 2"),
+        (pl.DataFrame({"source": [], "target": []}), "no nodes"),
+        (pd.DataFrame(np.ones((4, 4)), columns=list("aabc")), "is not a table that can be read"),
+    ],
+)
+def test_refusals(source, sentence):
+    with pytest.raises(GraphError, match=re.escape(sentence)):
+        as_graph(source)
+
+
+@pytest.mark.parametrize("options", [{"duplicates": "last"}, {"symmetrize": "no"}, {"dtype": int}])
+def test_unknown_options(options):
+    with pytest.raises(ParameterError):
+        as_graph(dense(), **options)
+
+
+@pytest.mark.parametrize(
+    ("how", "weight"), [("sum", 8.0), ("max", 5.0), ("min", 1.0), ("mean", 8 / 3), ("first", 2.0)]
+)
+def test_duplicates(how, weight):
+    frame = pl.DataFrame({"source": [1, 2, 1, 3], "target": [2, 1, 2, 1], "weight": [2.0, 5.0, 1.0, 7.0]})
+    graph = as_graph(frame, duplicates=how)
+    assert graph.adjacency[0, 1] == graph.adjacency[1, 0] == pytest.approx(weight)
+    assert graph.adjacency[0, 2] == 7
+
+
+def test_equal_repeats_and_zero_weights():
+    frame = pl.DataFrame({"source": [1, 2, 3], "target": [2, 1, 4], "weight": [2.0, 2.0, 0.0]})
+    graph = as_graph(frame)
+    assert (graph.n_nodes, graph.n_edges) == (4, 1)
+    assert graph.adjacency[0, 1] == 2
+    unweighted = pl.DataFrame({"source": [1, 2, 1], "target": [2, 1, 2]})
+    for how in ("error", "sum", "first"):
+        assert as_graph(unweighted, duplicates=how).adjacency.toarray().tolist() == [[0, 1], [1, 0]]
+
+
+def test_symmetrize_makes_rows_directed():
+    frame = pl.DataFrame({"from": ["a", "b", "b"], "to": ["b", "a", "c"]})
+    assert as_graph(frame, symmetrize="min").n_edges == 1
+    assert as_graph(frame, symmetrize="min").n_nodes == 3
+    assert as_graph(frame, symmetrize="sum").adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+
+
+def test_ids_sort_by_value_or_by_text():
+    assert as_graph(pl.DataFrame({"i": [10, 9], "j": [9, 100]})).node_names.tolist() == [9, 10, 100]
+    assert as_graph(pl.DataFrame({"i": ["10", "9"], "j": ["9", "100"]})).node_names.tolist() == [
+        "10",
+        "100",
+        "9",
+    ]
+    mixed = pd.DataFrame({"i": [10, "b"], "j": ["9", 10]}, dtype=object)
+    assert as_graph(mixed).node_names.tolist() == ["10", "9", "b"]
+    big = pl.DataFrame({"i": [2**60 + 1, 2**60], "j": [2**60, 2**60 + 2]})
+    assert as_graph(big).node_names.tolist() == [2**60, 2**60 + 1, 2**60 + 2]
+
+
+def test_float32_weights_stay():
+    frame = pl.DataFrame({"i": [1], "j": [2], "weight": pl.Series([0.1], dtype=pl.Float32)})
+    assert as_graph(frame).adjacency.dtype == np.float32
+    assert as_graph(table(), dtype="float32").adjacency.dtype == np.float32
+    assert as_graph(table().iloc[:, :2], dtype="float32").adjacency.dtype == np.float32
+
+
+class TestGraph:
+    def test_repr(self):
+        adjacency = sparse.csr_array([[0, 1], [1, 0]])
+        assert repr(Graph(adjacency)) == "Graph(2 nodes, 1 edge)"
+        groups = np.array(["a", "b"])
+        assert repr(Graph(adjacency, sensitive_features=groups)) == "Graph(2 nodes, 1 edge, 2 groups)"
+        named = Graph(adjacency, sensitive_features=groups, attribute="gender")
+        assert repr(named) == "Graph(2 nodes, 1 edge, 'gender': 2 groups)"
+
+    def test_it_checks_its_parts(self):
+        adjacency = sparse.csr_array([[0, 1], [1, 0]])
+        with pytest.raises(GraphError, match="not symmetric"):
+            Graph(sparse.csr_array([[0, 1], [0, 0]]))
+        with pytest.raises(GraphError, match="3 node names for 2 nodes"):
+            Graph(adjacency, np.arange(3))
+        with pytest.raises(GraphError, match="occurs twice"):
+            Graph(adjacency, np.array(["a", "a"]))
+        with pytest.raises(GroupsError, match="1 groups for 2 nodes"):
+            Graph(adjacency, sensitive_features=np.array([1]))
+
+    def test_fingerprint_sees_every_part(self):
+        adjacency = sparse.csr_array(dense())
+        groups = np.array(list("aabbb"))
+        base = Graph(adjacency, sensitive_features=groups)
+        others = [
+            Graph(adjacency),
+            Graph(adjacency * 2, sensitive_features=groups),
+            Graph(adjacency, np.arange(1, 6), sensitive_features=groups),
+            Graph(adjacency, sensitive_features=groups[::-1]),
+            Graph(adjacency[::-1][:, ::-1], sensitive_features=groups),
+        ]
+        prints = {graph.fingerprint() for graph in [base, *others]}
+        assert len(prints) == 6
+        assert all(re.fullmatch("[0-9a-f]{64}", value) for value in prints)
+        assert (
+            Graph(adjacency.astype(np.float32), sensitive_features=groups).fingerprint() == base.fingerprint()
+        )
+
+    def test_joined_names_do_not_collide(self):
+        adjacency = sparse.csr_array([[0, 1], [1, 0]])
+        one, two = Graph(adjacency, np.array(["ab", "c"])), Graph(adjacency, np.array(["a", "bc"]))
+        assert one.fingerprint() != two.fingerprint()
+
+    def test_networkx_round_trip(self):
+        graph = Graph(
+            sparse.csr_array(dense()),
+            np.array(["zoe", "ann", "bob", "cem", "dee"]),
+            np.array([1, 2, 1, 1, 2]),
+            "team",
+        )
+        there = graph.to_networkx()
+        assert there.nodes["ann"] == {"team": 2}
+        assert as_graph(there).fingerprint() == as_graph(graph.to_networkx()).fingerprint()
+        assert as_graph(there).node_names.tolist() == graph.node_names.tolist()
+        np.testing.assert_array_equal(as_graph(there).adjacency.toarray(), dense())
+        assert "weight" not in Graph(sparse.csr_array([[0, 1], [1, 0]])).to_networkx().edges[0, 1]
+
+
+IDS = st.one_of(st.integers(-3, 12), st.sampled_from(["a", "b", "007", "7", "Ünal"]))
+
+
+def oracle(rows, how):
+    """Merge rows with dictionaries: names by text unless all are integers, then pair by pair."""
+    integers = all(isinstance(end, int) for a, b, _ in rows for end in (a, b))
+    clean = [(a, b, w) if integers else (str(a), str(b), w) for a, b, w in rows]
+    names = sorted({end for a, b, _ in clean for end in (a, b)})
+    pairs: dict[tuple, list[float]] = {}
+    for a, b, w in clean:
+        pairs.setdefault((min(a, b), max(a, b)), []).append(w)
+    merge = {"sum": sum, "max": max, "min": min, "mean": lambda x: sum(x) / len(x)}[how]
+    matrix = np.zeros((len(names), len(names)))
+    for (a, b), weights in pairs.items():
+        if a != b:
+            i, j = names.index(a), names.index(b)
+            matrix[i, j] = matrix[j, i] = merge(sorted(weights))
+    return names, matrix
+
+
+@given(
+    st.lists(st.tuples(IDS, IDS, st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.5])), min_size=1, max_size=25),
+    st.sampled_from(["sum", "max", "min", "mean"]),
+    st.data(),
+)
+def test_edge_tables_agree_with_a_dictionary(rows, how, data):
+    shuffled = data.draw(st.permutations(rows))
+    turned = [(b, a, w) if data.draw(st.booleans()) else (a, b, w) for a, b, w in shuffled]
+    names, matrix = oracle(rows, how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelfLoopWarning)
+        graphs = [
+            as_graph(pd.DataFrame(listed, columns=["source", "target", "weight"]), duplicates=how)
+            for listed in (rows, turned)
+        ]
+    for graph in graphs:
+        assert graph.node_names.tolist() == names
+        np.testing.assert_array_equal(graph.adjacency.toarray(), matrix)
+    assert graphs[0].fingerprint() == graphs[1].fingerprint()

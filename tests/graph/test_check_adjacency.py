@@ -1,0 +1,220 @@
+"""check_adjacency: what it accepts, what it returns, and every sentence it says when it refuses."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
+from equigraph.graph import check_adjacency
+
+PATH = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+FORMATS = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
+
+
+def is_canonical(adjacency: sparse.csr_array) -> bool:
+    fresh = sparse.csr_array((adjacency.data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    return (
+        isinstance(adjacency, sparse.csr_array)
+        and bool(fresh.has_canonical_format)
+        and bool((adjacency.data > 0).all())
+        and not adjacency.diagonal().any()
+        and adjacency.indices.dtype == adjacency.indptr.dtype == np.int32
+    )
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("container", ["array", "matrix"])
+def test_every_sparse_format(kind, container):
+    source = getattr(sparse, f"{kind}_{container}")(np.asarray(PATH, dtype=float))
+    adjacency = check_adjacency(source)
+    assert is_canonical(adjacency)
+    np.testing.assert_array_equal(adjacency.toarray(), PATH)
+
+
+@pytest.mark.parametrize("source", [PATH, tuple(map(tuple, PATH)), np.array(PATH, dtype=object)])
+def test_dense_containers(source):
+    adjacency = check_adjacency(source)
+    assert is_canonical(adjacency)
+    assert adjacency.dtype == np.float64
+    np.testing.assert_array_equal(adjacency.toarray(), PATH)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.float16, np.float64, np.longdouble])
+def test_other_types_become_double(dtype):
+    assert check_adjacency(np.asarray(PATH, dtype=dtype)).dtype == np.float64
+
+
+def test_float32_stays_and_dtype_is_obeyed():
+    single = np.asarray(PATH, dtype=np.float32)
+    assert check_adjacency(single).dtype == np.float32
+    assert check_adjacency(sparse.csc_array(single)).dtype == np.float32
+    assert check_adjacency(single, dtype=np.float64).dtype == np.float64
+    assert check_adjacency(PATH, dtype="float32").dtype == np.float32
+
+
+def test_int64_indices_become_int32():
+    source = sparse.csr_array(np.asarray(PATH, dtype=float))
+    source.indices, source.indptr = source.indices.astype(np.int64), source.indptr.astype(np.int64)
+    adjacency = check_adjacency(source)
+    assert is_canonical(adjacency)
+    assert source.indices.dtype == np.int64
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
+def test_canonical_input_is_not_copied(container):
+    source = container(np.asarray(PATH, dtype=float))
+    adjacency = check_adjacency(source)
+    for name in ("data", "indices", "indptr"):
+        assert np.shares_memory(getattr(adjacency, name), getattr(source, name))
+
+
+def test_read_only_arrays_are_fine():
+    source = sparse.csr_array(np.asarray(PATH, dtype=float))
+    for array in (source.data, source.indices, source.indptr):
+        array.setflags(write=False)
+    np.testing.assert_array_equal(check_adjacency(source).toarray(), PATH)
+
+
+def test_the_callers_arrays_are_never_changed():
+    # Unsorted indices, a duplicate, a stored zero and a self-loop: everything that needs a repair.
+    data = np.array([2.0, 1.0, 1.0, 0.0, 3.0, 5.0])
+    indices = np.array([1, 0, 0, 2, 0, 2], dtype=np.int32)
+    indptr = np.array([0, 1, 5, 6], dtype=np.int32)
+    source = sparse.csr_array((data, indices, indptr), shape=(3, 3))
+    before = [array.copy() for array in (source.data, source.indices, source.indptr)]
+    with pytest.warns(SelfLoopWarning, match="1 self-loop was dropped"):
+        adjacency = check_adjacency(source, symmetrize="max")
+    assert is_canonical(adjacency)
+    assert adjacency.toarray().tolist() == [[0, 5, 0], [5, 0, 0], [0, 0, 0]]
+    for old, new in zip(before, (source.data, source.indices, source.indptr), strict=True):
+        np.testing.assert_array_equal(old, new)
+    dense = np.array([[1.0, 2.0], [2.0, 0.0]])
+    with pytest.warns(SelfLoopWarning):
+        check_adjacency(dense)
+    assert dense[0, 0] == 1
+
+
+def test_repeated_entries_add_up_as_in_scipy():
+    source = sparse.coo_array(([1.0, 1.0, 2.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    assert check_adjacency(source).toarray().tolist() == [[0, 2], [2, 0]]
+
+
+@pytest.mark.parametrize(("how", "weight"), [("max", 3.0), ("min", 1.0), ("mean", 2.0), ("sum", 4.0)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_symmetrize(how, weight, dtype):
+    source = np.array([[0, 3, 0], [1, 0, 2], [0, 0, 0]], dtype=dtype)
+    adjacency = check_adjacency(source, symmetrize=how)
+    assert is_canonical(adjacency)
+    assert adjacency.dtype == dtype
+    assert adjacency[0, 1] == adjacency[1, 0] == weight
+    one_way = {"max": 2, "min": 0, "mean": 1, "sum": 2}[how]
+    assert adjacency[1, 2] == adjacency[2, 1] == one_way
+
+
+def test_self_loops_are_counted_once():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        adjacency = check_adjacency([[2, 1], [1, 7]])
+    assert [str(w.message) for w in caught] == ["2 self-loops were dropped: clustering needs none."]
+    assert caught[0].category is SelfLoopWarning
+    assert adjacency.toarray().tolist() == [[0, 1], [1, 0]]
+
+
+def test_no_edge_is_legal():
+    assert check_adjacency(np.zeros((3, 3))).nnz == 0
+    assert check_adjacency(sparse.csr_array((3, 3))).shape == (3, 3)
+
+
+def test_rounding_is_not_asymmetry():
+    weights = np.random.default_rng(0).random((6, 6))
+    weights = np.triu(weights, 1) + np.triu(weights, 1).T
+    check_adjacency(weights * np.where(np.tri(6), 1, 1 + 1e-13))
+    check_adjacency((weights * np.where(np.tri(6), 1, 1 + 1e-6)).astype(np.float32))
+    with pytest.raises(GraphError, match="not symmetric"):
+        check_adjacency(weights * np.where(np.tri(6), 1, 1 + 1e-6))
+    # Relative to the pair, not to the largest weight of the graph.
+    weights[0, 1] = weights[1, 0] = 1e12
+    weights[2, 3] += 0.01
+    with pytest.raises(GraphError, match=re.escape("(2, 3)")):
+        check_adjacency(weights)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ([1, 2], "shape (2,): expected a square matrix"),
+        (np.zeros((2, 2, 2)), "shape (2, 2, 2): expected a square matrix"),
+        ([[1, 2, 3], [4, 5, 6]], "shape (2, 3): expected a square matrix"),
+        (sparse.csr_array((4, 2)), "shape (4, 2): expected a square matrix"),
+        ([[0, 1], [1]], "rows of different lengths"),
+        (np.empty((0, 0)), "is empty"),
+        (np.empty((12, 0)), "0 feature(s) (shape=(12, 0)) while a minimum of 1 is required."),
+        (sparse.csr_array((0, 0)), "is empty"),
+        ([[0, -1], [-1, 0]], "negative weights, first -1 at (0, 1)"),
+        ([[0, np.nan], [np.nan, 0]], "contains NaN, first at (0, 1)"),
+        ([[0, 1], [np.inf, 0]], "contains infinity, first at (1, 0)"),
+        ([[0, np.inf], [np.nan, 0]], "contains NaN and infinity, first at (0, 1)"),
+        (sparse.csc_array([[0, np.nan], [1, 0]]), "contains NaN"),
+        ([[0, 1j], [1j, 0]], "Complex data not supported"),
+        (sparse.csr_array([[0, 1j], [1j, 0]]), "Complex data not supported"),
+        (np.array([[0, 1j], [1j, 0]], dtype=object), "Complex data not supported"),
+        ([["a", "b"], ["c", "d"]], "expected numbers"),
+        (np.array([[0, "b"], [1, 0]], dtype=object), "not numbers"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), "expected numbers"),
+        ([[0, 1, 0], [1, 0, 5], [0, 0, 0]], "entry (1, 2) is 5 and entry (2, 1) is 0"),
+        ([[0, 1], [2, 0]], "entry (0, 1) is 1 and entry (1, 0) is 2"),
+        ([[0, 1], [0, 0]], "symmetrize='max', 'min', 'mean' or 'sum'"),
+    ],
+)
+def test_refusals(source, sentence):
+    with pytest.raises(GraphError, match=re.escape(sentence)):
+        check_adjacency(source)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_weights_that_float32_cannot_hold(container):
+    with pytest.raises(GraphError, match="contains infinity"):
+        check_adjacency(container([[0, 1e300], [1e300, 0]]), dtype="float32")
+
+
+def test_objects_that_are_no_numbers_are_a_type_error_too():
+    with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
+        check_adjacency(np.array([[{"a": 1}, 1], [1, 0]], dtype=object))
+
+
+def test_indices_beyond_the_matrix_are_refused():
+    source = sparse.csr_array(np.asarray(PATH, dtype=float))
+    source.indices[0] = 7
+    with pytest.raises(GraphError, match="index 7: expected indices from 0 to 2"):
+        check_adjacency(source)
+
+
+@pytest.mark.parametrize("options", [{"symmetrize": "average"}, {"dtype": int}, {"dtype": "nonsense"}])
+def test_unknown_options(options):
+    with pytest.raises(ParameterError):
+        check_adjacency(PATH, **options)
+
+
+@given(
+    st.integers(1, 7).flatmap(
+        lambda n: st.lists(
+            st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n), min_size=n, max_size=n
+        )
+    ),
+    st.sampled_from(["max", "min", "mean", "sum"]),
+    st.sampled_from(FORMATS),
+)
+def test_symmetrized_matches_dense_arithmetic(rows, how, kind):
+    dense = np.asarray(rows)
+    np.fill_diagonal(dense, 0)
+    combine = {"max": np.maximum, "min": np.minimum, "mean": lambda a, b: (a + b) / 2, "sum": np.add}[how]
+    adjacency = check_adjacency(sparse.coo_array(dense).asformat(kind), symmetrize=how)
+    assert is_canonical(adjacency)
+    np.testing.assert_array_equal(adjacency.toarray(), combine(dense, dense.T))

@@ -1,0 +1,365 @@
+"""read_graph: every file format, what is detected in text files, and the line of every fault."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import io as scipy_io
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
+from equigraph.graph import as_graph, edge_files, read_graph
+from equigraph.graph.delimited import open_text_file
+
+WEIGHTED = np.array([[0, 1.5, 0, 0], [1.5, 0, 2, 0.25], [0, 2, 0, 1], [0, 0.25, 1, 0]])
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def rows(matrix=WEIGHTED):
+    upper = sparse.triu(sparse.coo_array(matrix), format="coo")
+    return list(zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True))
+
+
+@pytest.fixture
+def expected():
+    return as_graph(WEIGHTED).fingerprint()
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", " ", "   ", ", "])
+@pytest.mark.parametrize("header", ["", "source{}target{}weight\n", "a{}b{}strength\n"])
+@pytest.mark.parametrize("suffix", [".csv", ".txt"])
+def test_edge_lists(tmp_path, expected, delimiter, header, suffix):
+    body = "".join(f"{i}{delimiter}{j}{delimiter}{w}\n" for i, j, w in rows())
+    path = write(tmp_path / f"edges{suffix}", header.format(delimiter, delimiter) + body)
+    graph = read_graph(path)
+    assert graph.fingerprint() == expected
+    assert read_graph(str(path)).fingerprint() == expected
+    assert not graph.positional
+    assert graph.node_names.dtype == np.int64
+
+
+def test_tsv_gz_bom_comments_crlf_and_quotes(tmp_path, expected):
+    tab = "# a comment\r\n\r\n" + "".join(f'"{i}"\t{j}\t{w}\r\n' for i, j, w in rows()) + "% end"
+    assert read_graph(write(tmp_path / "edges.tsv", tab)).fingerprint() == expected
+    assert read_graph(write(tmp_path / "bom.csv", tab, "utf-8-sig")).fingerprint() == expected
+    zipped = tmp_path / "edges.csv.gz"
+    zipped.write_bytes(gzip.compress(tab.encode()))
+    assert read_graph(zipped).fingerprint() == expected
+
+
+def test_bom_before_a_header_or_an_id(tmp_path):
+    path = write(tmp_path / "a.csv", "Source,Target\nann,bob\n", "utf-8-sig")
+    assert read_graph(path).node_names.tolist() == ["ann", "bob"]
+    path = write(tmp_path / "b.csv", "1,2\n2,3\n", "utf-8-sig")
+    assert read_graph(path).node_names.tolist() == [1, 2, 3]
+
+
+def test_the_text_of_ids_is_kept(tmp_path):
+    names = read_graph(write(tmp_path / "a.csv", '007,7\n"Smith, Ann",Ünal\n1.0,7\n')).node_names
+    assert names.tolist() == ["007", "1.0", "7", "Smith, Ann", "Ünal"]
+    assert read_graph(write(tmp_path / "b.csv", "10,9\n9,-1\n0,9\n")).node_names.tolist() == [-1, 0, 9, 10]
+    assert read_graph(write(tmp_path / "c.csv", "10,9\n9,+1\n")).node_names.tolist() == ["+1", "10", "9"]
+    blanks = write(tmp_path / "d.txt", '"Ann Lee"  bob\nbob "Cem Oz"\n')
+    assert read_graph(blanks).node_names.tolist() == ["Ann Lee", "Cem Oz", "bob"]
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "names"),
+    [
+        ("FROM,To\na,b\n", None, ["a", "b"]),
+        ("person,friend\n1,2\n", None, [1, 2]),
+        ("person,friend\nann,bob\n", None, ["ann", "bob", "friend", "person"]),
+        ("person,friend\nann,bob\n", True, ["ann", "bob"]),
+        ("person,friend,years\nann,bob,3\n", None, ["ann", "bob"]),
+        ("1,2\n3,4\n", True, [3, 4]),
+        ("source,target\na,b\n", False, ["a", "b", "source", "target"]),
+        ("ann,bob\n", None, ["ann", "bob"]),
+    ],
+)
+def test_headers(tmp_path, text, header, names):
+    assert read_graph(write(tmp_path / "a.csv", text), header=header).node_names.tolist() == names
+
+
+def test_columns_by_name_and_number(tmp_path):
+    text = "year,target,source,weight,count\n2020,b,a,5,1\n2021,c,b,6,2\n"
+    path = write(tmp_path / "a.csv", text)
+    assert read_graph(path).adjacency[0, 1] == 5
+    assert read_graph(path, weight="count").adjacency[1, 2] == 2
+    assert read_graph(path, weight=4).adjacency[1, 2] == 2
+    assert not read_graph(path, weight=False).is_weighted
+    with pytest.raises(GraphError, match="weight='size' is not a column: expected one of 'year'"):
+        read_graph(path, weight="size")
+    bare = write(tmp_path / "b.csv", "a,b,x,5\nb,c,y,6\n")
+    assert read_graph(bare, weight=3).adjacency[0, 1] == 5
+    assert read_graph(write(tmp_path / "c.csv", "a,b,x\nb,c,y\n"), weight=False).n_edges == 2
+
+
+def test_delimiter_is_obeyed(tmp_path):
+    path = write(tmp_path / "a.csv", "a b|c\nc|d\n")
+    assert read_graph(path, delimiter="|").node_names.tolist() == ["a b", "c", "d"]
+    with pytest.raises(ParameterError, match="expected one character"):
+        read_graph(path, delimiter="||")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b\n" * 16 + "c\n", "edges.csv, line 17: expected 2 or 3 fields, got 1."),
+        ("# top\na,b\n\na,b,c,d\n", "edges.csv, line 4: expected 2 or 3 fields, got 4."),
+        ("a,b,1\nb,c\n", "edges.csv, line 2: expected 3 fields as before, got 2."),
+        ("source,target,weight\na,b,1\nb,c\n", "edges.csv, line 3: expected 3 fields as before, got 2."),
+        ("a\nb\n", "edges.csv, line 1: expected 2 or 3 fields, got 1"),
+        ("a,b,c,d\na,b,c,d\n", "edges.csv, line 1: expected 2 or 3 fields, got 4"),
+        ("a,b,1\nb,c,heavy\n", "edges.csv, line 2: the weight is 'heavy', expected a nonnegative number"),
+        ("a,b,1\nb,c,1_0\n", "edges.csv, line 2: the weight is '1_0'"),
+        ("a,b,1\nb,c,\n", "edges.csv, line 2: the weight is ''"),
+        ("a,b,1\nb,c,-2\n", "edges.csv, line 2: the weight is -2, expected a finite nonnegative number."),
+        ("a,b,1\nb,c,nan\n", "edges.csv, line 2: the weight is NaN"),
+        ("a,b,1\nb,c,inf\n", "edges.csv, line 2: the weight is infinity"),
+        ("a,b\nb,c\0\n", "edges.csv, line 2: a name holds a NUL character"),
+        ("a,b\n,c\n", "edges.csv, line 2: the source is missing, expected the name of a node."),
+        ("a,b\nc,\n", "edges.csv, line 2: the target is missing"),
+        ("a,b\n,\n", "edges.csv, line 2: the source is missing"),
+        ('" "," "\n', "edges.csv, line 1: the source is missing"),
+        ('" "\n', "edges.csv is empty"),
+        ("a,b,1\nc,d,1\nb,a,2\n", "edges.csv, line 3: the pair ('a', 'b') has the weight 2 here and 1 in"),
+        ('a,b\n"c,d\n', "edges.csv, line 2: "),
+        ("", "edges.csv is empty"),
+        ("# nothing\n", "edges.csv is empty"),
+        ("source,target\n", "edges.csv holds no edge"),
+    ],
+)
+def test_faults_name_their_line(tmp_path, monkeypatch, text, sentence):
+    path = write(tmp_path / "edges.csv", text)
+    for fast_bytes in (edge_files.FAST_BYTES, -1):  # the fast reader must end in the same sentence
+        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+        with pytest.raises(GraphError, match=re.escape(sentence)):
+            read_graph(path)
+
+
+def test_conflicting_weights_can_be_merged(tmp_path):
+    path = write(tmp_path / "edges.csv", "a,b,1\nb,a,2\na,a,9\nc,d,0\n")
+    with pytest.warns(SelfLoopWarning, match="1 self-loop was dropped"):
+        graph = read_graph(path, duplicates="sum")
+    assert graph.node_names.tolist() == ["a", "b", "c", "d"]
+    assert (graph.n_edges, graph.adjacency[0, 1]) == (1, 3)
+
+
+def test_files_that_are_not_there_or_not_known(tmp_path):
+    with pytest.raises(GraphError, match="does not exist"):
+        read_graph(tmp_path / "nothing.csv")
+    with pytest.raises(GraphError, match=re.escape("edges.xyz has an unknown suffix: expected one of .csv")):
+        read_graph(write(tmp_path / "edges.xyz", "a,b\n"))
+    assert read_graph(tmp_path / "edges.xyz", format="edges").n_edges == 1
+    with pytest.raises(ParameterError, match="format='excel' is unknown"):
+        read_graph(tmp_path / "edges.xyz", format="excel")
+    with pytest.raises(GraphError, match="is not UTF-8 text"):
+        read_graph(write(tmp_path / "old.csv", "Ünal,ann\n", "latin-1"))
+    with pytest.raises(GraphError, match="cannot be read"):
+        read_graph(write(tmp_path / "fake.csv.gz", "a,b\n"))
+    for suffix in ("parquet", "graphml", "gml", "mtx", "npz", "mat"):
+        with pytest.raises(GraphError, match=f"bad.{suffix}"):
+            read_graph(write(tmp_path / f"bad.{suffix}", "no such format"))
+    with pytest.raises(ParameterError, match="are for text files"):
+        read_graph(write(tmp_path / "a.mtx", ""), header=True)
+    with pytest.raises(ParameterError, match="are for files"):
+        read_graph([[0, 1], [1, 0]], format="csv")
+
+
+class TestMatrixFiles:
+    names = ("dee", "ann", "cem", "bob")
+
+    def body(self, names=None):
+        for k, row in enumerate(WEIGHTED.tolist()):
+            yield ([names[k]] if names else []) + [f"{value:g}" for value in row]
+
+    def save(self, path, lines, delimiter=","):
+        return write(path, "".join(delimiter.join(line) + "\n" for line in lines))
+
+    @pytest.mark.parametrize("delimiter", [",", "\t", ";", " "])
+    def test_plain(self, tmp_path, expected, delimiter):
+        graph = read_graph(self.save(tmp_path / "m.csv", self.body(), delimiter))
+        assert graph.fingerprint() == expected
+        assert graph.positional
+
+    @pytest.mark.parametrize("corner", ["", '""', "name"])
+    def test_names_in_both(self, tmp_path, corner):
+        path = self.save(tmp_path / "m.csv", [[corner, *self.names], *self.body(self.names)])
+        graph = read_graph(path)
+        assert graph.node_names.tolist() == list(self.names)
+        np.testing.assert_array_equal(graph.adjacency.toarray(), WEIGHTED)
+
+    @pytest.mark.parametrize("numbers", [False, True])
+    def test_names_in_one(self, tmp_path, numbers):
+        names = ("1", "2", "4", "3") if numbers else self.names
+        wanted = [1, 2, 4, 3] if numbers else list(names)
+        header = self.save(tmp_path / "h.csv", [names, *self.body()])
+        first = self.save(tmp_path / "f.csv", self.body(names))
+        no_corner = self.save(tmp_path / "c.csv", [names, *self.body(names)])
+        for path in (header, first, no_corner):
+            assert read_graph(path).node_names.tolist() == wanted
+
+    def test_small_ones_are_told(self, tmp_path):
+        path = write(tmp_path / "m.csv", "0,1,0\n1,0,1\n0,1,0\n")
+        assert read_graph(path, format="matrix").adjacency.toarray().tolist() == [
+            [0, 1, 0],
+            [1, 0, 1],
+            [0, 1, 0],
+        ]
+        assert not read_graph(write(tmp_path / "e.csv", "0,1,0\n1,2,1\n0,2,0\n")).positional
+
+    def test_directed(self, tmp_path):
+        lines = [["", *self.names], *self.body(self.names)]
+        lines[1][2] = "0"
+        path = self.save(tmp_path / "m.csv", lines)
+        with pytest.raises(
+            GraphError, match=r"entry \('dee', 'ann'\) is 0 and entry \('ann', 'dee'\) is 1.5"
+        ):
+            read_graph(path)
+        assert read_graph(path, symmetrize="max").adjacency[0, 1] == 1.5
+
+    def test_faults(self, tmp_path):
+        lines = list(self.body())
+        lines[2][1] = "x"
+        with pytest.raises(GraphError, match=r"m.csv, line 3: field 2 is 'x', expected a number"):
+            read_graph(self.save(tmp_path / "m.csv", lines))
+        lines[2][1:] = ["2"]
+        with pytest.raises(GraphError, match=r"m.csv, line 3: expected 4 fields, got 2"):
+            read_graph(self.save(tmp_path / "m.csv", lines))
+        with pytest.raises(GraphError, match="is not a square matrix"):
+            read_graph(self.save(tmp_path / "m.csv", list(self.body())[:2]), format="matrix")
+        other = [["", "ann", "dee", "cem", "bob"], *self.body(self.names)]
+        with pytest.raises(GraphError, match="row 1 is called 'dee' and column 1 'ann'"):
+            read_graph(self.save(tmp_path / "m.csv", other))
+        twice = [["a", "b", "a", "c"], *self.body()]
+        with pytest.raises(GraphError, match=r"'a' occurs twice in m.csv"):
+            read_graph(self.save(tmp_path / "m.csv", twice))
+
+
+class TestOtherFormats:
+    def test_parquet(self, tmp_path, expected):
+        pa = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        source, target, weight = zip(*rows(), strict=True)
+        parquet.write_table(
+            pa.table({"source": source, "target": target, "weight": weight}), tmp_path / "e.parquet"
+        )
+        assert read_graph(tmp_path / "e.parquet").fingerprint() == expected
+        assert not read_graph(tmp_path / "e.parquet", weight=False).is_weighted
+
+    def test_graphml_and_gml(self, tmp_path, expected):
+        nx = pytest.importorskip("networkx")
+        graph = as_graph(WEIGHTED).to_networkx()
+        nx.write_graphml(graph, tmp_path / "g.graphml")
+        nx.write_gml(graph, tmp_path / "g.gml")
+        for name in ("g.graphml", "g.gml"):
+            read = read_graph(tmp_path / name)
+            assert read.fingerprint() == expected
+            assert read.node_names.dtype == np.int64
+        named = nx.relabel_nodes(graph, dict(enumerate(["d", "007", "b", "a"])))
+        nx.write_graphml(named, tmp_path / "n.graphml")
+        assert read_graph(tmp_path / "n.graphml").node_names.tolist() == ["d", "007", "b", "a"]
+        bare = "graph [ node [ id 4 ] node [ id 7 ] edge [ source 4 target 7 ] ]"
+        assert read_graph(write(tmp_path / "b.gml", bare)).node_names.tolist() == [4, 7]
+
+    @pytest.mark.parametrize("symmetry", ["symmetric", "general"])
+    def test_matrix_market(self, tmp_path, expected, symmetry):
+        scipy_io.mmwrite(tmp_path / "m.mtx", sparse.coo_array(WEIGHTED), symmetry=symmetry)
+        (tmp_path / "z.mtx.gz").write_bytes(gzip.compress((tmp_path / "m.mtx").read_bytes()))
+        assert read_graph(tmp_path / "m.mtx").fingerprint() == expected
+        assert read_graph(tmp_path / "z.mtx.gz").fingerprint() == expected
+
+    def test_npz(self, tmp_path, expected):
+        sparse.save_npz(tmp_path / "s.npz", sparse.csc_array(WEIGHTED))
+        np.savez(tmp_path / "d.npz", WEIGHTED)
+        np.savez(tmp_path / "a.npz", features=np.eye(3), adjacency=WEIGHTED)
+        for name in ("s.npz", "d.npz", "a.npz"):
+            assert read_graph(tmp_path / name).fingerprint() == expected
+        np.savez(tmp_path / "two.npz", x=WEIGHTED, y=WEIGHTED)
+        with pytest.raises(GraphError, match=r"two.npz holds 2 square matrices among x \(4, 4\), y \(4, 4\)"):
+            read_graph(tmp_path / "two.npz")
+
+    def test_mat(self, tmp_path, expected):
+        scipy_io.savemat(tmp_path / "a.mat", {"A": sparse.csc_matrix(WEIGHTED), "F": np.eye(4)})
+        scipy_io.savemat(tmp_path / "b.mat", {"links": WEIGHTED, "F": np.ones((4, 2))})
+        assert read_graph(tmp_path / "a.mat").fingerprint() == expected
+        assert read_graph(tmp_path / "b.mat").fingerprint() == expected
+
+
+ID = st.text(st.sampled_from("ab07 \t\",#'é"), min_size=1, max_size=3)
+ROWS = st.lists(st.tuples(ID, ID, st.sampled_from(["1", "2.5", "0", "1e-3"])), min_size=1, max_size=12)
+
+
+def quoted(text):
+    return (
+        '"' + text.replace('"', '""') + '"' if set(text) & set(' ",#') else text
+    )  # a bare tab is left to confuse
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(ROWS, st.sampled_from([",", "\t", ";", " "]), st.booleans(), st.sampled_from(["\n", "\r\n"]))
+def test_both_readers_agree(tmp_path, listed, delimiter, weighted, newline):
+    pytest.importorskip("pyarrow")
+    lines = [delimiter.join([quoted(a), quoted(b)] + [w] * weighted) for a, b, w in listed]
+    path = write(tmp_path / "edges.csv", "# top" + newline + newline.join(lines) + newline)
+    file = open_text_file(path, delimiter)
+
+    def outcome(reader):
+        try:
+            layout = edge_files.edge_layout(file, False, None)
+            found = reader(file, layout)
+        except GraphError as error:
+            return str(error)
+        if found is None:
+            return None
+        names = found.names
+        weights = None if found.weight is None else found.weight.tolist()
+        return names[found.source].tolist(), names[found.target].tolist(), weights
+
+    exact, fast = outcome(edge_files.exact_rows), outcome(edge_files.fast_rows)
+    assert fast is None or fast == exact
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", " "])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("header", ["", "# made\nsource{0}target{0}weight\n"])
+@pytest.mark.parametrize("prefix", ["n", "", "0"])
+def test_the_fast_reader_is_used_and_agrees(tmp_path, monkeypatch, delimiter, suffix, header, prefix):
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 900, size=(4000, 2))
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    weights = np.round(1 + ends.sum(axis=1) / 7, 3)
+    text = header.format(delimiter) + "".join(
+        f"{prefix}{i}{delimiter}{prefix}{j}{delimiter}{w}\n"
+        for (i, j), w in zip(ends.tolist(), weights.tolist(), strict=True)
+    )
+    path = tmp_path / f"edges{suffix}"
+    path.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
+    exact = read_graph(path)
+    monkeypatch.setattr(edge_files, "FAST_BYTES", -1)
+    monkeypatch.setattr(edge_files, "exact_rows", None)  # calling it would fail
+    fast = read_graph(path)
+    assert fast.fingerprint() == exact.fingerprint()
+    assert fast.node_names.tolist() == exact.node_names.tolist()
+    assert fast.node_names.dtype.kind == ("U" if prefix else "i")
+
+
+def test_line_numbers_of_large_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(edge_files, "FAST_BYTES", -1)
+    lines = [f"{k},{k + 1},1" for k in range(500)]
+    lines[321] = "0,1,2"
+    with pytest.raises(GraphError, match=r"edges.csv, line 322: the pair \(0, 1\).*edges.csv, line 1;"):
+        read_graph(write(tmp_path / "edges.csv", "\n".join(lines)))
+    lines[321] = "# a comment in the middle"
+    assert read_graph(write(tmp_path / "edges.csv", "\n".join(lines))).n_edges == 499

@@ -1,0 +1,321 @@
+"""read_graph: groups from every place they can be, and the rules for missing and unknown nodes."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
+from equigraph.graph import Graph, read_graph
+
+FRIENDS = pl.DataFrame({"source": ["cem", "ann", "dee"], "target": ["bob", "bob", "ann"]})
+PEOPLE = {"dee": "girl", "ann": "girl", "bob": "boy", "cem": "boy"}
+TABLE = pl.DataFrame({"who": list(PEOPLE), "gender": list(PEOPLE.values())})
+WANTED = {"ann": "girl", "bob": "boy", "cem": "boy", "dee": "girl"}
+MATRIX = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def found(graph: Graph) -> dict:
+    return dict(zip(graph.node_names.tolist(), graph.sensitive_features.tolist(), strict=True))
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        PEOPLE,
+        TABLE,
+        TABLE.to_pandas(),
+        TABLE.to_arrow(),
+        TABLE.lazy(),
+        pd.Series(PEOPLE, name="gender"),
+        pd.DataFrame({"gender": PEOPLE}),
+    ],
+    ids=lambda groups: type(groups).__module__ + "." + type(groups).__name__,
+)
+def test_keyed_groups(groups):
+    graph = read_graph(FRIENDS, groups, "gender")
+    assert found(graph) == WANTED
+    assert graph.attribute == "gender"
+    assert repr(graph) == "Graph(4 nodes, 3 edges, 'gender': 2 groups)"
+    assert not graph.positional
+
+
+def test_the_name_comes_from_the_column():
+    assert read_graph(FRIENDS, TABLE).attribute == "gender"
+    assert read_graph(FRIENDS, PEOPLE).attribute is None
+    assert read_graph(FRIENDS, pd.Series(PEOPLE, name="gender")).attribute == "gender"
+
+
+def test_columns_are_chosen():
+    wide = TABLE.select("gender", "who", age=pl.Series([9, 8, 8, 9]))
+    assert found(read_graph(FRIENDS, wide, "gender", node_column="who")) == WANTED
+    assert found(read_graph(FRIENDS, wide, 0, node_column=1)) == WANTED
+    with pytest.raises(GroupsError, match="no column 'sex': there are 'gender', 'who', 'age'"):
+        read_graph(FRIENDS, wide, "sex", node_column="who")
+    with pytest.raises(GroupsError, match="attribute=: there are 'gender', 'who', 'age'"):
+        read_graph(FRIENDS, wide, node_column="who")
+    with pytest.raises(GroupsError, match="node_column='name' is not a column"):
+        read_graph(FRIENDS, wide, "age", node_column="name")
+    with pytest.raises(GroupsError, match="'age' is missing for 4 of 4 nodes"):
+        read_graph(FRIENDS, wide, "age", unknown="ignore")  # the first column is not the names
+    with pytest.raises(ParameterError, match="node_column= is a column of groups="):
+        read_graph(FRIENDS, node_column="who")
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [["x", "y", "x"], np.array(["x", "y", "x"]), pl.Series(["x", "y", "x"]), pa.array(["x", "y", "x"])],
+)
+def test_arrays_in_node_order(groups):
+    graph = read_graph(MATRIX, groups, "team")
+    assert found(graph) == {0: "x", 1: "y", 2: "x"}
+    assert graph.attribute == "team"
+    with pytest.raises(GroupsError, match="do not fit an edge list: its nodes are sorted by name"):
+        read_graph(FRIENDS, groups)
+    with pytest.raises(GroupsError, match="3 groups for 2 nodes"):
+        read_graph([[0, 1], [1, 0]], groups)
+
+
+def test_a_series_is_positional_for_a_matrix():
+    shuffled = pd.Series(["x", "y", "z"], index=[2, 1, 0])
+    assert found(read_graph(MATRIX, shuffled)) == {0: "x", 1: "y", 2: "z"}
+    named = nx.path_graph(["c", "a", "b"])
+    assert found(read_graph(named, shuffled)) == {"c": "x", "a": "y", "b": "z"}
+    # A table with a key is matched by name, even where the keys count from 0.
+    turned = nx.Graph([(2, 0), (0, 1)])
+    assert found(read_graph(turned, pl.DataFrame({"id": [0, 1, 2], "g": list("xyz")}))) == {
+        2: "z",
+        0: "x",
+        1: "y",
+    }
+
+
+def test_types_of_keys_may_differ():
+    edges = pl.DataFrame({"source": [7, 8], "target": [8, 9]})
+    assert found(read_graph(edges, {"7": "a", "8": "b", "9": "a"})) == {7: "a", 8: "b", 9: "a"}
+    assert found(read_graph(edges, pd.Series(["a", "b", "a"], index=[9.0, 8.0, 7.0]))) == {
+        7: "a",
+        8: "b",
+        9: "a",
+    }
+    text = edges.cast(pl.String)
+    assert found(read_graph(text, {7: 1, 8: 2, 9: 2})) == {"7": 1, "8": 2, "9": 2}
+    with pytest.raises(GroupsError, match="first '007'"):
+        read_graph(edges, {"007": "a", "8": "b", "9": "a"})
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "who,gender\ndee,girl\nann,girl\nbob,boy\ncem,boy\n",
+            "dee,girl\nann,girl\nbob,boy\ncem,boy\n",
+            "\ufeffwho;gender\ndee;girl\nann;girl\nbob;boy\ncem;boy\n",
+            "# people\ndee girl\nann girl\nbob boy\ncem boy\n",
+        ],
+    )
+    @pytest.mark.parametrize("attribute", ["gender", None])
+    def test_keyed(self, tmp_path, text, attribute):
+        graph = read_graph(FRIENDS, write(tmp_path / "people.csv", text), attribute)
+        assert found(graph) == WANTED
+
+    def test_the_whole_way_from_files(self, tmp_path):
+        friends = write(tmp_path / "friends.csv", "1,2\n2,3\n3,10\n")
+        people = write(tmp_path / "people.tsv", "id\tclass\tgender\n1\t5a\tF\n2\t5a\tM\n3\t5b\t\n10\t5b\tM\n")
+        graph = read_graph(friends, people, "gender", missing="own-group")
+        assert found(graph) == {1: "F", 2: "M", 3: "missing", 10: "M"}
+        assert found(read_graph(friends, str(people), "class")) == {1: "5a", 2: "5a", 3: "5b", 10: "5b"}
+
+    def test_parquet(self, tmp_path):
+        parquet.write_table(TABLE.to_arrow(), tmp_path / "people.parquet")
+        assert found(read_graph(FRIENDS, tmp_path / "people.parquet", "gender")) == WANTED
+
+    def test_one_column(self, tmp_path):
+        bare = write(tmp_path / "a.csv", "1\n2\n1\n")
+        assert found(read_graph(MATRIX, bare)) == {0: 1, 1: 2, 2: 1}
+        headed = read_graph(MATRIX, write(tmp_path / "b.csv", "team\nred\nblue\nred\n"))
+        assert (found(headed), headed.attribute) == ({0: "red", 1: "blue", 2: "red"}, "team")
+        blanks = write(tmp_path / "c.csv", "Puerto Rican\nLatino\nPuerto Rican\n")
+        assert found(read_graph(MATRIX, blanks, "origin")) == {
+            0: "Puerto Rican",
+            1: "Latino",
+            2: "Puerto Rican",
+        }
+        with pytest.raises(GroupsError, match="do not fit an edge list"):
+            read_graph(FRIENDS, bare)
+        with pytest.raises(GroupsError, match="3 groups for 4 nodes"):
+            read_graph(np.zeros((4, 4)), bare)
+
+    def test_faults(self, tmp_path):
+        with pytest.raises(GraphError, match="does not exist"):
+            read_graph(FRIENDS, tmp_path / "no.csv", "gender")
+        with pytest.raises(GroupsError, match=r"people.csv, line 3: expected 2 fields as before, got 3"):
+            read_graph(FRIENDS, write(tmp_path / "people.csv", "dee,girl\nann,girl\nbob,boy,9\n"))
+        with pytest.raises(GroupsError, match="is not a table"):
+            read_graph(FRIENDS, write(tmp_path / "people.gml", ""))
+        with pytest.raises(GroupsError, match="holds a header and no groups"):
+            read_graph(FRIENDS, write(tmp_path / "people.csv", "who,gender\n"), "gender")
+        three = write(tmp_path / "three.csv", "who,age,gender\nann,9,girl\n")
+        with pytest.raises(GroupsError, match="no column 'sex': there are 'who', 'age', 'gender'"):
+            read_graph(FRIENDS, three, "sex")
+
+
+class TestNodeAttributes:
+    def test_networkx_and_igraph(self):
+        graph = nx.path_graph(["c", "a", "b"])
+        nx.set_node_attributes(graph, {"a": "x", "b": "y", "c": "y"}, "team")
+        assert found(read_graph(graph, attribute="team")) == {"c": "y", "a": "x", "b": "y"}
+        other = igraph.Graph([(0, 1), (1, 2)])
+        other.vs["team"] = [1, 2, 1]
+        assert found(read_graph(other, attribute="team")) == {0: 1, 1: 2, 2: 1}
+
+    def test_pyg(self):
+        torch = pytest.importorskip("torch")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # importing torch_geometric warns
+            data = pytest.importorskip("torch_geometric.data")
+        graph = data.Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=3)
+        graph.team, graph.wide = torch.tensor([4, 5, 4]), torch.ones(3, 2)
+        assert found(read_graph(graph, attribute="team")) == {0: 4, 1: 5, 2: 4}
+        with pytest.raises(GroupsError, match=re.escape("'wide' has shape (3, 2)")):
+            read_graph(graph, attribute="wide")
+        with pytest.raises(GroupsError, match="No node has an attribute 'age'"):
+            read_graph(graph, attribute="age")
+
+    def test_graphml_and_gml(self, tmp_path):
+        graph = nx.path_graph(3)
+        nx.set_node_attributes(graph, {0: "x", 1: "y", 2: "y"}, "team")
+        nx.write_graphml(graph, tmp_path / "g.graphml")
+        nx.write_gml(graph, tmp_path / "g.gml")
+        for name in ("g.graphml", "g.gml"):
+            assert found(read_graph(tmp_path / name, attribute="team")) == {0: "x", 1: "y", 2: "y"}
+
+    def test_missing_ones(self):
+        graph = nx.path_graph(3)
+        nx.set_node_attributes(graph, {0: 5, 1: 6}, "team")
+        with pytest.raises(GroupsError, match="'team' is missing for 1 of 3 nodes, first 2"):
+            read_graph(graph, attribute="team")
+        assert found(read_graph(graph, attribute="team", missing="drop")) == {0: 5, 1: 6}
+        with pytest.raises(GroupsError, match="No node has an attribute 'age': the graph has team"):
+            read_graph(graph, attribute="age")
+        with pytest.raises(GroupsError, match="alone does not say where the groups are"):
+            read_graph(MATRIX, attribute="team")
+
+    def test_a_graph_keeps_its_own(self):
+        graph = read_graph(FRIENDS, PEOPLE, "gender")
+        assert read_graph(graph) is graph
+        assert found(read_graph(graph, attribute="gender")) == WANTED
+        with pytest.raises(GroupsError, match="has the attribute 'gender' and no 'age'"):
+            read_graph(graph, attribute="age")
+        assert read_graph(graph, dict.fromkeys(PEOPLE, 1), "one").attribute == "one"
+
+
+class TestMissingAndUnknown:
+    some = {"ann": "girl", "bob": None, "dee": ""}  # noqa: RUF012
+
+    def test_missing_is_an_error(self):
+        with pytest.raises(
+            GroupsError, match=re.escape("The group is missing for 3 of 4 nodes, first 'bob'")
+        ):
+            read_graph(FRIENDS, self.some)
+
+    def test_own_group(self):
+        graph = read_graph(FRIENDS, self.some, missing="own-group")
+        assert found(graph) == {"ann": "girl", "bob": "missing", "cem": "missing", "dee": "missing"}
+        numbers = read_graph(MATRIX, np.array([1.0, np.nan, 2.0]), missing="own-group")
+        assert numbers.sensitive_features.tolist() == ["1", "missing", "2"]
+
+    def test_drop(self):
+        graph = read_graph(FRIENDS, {"ann": 1, "dee": 2, "cem": 1}, missing="drop")
+        assert found(graph) == {"ann": 1, "cem": 1, "dee": 2}
+        assert graph.adjacency.toarray().tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+        assert graph.adjacency.indices.dtype == np.int32
+        with pytest.raises(GroupsError, match="leaves none"):
+            read_graph(FRIENDS, {"ann": None}, missing="drop")
+
+    def test_unknown_nodes(self):
+        more = {**PEOPLE, "abe": "boy", "zoe": "girl"}
+        with pytest.raises(GroupsError, match="name 2 nodes that the graph lacks, first 'abe'"):
+            read_graph(FRIENDS, more)
+        assert found(read_graph(FRIENDS, more, unknown="ignore")) == WANTED
+        added = read_graph(FRIENDS, more, unknown="add")
+        assert added.node_names.tolist() == ["abe", "ann", "bob", "cem", "dee", "zoe"]
+        assert found(added) == more
+        assert added.n_edges == 3
+        assert added.adjacency[1, 2] == added.adjacency[2, 1] == 1
+        assert not added.adjacency[[0]].nnz
+        assert Graph(added.adjacency, added.node_names).n_edges == 3  # it passes the full check
+
+    def test_added_integers_and_words(self):
+        edges = pl.DataFrame({"source": [10, 2], "target": [2, 30]})
+        groups = {10: "a", 2: "b", 30: "a"}
+        assert read_graph(edges, {**groups, "5": "b"}, unknown="add").node_names.tolist() == [2, 5, 10, 30]
+        assert read_graph(edges, {**groups, "x": "b"}, unknown="add").node_names.tolist() == [
+            "10",
+            "2",
+            "30",
+            "x",
+        ]
+
+    def test_added_to_a_matrix_come_last(self):
+        graph = read_graph(MATRIX, {2: "a", 1: "a", 0: "b", -1: "b"}, unknown="add")
+        assert graph.node_names.tolist() == [0, 1, 2, -1]
+        assert graph.positional
+        assert graph.adjacency.shape == (4, 4)
+
+    def test_faults_in_keys(self):
+        with pytest.raises(GroupsError, match=r"Row 1 of the groups .* names no node"):
+            read_graph(FRIENDS, pl.DataFrame({"who": ["ann", None], "g": ["a", "b"]}))
+        twice = pl.DataFrame({"who": ["ann", "ann"], "g": ["a", "b"]})
+        with pytest.raises(GroupsError, match="give node 'ann' two values, 'a' and 'b'"):
+            read_graph(FRIENDS, twice)
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"missing": "ignore"},
+            {"unknown": "drop"},
+            {"duplicates": "last"},
+            {"symmetrize": "yes"},
+            {"dtype": int},
+        ],
+    )
+    def test_unknown_options(self, options):
+        with pytest.raises(ParameterError):
+            read_graph(FRIENDS, PEOPLE, **options)
+
+
+def test_the_callers_groups_are_left_alone():
+    values = np.array([1.0, np.nan, 2.0])
+    read_graph(MATRIX, values, missing="own-group")
+    np.testing.assert_array_equal(values, [1.0, np.nan, 2.0])
+    frame = TABLE.to_pandas()
+    copy = frame.copy()
+    read_graph(FRIENDS, frame)
+    pd.testing.assert_frame_equal(frame, copy)
+
+
+def test_weights_of_graph_objects_can_be_chosen():
+    graph = nx.Graph()
+    graph.add_edge("a", "b", weight=2, years=7)
+    assert read_graph(graph).adjacency[0, 1] == 2
+    assert read_graph(graph, weight="years").adjacency[0, 1] == 7
+    assert read_graph(graph, weight=False).adjacency[0, 1] == 1
+    with pytest.raises(GraphError, match="No edge has an attribute 'size'"):
+        read_graph(graph, weight="size")
+    assert read_graph(sparse.csr_array([[0, 3], [3, 0]]), weight=False).adjacency[0, 1] == 1
