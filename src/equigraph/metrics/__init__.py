@@ -1,0 +1,43 @@
+"""How good and how fair a clustering is.
+
+Every metric of labels and groups is a function of one contingency table; nothing here builds an
+n x n dense array. The pure functions of the table are in :mod:`equigraph.metrics.balance`.
+"""
+
+from equigraph.metrics.agreement import (
+    adjusted_rand_score,
+    clustering_accuracy,
+    normalized_mutual_info_score,
+)
+from equigraph.metrics.balance import (
+    balance_score,
+    mouflon_balance_score,
+    normalized_balance_score,
+    population_balance,
+)
+from equigraph.metrics.consistency import consistency_score
+from equigraph.metrics.individual import individual_balance_score, representation_violation
+from equigraph.metrics.lipschitz import LipschitzReport, lipschitz_score
+from equigraph.metrics.quality import group_modularity_scores, modularity_score
+from equigraph.metrics.summary import Composition, cluster_sizes, composition, evaluate
+
+__all__ = [
+    "Composition",
+    "LipschitzReport",
+    "adjusted_rand_score",
+    "balance_score",
+    "cluster_sizes",
+    "clustering_accuracy",
+    "composition",
+    "consistency_score",
+    "evaluate",
+    "group_modularity_scores",
+    "individual_balance_score",
+    "lipschitz_score",
+    "modularity_score",
+    "mouflon_balance_score",
+    "normalized_balance_score",
+    "normalized_mutual_info_score",
+    "population_balance",
+    "representation_violation",
+]

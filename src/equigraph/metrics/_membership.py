@@ -1,0 +1,92 @@
+"""What a clustering says about each node: a label, or a row of memberships."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph.exceptions import ParameterError
+from equigraph.metrics._table import encode_labels
+
+_BLOCK_ENTRIES = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Output of each node: either codes (hard labels) or rows that sum to 1 (soft membership)."""
+
+    codes: NDArray[np.intp] | None
+    rows: NDArray[np.float64] | None
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.codes) if self.codes is not None else len(self.rows)  # type: ignore[arg-type]
+
+    def total_variation(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Half the L1 distance between the outputs of ``first[p]`` and ``second[p]``, for each pair p."""
+        if self.codes is not None:
+            return (self.codes[first] != self.codes[second]).astype(np.float64)
+        assert self.rows is not None
+        distances = np.empty(first.size)
+        step = max(1, _BLOCK_ENTRIES // self.rows.shape[1])
+        for start in range(0, first.size, step):
+            block = slice(start, start + step)
+            distances[block] = np.abs(self.rows[first[block]] - self.rows[second[block]]).sum(axis=1) / 2
+        return distances
+
+
+def as_outputs(membership: ArrayLike, *, n_nodes: int | None = None) -> Outputs:
+    """Take labels (n_nodes,) of any type, or a nonnegative membership (n_nodes, k), whose rows are scaled.
+
+    Raises
+    ------
+    ParameterError
+        If the shape is wrong, or a row is negative, not finite or all zero.
+
+    Examples
+    --------
+    >>> as_outputs([[1.0, 3.0]]).rows.tolist()
+    [[0.25, 0.75]]
+    """
+    matrix = _as_matrix(membership)
+    if matrix is None:
+        return Outputs(encode_labels(membership, n_nodes=n_nodes, name="membership").codes, None)
+    if n_nodes is not None and matrix.shape[0] != n_nodes:
+        raise ParameterError(
+            f"membership has {matrix.shape[0]} rows and the graph has {n_nodes} nodes: give one row per node."
+        )
+    bad = np.flatnonzero(~((matrix >= 0) & np.isfinite(matrix)).all(axis=1))
+    if bad.size:
+        raise ParameterError(
+            f"membership has negative or non-finite entries (first in row {bad[0]}): expected values >= 0."
+        )
+    largest = matrix.max(axis=1, keepdims=True)
+    if (largest == 0).any():
+        raise ParameterError(
+            f"Row {int(np.argmin(largest))} of membership is all zero and cannot be scaled to sum to 1: "
+            "give every node a membership, or pass labels."
+        )
+    matrix = matrix / largest  # first, so that the sum of a row cannot overflow
+    return Outputs(None, matrix / matrix.sum(axis=1, keepdims=True))
+
+
+def _as_matrix(membership: Any) -> NDArray[np.float64] | None:
+    """Return a two-dimensional float array, or None for what is not two-dimensional."""
+    if sparse.issparse(membership):
+        membership = membership.toarray()  # n x k, not n x n
+    elif hasattr(membership, "to_numpy"):
+        membership = membership.to_numpy()
+    elif isinstance(membership, (list, tuple)) and not (membership and np.ndim(membership[0]) == 1):
+        return None  # a list of labels: numpy must not cast mixed types to strings
+    array = np.asarray(membership)
+    if array.ndim != 2 or array.shape[0] == 0 or array.shape[1] == 0:
+        return None
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("membership of shape (n_nodes, n_clusters) must hold numbers.") from None

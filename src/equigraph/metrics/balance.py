@@ -1,0 +1,346 @@
+"""Group fairness of a clustering: how the groups are spread over the clusters.
+
+The ``*_of_table`` functions are pure functions of the contingency table (clusters x groups), for code
+that keeps a table up to date; the ``*_score`` functions take labels and groups of any type.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph.exceptions import ParameterError
+from equigraph.groups import Groups, encode_groups
+from equigraph.metrics._table import check_choice, check_n_clusters, make_table
+
+Average = Literal["mean", "min", "weighted"]
+Empty = Literal["ignore", "zero"]
+
+
+def balance_score(
+    labels: ArrayLike,
+    *,
+    sensitive_features: ArrayLike | Groups,
+    average: Average = "mean",
+    n_clusters: int | None = None,
+    empty: Empty = "ignore",
+) -> float:
+    """Return the balance B of a clustering.
+
+    The balance of a cluster is ``min_s T[l, s] / max_s T[l, s]``, its smallest group over its largest,
+    and B is the average over the clusters. B lies in [0, 1]: 1 means that every cluster holds all groups
+    in equal numbers, 0 that every cluster lacks some group. B does not know the population: clusters that
+    mirror unequal groups score less than 1, see :func:`normalized_balance_score`.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node. If all nodes are of one group the balance is 1.
+    average : {"mean", "min", "weighted"}, default "mean"
+        Over the clusters: the plain mean (the paper's B), the worst cluster, or the mean weighted by
+        cluster size.
+    n_clusters : int, optional
+        Number of clusters that was asked for; needed by ``empty="zero"``.
+    empty : {"ignore", "zero"}, default "ignore"
+        Whether empty clusters are left out (as in the paper) or count as 0. When everything collapses into
+        one cluster, the first gives the balance of the population, the second tells.
+
+    Returns
+    -------
+    float
+        The balance.
+
+    Raises
+    ------
+    ParameterError, GroupsError
+        If labels and groups do not fit, or an option is unknown or contradicts another.
+
+    References
+    ----------
+    F. Chierichetti et al., "Fair Clustering Through Fairlets", NeurIPS 2017 (``average="min"``).
+    S. Ghodsi, S. A. Seyedi, E. Ntoutsi, "Towards Cohesion-Fairness Harmony: Contrastive Regularization
+    in Individual Fair Graph Clustering", PAKDD 2024 (``average="mean"``).
+
+    Examples
+    --------
+    >>> labels, groups = [0, 0, 0, 1, 1], ["x", "x", "y", "x", "y"]
+    >>> balance_score(labels, sensitive_features=groups)
+    0.75
+    >>> balance_score(labels, sensitive_features=groups, average="min")
+    0.5
+    >>> balance_score(labels, sensitive_features=groups, n_clusters=3, empty="zero")
+    0.5
+    """
+    check_choice("empty", empty, ("ignore", "zero"))
+    counts = make_table(labels, sensitive_features).counts
+    return _balance_with_empty(counts, average, n_clusters, empty)
+
+
+def _balance_with_empty(
+    counts: NDArray[np.int64], average: Average, n_clusters: int | None, empty: Empty
+) -> float:
+    """Balance of a table without empty rows, with the empty clusters that n_clusters implies."""
+    if n_clusters is None and empty == "zero":
+        raise ParameterError('empty="zero" needs n_clusters, the number of clusters that was asked for.')
+    if n_clusters is not None:
+        n_empty = check_n_clusters(n_clusters, counts.shape[0]) - counts.shape[0]
+        if empty == "zero":
+            counts = np.pad(counts, ((0, n_empty), (0, 0)))
+    return balance_of_table(counts, average, empty)
+
+
+def normalized_balance_score(
+    labels: ArrayLike, *, sensitive_features: ArrayLike | Groups, average: Average = "weighted"
+) -> float:
+    """Return the normalised balance NB of a clustering.
+
+    ``NB = sum_l |C_l|/n * min_s min(r_ls / p_s, p_s / r_ls)`` with r_ls the share of group s in cluster l
+    and p_s its share in the population. NB lies in [0, 1]: 1 means that every cluster mirrors the
+    population, 0 that every cluster lacks some group.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node. If all nodes are of one group the score is 1.
+    average : {"weighted", "mean", "min"}, default "weighted"
+        Over the non-empty clusters: weighted by cluster size (NB), plain mean, or worst cluster.
+
+    Returns
+    -------
+    float
+        The normalised balance.
+
+    Raises
+    ------
+    ParameterError, GroupsError
+        If labels and groups do not fit, or the average is unknown.
+
+    References
+    ----------
+    S. Bera et al., "Fair Algorithms for Clustering", NeurIPS 2019 (the ratio of shares of a cluster).
+
+    Examples
+    --------
+    Clusters of one third ``y``, as the population, and then one without ``y``:
+
+    >>> groups = ["x", "x", "y"] * 2
+    >>> normalized_balance_score([0, 0, 0, 1, 1, 1], sensitive_features=groups)
+    1.0
+    >>> round(normalized_balance_score([0, 1, 1, 0, 1, 1], sensitive_features=groups), 3)
+    0.444
+    """
+    table = make_table(labels, sensitive_features)
+    return normalized_balance_of_table(table.counts, table.groups.shares, average)
+
+
+def mouflon_balance_score(
+    labels: ArrayLike, *, sensitive_features: ArrayLike | Groups, expected: bool = False
+) -> float:
+    """Return the proportional balance of MOUFLON.
+
+    The balance of a cluster is ``bal(C) = (h-1) min_s T[C, s] / (|C| - T[C, s])`` for h groups, and the
+    score is ``F_base = sum_C |C|/n bal(C)``. With ``expected`` every cluster is compared with what its
+    size would hold in proportion: ``F_prop = sum_C |C|/n min(1, 1 - (F_exp(C) - bal(C)))``, with 0 for
+    clusters smaller than h; F_exp(C) is the balance of the counts ``floor(n_s |C| / n)`` with what the
+    floors leave over spread evenly (in the closed form of MOUFLON). Both lie in [0, 1]. F_base is 1 if
+    every cluster holds all groups in equal numbers and 0 if every cluster lacks one; F_prop is 1 if every
+    cluster reaches what its size would hold in proportion.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node. If all nodes are of one group the score is 1.
+    expected : bool, default False
+        False for F_base, True for F_prop.
+
+    Returns
+    -------
+    float
+        F_base or F_prop.
+
+    Raises
+    ------
+    ParameterError, GroupsError
+        If labels and groups do not fit.
+
+    References
+    ----------
+    G. Panayiotou, A. Simon, M. Magnani, E. Calikus, "MOUFLON", arXiv 2510.12348, 2025.
+
+    Examples
+    --------
+    >>> labels, groups = [0, 0, 0, 1, 1, 1], ["x", "x", "y", "x", "x", "y"]
+    >>> mouflon_balance_score(labels, sensitive_features=groups)
+    0.5
+    >>> mouflon_balance_score(labels, sensitive_features=groups, expected=True)
+    1.0
+    """
+    table = make_table(labels, sensitive_features)
+    return mouflon_balance_of_table(table.counts, table.groups.sizes, expected=expected)
+
+
+def population_balance(sensitive_features: ArrayLike | Groups) -> float:
+    """Return the balance of the population, ``min_s n_s / max_s n_s``.
+
+    It lies in (0, 1]: 1 means groups of equal size (or a single group). It is what :func:`balance_score`
+    gives to a clustering that mirrors the population, and to one single cluster.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node.
+
+    Returns
+    -------
+    float
+        The balance of the population.
+
+    Raises
+    ------
+    GroupsError
+        If the groups are not usable.
+
+    Examples
+    --------
+    >>> population_balance(["x", "x", "y"])
+    0.5
+    """
+    sizes = encode_groups(sensitive_features).sizes
+    if sizes.size == 0:
+        raise ParameterError("sensitive_features is empty: give at least one node.")
+    return float(sizes.min() / sizes.max())
+
+
+def cluster_balances(counts: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Balance of each row of a contingency table: smallest over largest count, 0 for an empty row.
+
+    Examples
+    --------
+    >>> cluster_balances(np.array([[1, 2], [3, 0], [0, 0]])).tolist()
+    [0.5, 0.0, 0.0]
+    """
+    largest = counts.max(axis=1)
+    return counts.min(axis=1) / np.maximum(largest, 1)
+
+
+def cluster_normalized_balances(
+    counts: NDArray[np.integer], shares: NDArray[np.floating] | None = None
+) -> NDArray[np.float64]:
+    """Normalised balance of each row of a contingency table, 0 for an empty row.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_clusters, n_groups)
+        The contingency table.
+    shares : ndarray of shape (n_groups,), optional
+        Positive share of each group in the population; by default from the column sums, which must
+        then be positive.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+        ``min_s min(r_ls / p_s, p_s / r_ls)``.
+
+    Examples
+    --------
+    >>> cluster_normalized_balances(np.array([[2, 1], [4, 2], [0, 0]])).tolist()
+    [1.0, 1.0, 0.0]
+    """
+    sizes = counts.sum(axis=1)
+    if shares is None:
+        shares = counts.sum(axis=0) / sizes.sum()
+    expected = sizes[:, None] * shares
+    # min(r/p, p/r) = min(T, E) / max(T, E) with E = |C_l| p_s; no division by an absent group.
+    ratios = np.minimum(counts, expected) / np.maximum(np.maximum(counts, expected), np.finfo(float).tiny)
+    return ratios.min(axis=1)
+
+
+def balance_of_table(
+    counts: NDArray[np.integer], average: Average = "mean", empty: Empty = "ignore"
+) -> float:
+    """Balance B of a contingency table; empty rows are left out, or count as 0 with ``empty="zero"``.
+
+    Examples
+    --------
+    >>> balance_of_table(np.array([[1, 2], [2, 2], [0, 0]]))
+    0.75
+    """
+    return _aggregate(cluster_balances(counts), counts.sum(axis=1), average, empty)
+
+
+def normalized_balance_of_table(
+    counts: NDArray[np.integer],
+    shares: NDArray[np.floating] | None = None,
+    average: Average = "weighted",
+) -> float:
+    """Normalised balance NB of a contingency table; empty rows are left out.
+
+    Examples
+    --------
+    >>> normalized_balance_of_table(np.array([[2, 1], [4, 2], [0, 0]]))
+    1.0
+    """
+    return _aggregate(cluster_normalized_balances(counts, shares), counts.sum(axis=1), average, "ignore")
+
+
+def mouflon_balance_of_table(
+    counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None, *, expected: bool = False
+) -> float:
+    """MOUFLON's F_base of a contingency table, or F_prop with ``expected``; empty rows have no weight.
+
+    Examples
+    --------
+    >>> mouflon_balance_of_table(np.array([[2, 1], [2, 1]]))
+    0.5
+    """
+    sizes = counts.sum(axis=1)
+    if group_sizes is None:
+        group_sizes = counts.sum(axis=0)
+    if group_sizes.size == 1:
+        return 1.0
+    scores = _proportional_balances(counts)
+    if expected:
+        scores = np.minimum(1.0, 1.0 - (_expected_balances(sizes, group_sizes) - scores))
+        scores[sizes < group_sizes.size] = 0.0
+    return _aggregate(scores, sizes, "weighted", "ignore")
+
+
+def _proportional_balances(counts: NDArray[np.integer]) -> NDArray[np.float64]:
+    """``(h-1) min_s T / (|C| - T)`` of each row; the minimum is at the smallest group."""
+    smallest = counts.min(axis=1)
+    others = np.maximum(counts.sum(axis=1) - smallest, 1)
+    return (counts.shape[1] - 1) * smallest / others
+
+
+def _expected_balances(sizes: NDArray[np.integer], group_sizes: NDArray[np.integer]) -> NDArray[np.float64]:
+    """MOUFLON's F_exp for clusters of the given sizes (0 for an empty cluster)."""
+    h, n = group_sizes.size, group_sizes.sum()
+    phi = (h - 1) * group_sizes.min() / (n - group_sizes.min())
+    leftover = sizes - (group_sizes * sizes[:, None] // n).sum(axis=1)
+    numerator = h * phi * sizes + (phi + h - 1 - phi * h) * leftover
+    denominator = h * sizes + (phi - 1) * leftover
+    return np.divide(numerator, denominator, out=np.zeros(sizes.size), where=sizes > 0)
+
+
+def _aggregate(
+    scores: NDArray[np.float64], sizes: NDArray[np.integer], average: Average, empty: Empty
+) -> float:
+    """Average the scores of the clusters."""
+    check_choice("average", average, ("mean", "min", "weighted"))
+    check_choice("empty", empty, ("ignore", "zero"))
+    total = sizes.sum()
+    if total == 0:
+        raise ParameterError("The contingency table is empty: no cluster has a node.")
+    if average == "weighted":
+        return float(sizes @ scores / total)
+    if empty == "ignore":
+        scores = scores[sizes > 0]
+    return float(scores.min() if average == "min" else scores.mean())

@@ -1,0 +1,266 @@
+"""Individual fairness by representation: how those who represent a node are spread over the clusters.
+
+The representatives of node i are ``N_R(i) = {j : R_ij != 0}`` for a sparse representation graph R, or all
+nodes of its group. Group-induced R is never formed: what a node sees depends on its group and its cluster
+only, so there are n_groups * n_clusters values to compute.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph.exceptions import ParameterError
+from equigraph.groups import Groups
+from equigraph.groups.sums import indicator
+from equigraph.metrics._table import Labels, Table, as_adjacency, encode_labels, make_table
+
+
+def representation_violation(
+    representation: Any,
+    labels: ArrayLike,
+    *,
+    sensitive_features: ArrayLike | Groups | None = None,
+    self_pairs: bool = False,
+) -> NDArray[np.float64]:
+    """Return how far the clustering is from individual fairness, for each node.
+
+    ``v_i = max_l | |N_R(i) ∩ C_l| / |C_l| - |N_R(i)| / n |`` over the non-empty clusters. It lies in [0, 1]:
+    0 means that the representatives of i are spread over the clusters in proportion to the cluster sizes,
+    near 1 that they fill one cluster and are few in the population. A node without representatives has
+    v = 0: there is nothing to spread.
+
+    Parameters
+    ----------
+    representation : graph-like or None
+        Sparse or dense matrix R of shape (n_nodes, n_nodes) or anything that
+        :func:`equigraph.graph.as_graph` takes; an entry other than zero in row i, column j says that j
+        represents i. Weights do not count. With the adjacency itself it is equation 3 of the paper.
+        None when the groups are given instead.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups, optional
+        In place of R: every node is represented by its group.
+    self_pairs : bool, default False
+        Whether a node represents itself; the diagonal of R is ignored. With True and groups, v = 0 for
+        all nodes if and only if every cluster mirrors the population.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        The violation v of each node.
+
+    Raises
+    ------
+    ParameterError, GraphError, GroupsError
+        If not exactly one of R and groups is given, or they do not fit the labels.
+
+    References
+    ----------
+    S. Gupta, A. Dukkipati, "Consistency of Constrained Spectral Clustering under Graph Induced Fair
+    Planted Partitions", NeurIPS 2022.
+
+    Examples
+    --------
+    >>> groups = ["x", "y", "x", "y"]
+    >>> representation_violation(None, [0, 0, 1, 1], sensitive_features=groups, self_pairs=True).tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    >>> representation_violation(None, [0, 1, 0, 1], sensitive_features=groups, self_pairs=True).tolist()
+    [0.5, 0.5, 0.5, 0.5]
+    """
+    _check_one_given(representation, sensitive_features)
+    if sensitive_features is not None:
+        table = make_table(labels, sensitive_features)
+        return _group_violations(table.counts, self_pairs)[table.labels.codes, table.groups.codes]
+    encoded = encode_labels(labels)
+    counts, totals = _representative_counts(representation, encoded, self_pairs)
+    shares = totals / encoded.n_nodes
+    row_sizes = np.diff(counts.indptr)
+    gaps = np.abs(counts.data / encoded.sizes[counts.indices] - np.repeat(shares, row_sizes))
+    violations = _reduce_rows(np.maximum, gaps, counts.indptr)
+    # A cluster without representatives deviates by the whole share.
+    return np.where(row_sizes < encoded.n_clusters, np.maximum(violations, shares), violations)
+
+
+@overload
+def individual_balance_score(
+    labels: ArrayLike,
+    *,
+    sensitive_features: ArrayLike | Groups | None = ...,
+    representation: Any = ...,
+    self_pairs: bool = ...,
+    normalize: bool = ...,
+    per_node: Literal[False] = ...,
+) -> float: ...
+
+
+@overload
+def individual_balance_score(
+    labels: ArrayLike,
+    *,
+    sensitive_features: ArrayLike | Groups | None = ...,
+    representation: Any = ...,
+    self_pairs: bool = ...,
+    normalize: bool = ...,
+    per_node: Literal[True],
+) -> NDArray[np.float64]: ...
+
+
+def individual_balance_score(
+    labels: ArrayLike,
+    *,
+    sensitive_features: ArrayLike | Groups | None = None,
+    representation: Any = None,
+    self_pairs: bool = False,
+    normalize: bool = False,
+    per_node: bool = False,
+) -> float | NDArray[np.float64]:
+    """Return the individual balance rho.
+
+    ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean
+    over the nodes. It lies in [0, 1]: 1 means that the representatives of every node are spread evenly over
+    the clusters, 0 that every node finds some cluster without one. A single cluster scores 1, and so does a
+    node without representatives, which no clustering treats unfairly.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups, optional
+        Every node is represented by its group. O(n + h k) for h groups and k clusters.
+    representation : graph-like, optional
+        In place of the groups: sparse or dense R of shape (n_nodes, n_nodes) or anything that
+        :func:`equigraph.graph.as_graph` takes; an entry other than zero in row i, column j says that j
+        represents i. O(entries).
+    self_pairs : bool, default False
+        Whether a node represents itself; the diagonal of R is ignored.
+    normalize : bool, default False
+        Whether counts are divided by the cluster sizes first; 1 then means representatives in proportion
+        to the cluster sizes.
+    per_node : bool, default False
+        Whether to return rho of each node in place of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_nodes,)
+        rho, or rho_i of each node.
+
+    Raises
+    ------
+    ParameterError, GraphError, GroupsError
+        If not exactly one of R and groups is given, or they do not fit the labels.
+
+    References
+    ----------
+    S. Gupta, A. Dukkipati, "Protecting Individual Interests across Clusters: Spectral Clustering with
+    Guarantees", arXiv 2105.03714, 2021.
+
+    Examples
+    --------
+    >>> groups = ["x", "y"] * 4
+    >>> individual_balance_score([0, 0, 0, 0, 1, 1, 1, 1], sensitive_features=groups)
+    0.5
+    >>> individual_balance_score([0, 0, 0, 0, 1, 1, 1, 1], sensitive_features=groups, self_pairs=True)
+    1.0
+    """
+    _check_one_given(representation, sensitive_features)
+    if sensitive_features is not None:
+        table = make_table(labels, sensitive_features)
+        if not per_node:
+            return _individual_balance(table, self_pairs, normalize)
+        return _group_balances(table.counts, self_pairs, normalize)[table.labels.codes, table.groups.codes]
+    encoded = encode_labels(labels)
+    counts, totals = _representative_counts(representation, encoded, self_pairs)
+    data = counts.data / encoded.sizes[counts.indices] if normalize else counts.data
+    low = _reduce_rows(np.minimum, data, counts.indptr)
+    high = _reduce_rows(np.maximum, data, counts.indptr)
+    rho = np.divide(low, high, out=np.ones(encoded.n_nodes), where=totals > 0)
+    rho[(np.diff(counts.indptr) < encoded.n_clusters) & (totals > 0)] = 0.0
+    return rho if per_node else float(rho.mean())
+
+
+def _individual_balance(table: Table, self_pairs: bool = False, normalize: bool = False) -> float:
+    """Mean rho for group-induced R: every (cluster, group) cell holds nodes with one value."""
+    cells = _group_balances(table.counts, self_pairs, normalize)
+    return float((table.counts * cells).sum() / table.labels.n_nodes)
+
+
+def _group_balances(counts: NDArray[np.int64], self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
+    """Individual balance of a node of each (cluster, group) cell; that of an empty cell means nothing."""
+    sizes = counts.sum(axis=1, keepdims=True) if normalize else 1
+    seen = counts / sizes
+    own = seen if self_pairs else np.maximum(counts - 1, 0) / sizes
+    high = np.maximum(_max_of_others(seen), own)
+    low = np.minimum(-_max_of_others(-seen), own)
+    return np.divide(low, high, out=np.ones(counts.shape), where=high > 0)
+
+
+def _group_violations(counts: NDArray[np.int64], self_pairs: bool) -> NDArray[np.float64]:
+    """Violation of a node in each (cluster, group) cell."""
+    sizes = counts.sum(axis=1, keepdims=True)
+    totals = counts.sum(axis=0) - (not self_pairs)
+    shares = totals / sizes.sum()
+    others = _max_of_others(np.abs(counts / sizes - shares))
+    return np.maximum(others, np.abs((counts - (not self_pairs)) / sizes - shares))
+
+
+def _max_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Largest value of each column over all rows but the cell's own; -inf where there is no other row."""
+    if values.shape[0] == 1:
+        return np.full(values.shape, -np.inf)
+    second, first = np.partition(values, -2, axis=0)[-2:]
+    return np.where(values == first, second, first)
+
+
+def _representative_counts(
+    representation: Any, labels: Labels, self_pairs: bool
+) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+    """Count the representatives of each node in each cluster (sparse, n x k) and in all."""
+    pattern = _pattern(representation, labels.n_nodes, self_pairs)
+    counts = sparse.csr_array(pattern @ indicator(labels.codes, labels.n_clusters))
+    return counts, np.diff(pattern.indptr).astype(np.int64)
+
+
+def _pattern(representation: Any, n_nodes: int, self_pairs: bool) -> sparse.csr_array:
+    """Return the 0/1 matrix of who represents whom, with the diagonal as self_pairs says."""
+    if sparse.issparse(representation) or isinstance(representation, np.ndarray):
+        # Not as_graph: R may be directed, and its self-loops are legitimate.
+        matrix = sparse.csr_array(representation)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+    else:
+        matrix = as_adjacency(representation)
+    if matrix.shape != (n_nodes, n_nodes):
+        raise ParameterError(
+            f"representation has shape {matrix.shape} where {n_nodes} labels were given: "
+            f"expected ({n_nodes}, {n_nodes})."
+        )
+    if matrix.data.dtype.kind == "f" and not np.isfinite(matrix.data).all():
+        raise ParameterError("representation has entries that are not finite: expected zero or not zero.")
+    rows, columns = matrix.tocoo(copy=False).coords
+    keep = (matrix.data != 0) & (rows != columns)
+    rows, columns = rows[keep], columns[keep]
+    if self_pairs:
+        nodes = np.arange(n_nodes, dtype=rows.dtype)
+        rows, columns = np.concatenate([rows, nodes]), np.concatenate([columns, nodes])
+    return sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=matrix.shape)
+
+
+def _reduce_rows(
+    ufunc: np.ufunc, data: NDArray[np.float64], indptr: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Reduce the stored entries of each row; 0 for rows without any."""
+    result = np.zeros(indptr.size - 1)
+    filled = np.flatnonzero(np.diff(indptr))
+    if filled.size:
+        result[filled] = ufunc.reduceat(data, indptr[filled])
+    return result
+
+
+def _check_one_given(representation: Any, sensitive_features: Any) -> None:
+    if (representation is None) == (sensitive_features is None):
+        raise ParameterError("Give either the representation graph or sensitive_features, and not both.")

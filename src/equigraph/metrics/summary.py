@@ -1,0 +1,207 @@
+"""What a clustering looks like: sizes, composition, and the usual scores at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph.exceptions import ParameterError
+from equigraph.groups import Groups
+from equigraph.metrics._table import as_adjacency, check_choice, check_n_clusters, encode_labels, make_table
+from equigraph.metrics.agreement import _accuracy, _ari, _nmi
+from equigraph.metrics.balance import Empty, _balance_with_empty, normalized_balance_of_table
+from equigraph.metrics.individual import _individual_balance
+from equigraph.metrics.quality import _modularity
+
+
+def evaluate(
+    adjacency: Any,
+    labels: ArrayLike,
+    *,
+    sensitive_features: ArrayLike | Groups | None = None,
+    n_clusters: int | None = None,
+    target: ArrayLike | None = None,
+    empty: Empty = "ignore",
+) -> dict[str, float]:
+    """Return the usual scores of a clustering at once.
+
+    Parameters
+    ----------
+    adjacency : graph-like
+        Anything that :func:`equigraph.graph.as_graph` takes.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups, optional
+        Group of each node; without it the fairness scores are left out.
+    n_clusters : int, optional
+        Number of clusters that was asked for; needed by ``empty="zero"``.
+    target : array-like of shape (n_nodes,), optional
+        Reference labels.
+    empty : {"ignore", "zero"}, default "ignore"
+        Whether empty clusters are left out of B and min_balance (as in the paper) or count as 0.
+
+    Returns
+    -------
+    dict of str to float
+        ``Q`` modularity; with groups ``B`` balance, ``NB`` normalised balance, ``min_balance`` balance of
+        the worst cluster and ``rho`` individual balance (groups represent, a node not itself); always
+        ``n_nonempty``, an int; with a target ``accuracy``, ``nmi`` and ``ari``.
+
+    Raises
+    ------
+    ParameterError, GraphError, GroupsError
+        If the arguments do not fit each other.
+
+    Examples
+    --------
+    >>> A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> evaluate(A, [0, 0, 1, 1], sensitive_features=["x", "y", "x", "y"])
+    {'Q': 0.5, 'B': 1.0, 'NB': 1.0, 'min_balance': 1.0, 'rho': 0.0, 'n_nonempty': 2}
+    """
+    check_choice("empty", empty, ("ignore", "zero"))
+    matrix = as_adjacency(adjacency)
+    encoded = encode_labels(labels, n_nodes=matrix.shape[0])
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, encoded.n_clusters)
+    scores: dict[str, float] = {"Q": _modularity(matrix, encoded.codes, encoded.n_clusters)}
+    if sensitive_features is not None:
+        table = make_table(encoded, sensitive_features)
+        scores["B"] = _balance_with_empty(table.counts, "mean", n_clusters, empty)
+        scores["NB"] = normalized_balance_of_table(table.counts, table.groups.shares)
+        scores["min_balance"] = _balance_with_empty(table.counts, "min", n_clusters, empty)
+        scores["rho"] = _individual_balance(table)
+    scores["n_nonempty"] = encoded.n_clusters
+    if target is not None:
+        true = encode_labels(target, n_nodes=encoded.n_nodes, name="target")
+        scores.update(accuracy=_accuracy(true, encoded), nmi=_nmi(true, encoded), ari=_ari(true, encoded))
+    return scores
+
+
+def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArray[np.intp]:
+    """Return the number of nodes of each cluster, in the order of the label values.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    n_clusters : int, optional
+        For integer labels in ``range(n_clusters)``: the sizes of all of them, empty clusters included.
+
+    Returns
+    -------
+    ndarray of int
+        Sizes of the non-empty clusters by label value; with n_clusters, ``sizes[l]`` is that of label l.
+
+    Raises
+    ------
+    ParameterError
+        If n_clusters is given and the labels are not integers in its range.
+
+    Examples
+    --------
+    >>> cluster_sizes(["b", "a", "b"]).tolist()
+    [1, 2]
+    >>> cluster_sizes([0, 2, 2], n_clusters=4).tolist()
+    [1, 0, 2, 0]
+    """
+    encoded = encode_labels(labels)
+    if n_clusters is None:
+        return encoded.sizes.copy()
+    n_clusters = check_n_clusters(n_clusters, encoded.n_clusters)
+    values = encoded.values
+    if values.dtype.kind not in "iu" or values[0] < 0 or values[-1] >= n_clusters:
+        raise ParameterError(
+            f"n_clusters={n_clusters} needs integer labels in 0..{n_clusters - 1}: "
+            "leave it out for other labels."
+        )
+    sizes = np.zeros(n_clusters, dtype=np.intp)
+    sizes[values] = encoded.sizes
+    return sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """Who is in which cluster; printing it gives a table.
+
+    Attributes
+    ----------
+    clusters : ndarray of shape (n_clusters,)
+        Label of each non-empty cluster, sorted.
+    groups : ndarray of shape (n_groups,)
+        Name of each group, sorted.
+    counts : ndarray of int, shape (n_clusters, n_groups)
+        Nodes of each group in each cluster.
+    shares : ndarray of shape (n_clusters, n_groups)
+        Share of each group in each cluster; rows sum to 1.
+    population : ndarray of shape (n_groups,)
+        Share of each group in the population.
+    """
+
+    clusters: NDArray[Any]
+    groups: NDArray[Any]
+    counts: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    population: NDArray[np.float64]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of nodes of each cluster."""
+        return self.counts.sum(axis=1)
+
+    def __str__(self) -> str:
+        rows = [["cluster", "size", *map(str, self.groups.tolist())]]
+        for label, size, counts, shares in zip(
+            self.clusters.tolist(), self.sizes, self.counts, self.shares, strict=True
+        ):
+            rows.append([str(label), str(size), *map(_cell, counts, shares)])
+        totals = self.counts.sum(axis=0)
+        rows.append(["all", str(totals.sum()), *map(_cell, totals, self.population)])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(map(str.rjust, row[1:], widths[1:])) for row in rows)
+        return "\n".join(f"{row[0]:<{widths[0]}}  {line}" for row, line in zip(rows, lines, strict=True))
+
+
+def _cell(count: int, share: float) -> str:
+    return f"{count} ({share:4.0%})"
+
+
+def composition(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups) -> Composition:
+    """Return how many nodes of each group are in each cluster.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node.
+
+    Returns
+    -------
+    Composition
+        Counts and shares, printable.
+
+    Raises
+    ------
+    ParameterError, GroupsError
+        If labels and groups do not fit.
+
+    Examples
+    --------
+    >>> print(composition([0, 0, 0, 1], sensitive_features=["girl", "girl", "boy", "boy"]))
+    cluster  size       boy      girl
+    0           3  1 ( 33%)  2 ( 67%)
+    1           1  1 (100%)  0 (  0%)
+    all         4  2 ( 50%)  2 ( 50%)
+    """
+    table = make_table(labels, sensitive_features)
+    counts = table.counts
+    return Composition(
+        clusters=table.labels.values,
+        groups=table.groups.names,
+        counts=counts,
+        shares=counts / counts.sum(axis=1, keepdims=True),
+        population=table.groups.shares,
+    )

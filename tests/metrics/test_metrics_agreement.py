@@ -1,0 +1,95 @@
+"""Accuracy against all permutations; the wrappers against scikit-learn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import permutations
+
+import numpy as np
+import pytest
+import sklearn.metrics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equigraph.exceptions import ParameterError
+from equigraph.metrics import (
+    adjusted_rand_score,
+    agreement,
+    clustering_accuracy,
+    normalized_mutual_info_score,
+)
+
+FAST = settings(max_examples=60, deadline=None)
+PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30)
+
+
+def naive_accuracy(true, pred):
+    """Try every one-to-one matching of the predicted clusters with the true ones (or with nothing)."""
+    names = sorted(set(pred))
+    options = [*sorted(set(true)), *[None] * len(names)]
+    return max(
+        sum(t == mapping[p] for t, p in zip(true, pred, strict=True))
+        for mapping in (dict(zip(names, c, strict=True)) for c in permutations(options, len(names)))
+    ) / len(true)
+
+
+@FAST
+@given(PAIRS)
+def test_accuracy_is_the_best_matching(pairs):
+    true, pred = [p[0] for p in pairs], [p[1] for p in pairs]
+    expected = naive_accuracy(true, pred)
+    assert clustering_accuracy(true, pred) == pytest.approx(expected)
+    assert clustering_accuracy(pred, true) == pytest.approx(expected)
+
+
+@FAST
+@given(PAIRS)
+def test_sparse_matching_equals_dense_matching(pairs):
+    true = agreement.encode_labels([p[0] for p in pairs])
+    pred = agreement.encode_labels([p[1] for p in pairs])
+    for a, b in ((true, pred), (pred, true)):
+        table = np.zeros((a.n_clusters, b.n_clusters), dtype=np.int64)
+        np.add.at(table, (a.codes, b.codes), 1)
+        assert agreement._matched_sparse(agreement.sparse.csr_array(table)) == agreement._matched_dense(table)
+
+
+def test_many_clusters_do_not_make_a_dense_table():
+    n = 10_000  # a dense table would be 10,000 x 5,000
+    true, pred = np.arange(n), np.random.default_rng(0).permutation(n) // 2
+    assert clustering_accuracy(true, pred) == 0.5
+
+
+def test_different_names_and_numbers_of_clusters():
+    assert clustering_accuracy(["a", "a", "b", "b"], [9.5, 9.5, 1.5, 1.5]) == 1.0
+    assert clustering_accuracy([0, 0, 1, 1], [0, 0, 0, 0]) == 0.5
+    assert clustering_accuracy([0, 0, 0, 0], [0, 1, 2, 3]) == 0.25
+
+
+@FAST
+@given(PAIRS)
+def test_wrappers_are_those_of_scikit_learn(pairs):
+    true, pred = [p[0] for p in pairs], [p[1] for p in pairs]
+    names = [f"c{p}" for p in pred]
+    expected = sklearn.metrics.normalized_mutual_info_score(true, pred)
+    assert normalized_mutual_info_score(true, names) == pytest.approx(expected)
+    assert adjusted_rand_score(true, names) == pytest.approx(sklearn.metrics.adjusted_rand_score(true, pred))
+
+
+def test_wrappers_take_mixed_types_and_single_nodes():
+    assert adjusted_rand_score([1, "1", 1, "1"], [0, 1, 0, 1]) == 1.0
+    assert normalized_mutual_info_score(np.arange(30), np.arange(30) * 1.5) == pytest.approx(1.0)
+    assert adjusted_rand_score(np.arange(30), np.zeros(30)) == 0.0
+
+
+@pytest.mark.parametrize("score", [clustering_accuracy, normalized_mutual_info_score, adjusted_rand_score])
+def test_wrong_arguments_are_named(score):
+    with pytest.raises(ParameterError, match="labels_pred has 2 values where 3"):
+        score([0, 1, 1], [0, 1])
+    with pytest.raises(ParameterError, match="labels_true are missing"):
+        score([0, None, 1], [0, 1, 1])
+
+
+def test_importing_the_metrics_does_not_import_scikit_learn():
+    code = "import sys, equigraph.metrics; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

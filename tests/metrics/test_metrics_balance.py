@@ -1,0 +1,239 @@
+"""Balance-type scores against loops over nodes and groups."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.metrics import (
+    balance_score,
+    mouflon_balance_score,
+    normalized_balance_score,
+    population_balance,
+)
+from equigraph.metrics.balance import (
+    balance_of_table,
+    cluster_balances,
+    mouflon_balance_of_table,
+    normalized_balance_of_table,
+)
+
+FAST = settings(max_examples=100, deadline=None)
+PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40)
+AVERAGES = ("mean", "min", "weighted")
+
+
+def members(labels, groups):
+    """Cluster -> group -> count, over the groups of the whole population."""
+    names = sorted(set(groups))
+    return {
+        label: {
+            s: sum(1 for c, g in zip(labels, groups, strict=True) if c == label and g == s) for s in names
+        }
+        for label in sorted(set(labels))
+    }
+
+
+def averaged(scores, sizes, average):
+    if average == "min":
+        return min(scores)
+    if average == "mean":
+        return sum(scores) / len(scores)
+    return sum(s * w for s, w in zip(scores, sizes, strict=True)) / sum(sizes)
+
+
+def naive_balance(labels, groups, average):
+    table = members(labels, groups)
+    scores = []
+    for counts in table.values():
+        pairs = [(a, b) for s, a in counts.items() for t, b in counts.items() if s != t]
+        scores.append(1.0 if not pairs else 0.0 if 0 in counts.values() else min(a / b for a, b in pairs))
+    return averaged(scores, [sum(c.values()) for c in table.values()], average)
+
+
+def naive_normalized(labels, groups, average):
+    table, n, scores = members(labels, groups), len(groups), []
+    for counts in table.values():
+        size, worst = sum(counts.values()), 1.0
+        for s, count in counts.items():
+            r, p = count / size, groups.count(s) / n
+            worst = min(worst, r / p, p / r if r else 0.0)
+        scores.append(worst)
+    return averaged(scores, [sum(c.values()) for c in table.values()], average)
+
+
+def naive_mouflon(labels, groups, expected):
+    table, n, h = members(labels, groups), len(groups), len(set(groups))
+    if h == 1:
+        return 1.0
+    sizes = {s: groups.count(s) for s in set(groups)}
+    score = 0.0
+    for counts in table.values():
+        size = sum(counts.values())
+        value = 0.0 if 0 in counts.values() else min((h - 1) * c / (size - c) for c in counts.values())
+        if expected and size < h:
+            value = 0.0
+        elif expected:
+            left = size - sum(math.floor(n_s * size / n) for n_s in sizes.values())
+            # The smallest group in proportion to what the floors used, plus its part of the rest.
+            count = min(sizes.values()) / n * (size - left) + left / h
+            value = min(1.0, 1.0 - ((h - 1) * count / (size - count) - value))
+        score += size / n * value
+    return score
+
+
+@FAST
+@given(PAIRS, st.sampled_from(AVERAGES))
+def test_balance_and_normalized_balance_are_the_definitions(pairs, average):
+    labels, groups = [p[0] for p in pairs], [p[1] for p in pairs]
+    found = balance_score(labels, sensitive_features=groups, average=average)
+    assert found == pytest.approx(naive_balance(labels, groups, average), abs=1e-12)
+    found = normalized_balance_score(labels, sensitive_features=groups, average=average)
+    assert found == pytest.approx(naive_normalized(labels, groups, average), abs=1e-12)
+    assert 0.0 <= found <= 1.0
+
+
+@FAST
+@given(PAIRS, st.booleans())
+def test_mouflon_is_the_definition(pairs, expected):
+    labels, groups = [p[0] for p in pairs], [p[1] for p in pairs]
+    found = mouflon_balance_score(labels, sensitive_features=groups, expected=expected)
+    assert found == pytest.approx(naive_mouflon(labels, groups, expected), abs=1e-12)
+    assert -1e-12 <= found <= 1.0 + 1e-12
+
+
+@FAST
+@given(PAIRS, st.permutations(range(5)), st.permutations(range(4)), st.randoms(use_true_random=False))
+def test_scores_do_not_depend_on_names_or_order(pairs, cluster_names, group_names, random):
+    labels, groups = [p[0] for p in pairs], [p[1] for p in pairs]
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    renamed = [f"c{cluster_names[p[0]]}" for p in shuffled]
+    regrouped = [float(group_names[p[1]]) for p in shuffled]
+    for score in (balance_score, normalized_balance_score, mouflon_balance_score):
+        expected = score(labels, sensitive_features=groups)
+        assert score(renamed, sensitive_features=regrouped) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        list,
+        np.array,
+        lambda x: np.array(x, dtype=np.int8),
+        lambda x: np.array(x, dtype=np.uint64),
+        lambda x: np.array(x) * 10**12 - 5,
+        lambda x: np.array(x, dtype=float),
+        lambda x: np.array(x, dtype=bool),
+        lambda x: np.array(x).astype(str),
+        lambda x: np.array(x).astype(str).astype(object),
+        lambda x: ["one" if v else 0 for v in x],
+        lambda x: pd.Series(x, index=np.arange(len(x))[::-1]),
+        lambda x: pd.Series(pd.Categorical(x)),
+        lambda x: np.array(x)[:, None],
+    ],
+)
+def test_any_type_of_labels_and_groups(convert):
+    labels, groups = [0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 0, 1, 1, 1]
+    assert balance_score(convert(labels), sensitive_features=convert(groups)) == pytest.approx(
+        (1 / 2 + 1 / 3) / 2
+    )
+
+
+def test_exact_values():
+    groups = ["x"] * 6 + ["y"] * 3
+    mirrored = [0, 0, 1, 1, 2, 2, 0, 1, 2]
+    assert normalized_balance_score(mirrored, sensitive_features=groups) == pytest.approx(1.0)
+    assert balance_score(mirrored, sensitive_features=groups) == population_balance(groups) == 0.5
+    segregated = ["a"] * 6 + ["b"] * 3
+    for score in (balance_score, normalized_balance_score, mouflon_balance_score):
+        assert score(segregated, sensitive_features=groups) == 0.0
+    # Small balanced clusters beside a large unbalanced one: B rises above the population, NB does not.
+    gamed = [0, 1, 2, 2, 2, 2, 0, 1, 2]
+    assert balance_score(gamed, sensitive_features=groups) == pytest.approx(0.75)
+    assert normalized_balance_score(gamed, sensitive_features=groups) < 0.7
+
+
+def test_mouflon_expected_of_the_documented_case():
+    # Two equal groups, a cluster of 3: floors plus the rest spread evenly give 1.5 and 1.5, so F_exp = 1.
+    labels, groups = [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1]
+    assert mouflon_balance_score(labels, sensitive_features=groups, expected=True) == pytest.approx(0.5)
+    assert mouflon_balance_score(labels, sensitive_features=groups) == pytest.approx(0.5)
+
+
+def test_mouflon_expected_gives_nothing_to_clusters_smaller_than_the_number_of_groups():
+    groups = [0, 1, 2, 0, 1, 2]
+    assert mouflon_balance_score([0, 0, 0, 0, 0, 0], sensitive_features=groups, expected=True) == 1.0
+    found = mouflon_balance_score([0, 0, 0, 0, 1, 1], sensitive_features=groups, expected=True)
+    alone = mouflon_balance_of_table(np.array([[2, 1, 1]]), np.array([2, 2, 2]), expected=True)
+    assert found == pytest.approx(alone * 4 / 6)
+
+
+def test_empty_clusters():
+    labels, groups = [0, 0, 3, 3], [0, 1, 0, 1]
+    assert balance_score(labels, sensitive_features=groups, n_clusters=4) == 1.0
+    zero = {"n_clusters": 4, "empty": "zero"}
+    assert balance_score(labels, sensitive_features=groups, **zero) == 0.5
+    assert balance_score(labels, sensitive_features=groups, average="min", **zero) == 0.0
+    assert balance_score(labels, sensitive_features=groups, average="weighted", **zero) == 1.0
+    assert balance_score(labels, sensitive_features=groups, n_clusters=2, empty="zero") == 1.0
+
+
+def test_one_cluster_one_group_and_single_nodes():
+    groups = [0, 0, 1]
+    assert balance_score([5, 5, 5], sensitive_features=groups) == population_balance(groups) == 0.5
+    assert normalized_balance_score([5, 5, 5], sensitive_features=groups) == 1.0
+    for labels in ([0, 0, 1], [0, 1, 2]):
+        for score in (balance_score, normalized_balance_score, mouflon_balance_score):
+            assert score(labels, sensitive_features=["all"] * 3) == 1.0
+    assert mouflon_balance_score([0, 1, 2], sensitive_features=["all"] * 3, expected=True) == 1.0
+    assert balance_score([0, 1, 2], sensitive_features=groups) == 0.0
+    assert population_balance(["all"] * 3) == 1.0
+
+
+def test_tables_with_empty_rows_match_the_scores():
+    table = np.array([[2, 1], [0, 0], [1, 2], [0, 0]])
+    labels, groups = [0, 0, 0, 2, 2, 2], [0, 0, 1, 0, 1, 1]
+    assert cluster_balances(table).tolist() == [0.5, 0.0, 0.5, 0.0]
+    assert balance_of_table(table) == balance_score(labels, sensitive_features=groups)
+    assert balance_of_table(table, empty="zero") == 0.25
+    assert normalized_balance_of_table(table) == normalized_balance_score(labels, sensitive_features=groups)
+    for average in AVERAGES:
+        expected = normalized_balance_score(labels, sensitive_features=groups, average=average)
+        assert normalized_balance_of_table(table, np.array([0.5, 0.5]), average) == pytest.approx(expected)
+    for expected in (False, True):
+        score = mouflon_balance_score(labels, sensitive_features=groups, expected=expected)
+        assert mouflon_balance_of_table(table, expected=expected) == pytest.approx(score)
+    with pytest.raises(ParameterError, match="empty"):
+        balance_of_table(np.zeros((2, 2), dtype=int))
+
+
+def test_wrong_arguments_are_named():
+    labels, groups = [0, 0, 1, 1], [0, 1, 0, 1]
+    with pytest.raises(ParameterError, match="needs n_clusters"):
+        balance_score(labels, sensitive_features=groups, empty="zero")
+    with pytest.raises(ParameterError, match="less than the 2 clusters"):
+        balance_score(labels, sensitive_features=groups, n_clusters=1)
+    with pytest.raises(ParameterError, match="must be an integer"):
+        balance_score(labels, sensitive_features=groups, n_clusters=2.5)
+    with pytest.raises(ParameterError, match="empty must be one of"):
+        balance_score(labels, sensitive_features=groups, empty="drop")
+    for score in (balance_score, normalized_balance_score):
+        with pytest.raises(ParameterError, match="average must be one of"):
+            score(labels, sensitive_features=groups, average="median")
+        with pytest.raises(GroupsError, match="3 values"):
+            score(labels, sensitive_features=groups[:3])
+        with pytest.raises(GroupsError, match="missing"):
+            score(labels, sensitive_features=[0, 1, None, 1])
+        with pytest.raises(ParameterError, match="missing"):
+            score([0, None, 1, 1], sensitive_features=groups)
+        with pytest.raises(ParameterError, match="empty"):
+            score([], sensitive_features=[])
+    with pytest.raises(ParameterError, match="empty"):
+        population_balance([])

@@ -1,0 +1,157 @@
+"""Individual fairness by representation, against loops over nodes and clusters."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.exceptions import ParameterError
+from equigraph.metrics import individual_balance_score, representation_violation
+
+FAST = settings(max_examples=80, deadline=None)
+PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=25)
+
+
+def group_graph(groups, self_pairs):
+    groups = np.asarray(groups)
+    R = (groups[:, None] == groups[None, :]).astype(float)
+    np.fill_diagonal(R, float(self_pairs))
+    return R
+
+
+def naive(R, labels, normalize=False):
+    """Violation and balance of every node, straight from the definitions."""
+    labels, n = np.asarray(labels), len(labels)
+    violations, balances = [], []
+    for i in range(n):
+        representatives = {j for j in range(n) if R[i, j] != 0}
+        seen, gaps = [], []
+        for cluster in sorted(set(labels.tolist())):
+            inside = set(np.flatnonzero(labels == cluster).tolist())
+            count = len(representatives & inside)
+            seen.append(count / len(inside) if normalize else count)
+            gaps.append(abs(count / len(inside) - len(representatives) / n))
+        violations.append(max(gaps))
+        balances.append(1.0 if not representatives else min(seen) / max(seen))
+    return np.array(violations), np.array(balances)
+
+
+@FAST
+@given(PAIRS, st.booleans(), st.booleans())
+def test_closed_form_for_groups_is_the_definition(pairs, self_pairs, normalize):
+    labels, groups = [p[0] for p in pairs], [f"g{p[1]}" for p in pairs]
+    R = group_graph(groups, self_pairs)
+    violations, balances = naive(R, labels, normalize)
+    found = representation_violation(None, labels, sensitive_features=groups, self_pairs=self_pairs)
+    np.testing.assert_allclose(found, violations, atol=1e-12)
+    options = {"self_pairs": self_pairs, "normalize": normalize}
+    found = individual_balance_score(labels, sensitive_features=groups, per_node=True, **options)
+    np.testing.assert_allclose(found, balances, atol=1e-12)
+    mean = individual_balance_score(labels, sensitive_features=groups, **options)
+    assert mean == pytest.approx(balances.mean(), abs=1e-12)
+    assert isinstance(mean, float)
+
+
+@FAST
+@given(st.integers(0, 10_000), st.integers(1, 4), st.booleans(), st.booleans(), st.floats(0, 1))
+def test_sparse_representation_is_the_definition(seed, k, self_pairs, normalize, density):
+    rng = np.random.default_rng(seed)
+    n = 12
+    R = (rng.random((n, n)) < density) * rng.uniform(0.5, 2.0, (n, n))  # directed, weighted, with self-loops
+    labels = rng.integers(0, k, n) * 3
+    pattern = R.copy()
+    np.fill_diagonal(pattern, float(self_pairs))
+    violations, balances = naive(pattern, labels, normalize)
+    options = {"self_pairs": self_pairs, "normalize": normalize}
+    for container in (R, sparse.csr_array(R), sparse.csc_matrix(R)):
+        found = representation_violation(container, labels, self_pairs=self_pairs)
+        np.testing.assert_allclose(found, violations, atol=1e-12)
+        found = individual_balance_score(labels, representation=container, per_node=True, **options)
+        np.testing.assert_allclose(found, balances, atol=1e-12)
+        assert individual_balance_score(labels, representation=container, **options) == pytest.approx(
+            balances.mean(), abs=1e-12
+        )
+
+
+@FAST
+@given(PAIRS, st.permutations(range(4)), st.permutations(range(3)))
+def test_names_do_not_matter(pairs, cluster_names, group_names):
+    labels, groups = [p[0] for p in pairs], [p[1] for p in pairs]
+    renamed = [f"c{cluster_names[c]}" for c in labels]
+    regrouped = [group_names[g] * 0.5 for g in groups]
+    np.testing.assert_allclose(
+        individual_balance_score(labels, sensitive_features=groups, per_node=True),
+        individual_balance_score(renamed, sensitive_features=regrouped, per_node=True),
+    )
+    np.testing.assert_allclose(
+        representation_violation(None, labels, sensitive_features=groups),
+        representation_violation(None, renamed, sensitive_features=regrouped),
+    )
+
+
+def test_mirrored_clusters_are_fair_when_a_node_represents_itself():
+    labels, groups = [0] * 6 + [1] * 3, [0, 0, 0, 0, 1, 1, 0, 0, 1]
+    options = {"sensitive_features": groups, "self_pairs": True}
+    np.testing.assert_allclose(representation_violation(None, labels, **options), 0.0, atol=1e-15)
+    assert individual_balance_score(labels, normalize=True, **options) == pytest.approx(1.0)
+    assert individual_balance_score(labels, **options) == pytest.approx(0.5)
+
+
+def test_a_node_without_representatives_is_treated_fairly():
+    # Node 0 is alone in its group, and isolated in the graph.
+    labels, groups = [0, 0, 1, 1], ["alone", "x", "x", "x"]
+    assert representation_violation(None, labels, sensitive_features=groups)[0] == 0.0
+    assert individual_balance_score(labels, sensitive_features=groups, per_node=True)[0] == 1.0
+    A = np.zeros((4, 4))
+    A[1, 2] = A[2, 1] = 1
+    assert representation_violation(A, labels).tolist() == [0.0, 0.25, 0.25, 0.0]
+    assert individual_balance_score(labels, representation=A, per_node=True).tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+def test_no_entries_one_cluster_and_one_node():
+    empty = sparse.csr_array((3, 3))
+    assert representation_violation(empty, [0, 1, 2]).tolist() == [0.0] * 3
+    assert individual_balance_score([0, 1, 2], representation=empty) == 1.0
+    groups = ["x", "x", "y"]
+    assert individual_balance_score([7, 7, 7], sensitive_features=groups) == 1.0
+    np.testing.assert_allclose(
+        representation_violation(None, [7, 7, 7], sensitive_features=groups), 0.0, atol=1e-15
+    )
+    assert individual_balance_score(["a"], sensitive_features=["x"]) == 1.0
+
+
+def test_explicit_zeros_duplicates_and_other_libraries():
+    rows, columns = np.array([0, 0, 1, 2]), np.array([1, 1, 0, 1])
+    data = np.array([1.0, 1.0, 1.0, 0.0])
+    R = sparse.coo_array((data, (rows, columns)), shape=(3, 3))
+    before = R.nnz
+    assert individual_balance_score([0, 0, 1], representation=R, per_node=True).tolist() == [0.0, 0.0, 1.0]
+    assert R.nnz == before, "the caller's matrix must not change"
+    # Row 0 names node 1 twice and out of order with node 2: a CSR that is not canonical.
+    loose = sparse.csr_array((np.ones(3), np.array([2, 1, 1]), np.array([0, 3, 3, 3])), shape=(3, 3))
+    assert individual_balance_score([0, 1, 2], representation=loose, per_node=True).tolist() == [
+        0.0,
+        1.0,
+        1.0,
+    ]
+    assert representation_violation(loose, [0, 1, 1])[0] == pytest.approx(2 / 3)
+    assert loose.nnz == 3, "the caller's matrix must not change"
+    graph = nx.path_graph(4)
+    A = nx.to_numpy_array(graph)
+    expected = representation_violation(A, [0, 0, 1, 1])
+    np.testing.assert_array_equal(representation_violation(graph, [0, 0, 1, 1]), expected)
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ParameterError, match="either the representation graph or sensitive_features"):
+        individual_balance_score([0, 1])
+    with pytest.raises(ParameterError, match="either the representation graph or sensitive_features"):
+        representation_violation(np.eye(2), [0, 1], sensitive_features=[0, 1])
+    with pytest.raises(ParameterError, match=r"shape \(2, 2\) where 3 labels"):
+        representation_violation(np.eye(2), [0, 1, 1])
+    with pytest.raises(ParameterError, match="not finite"):
+        representation_violation(np.full((2, 2), np.nan), [0, 1])

@@ -1,0 +1,150 @@
+"""Modularity against networkx, igraph and the definition."""
+
+from __future__ import annotations
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.exceptions import ParameterError
+from equigraph.groups import encode_groups
+from equigraph.metrics import group_modularity_scores, modularity_score, quality
+
+FAST = settings(max_examples=60, deadline=None)
+
+
+def random_graph(seed: int, *, n: int = 15, density: float = 0.3, weighted: bool = False) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) < density, 1).astype(float)
+    if weighted:
+        upper *= rng.uniform(0.1, 5.0, (n, n))
+    return upper + upper.T
+
+
+def naive_modularity(A: np.ndarray, labels: np.ndarray, resolution: float = 1.0) -> float:
+    degrees, total = A.sum(axis=1), A.sum()
+    if total == 0:
+        return 0.0
+    same = labels[:, None] == labels[None, :]
+    return float(((A - resolution * np.outer(degrees, degrees) / total) * same).sum() / total)
+
+
+def naive_group_modularity(A: np.ndarray, labels: np.ndarray, groups: np.ndarray, group: object) -> float:
+    """The definition of 6.8, edge by edge and cluster by cluster."""
+    two_m, n, score = A.sum(), len(A), 0.0
+    for cluster in set(labels.tolist()):
+        inside = 0.0
+        for i in range(n):
+            for j in range(i + 1, n):
+                if labels[i] == labels[j] == cluster:
+                    inside += A[i, j] * ((groups[i] == group) + (groups[j] == group))
+        members = labels == cluster
+        volume, part = A[members].sum(), A[members & (groups == group)].sum()
+        score += inside / two_m - volume * part / two_m**2
+    return score
+
+
+@FAST
+@given(st.integers(0, 10_000), st.booleans(), st.integers(1, 6), st.floats(0, 3))
+def test_modularity_is_the_definition(seed, weighted, k, resolution):
+    A = random_graph(seed, weighted=weighted, density=0.15)
+    labels = np.random.default_rng(seed).integers(0, k, len(A))
+    found = modularity_score(sparse.csr_array(A), labels, resolution=resolution)
+    assert found == pytest.approx(naive_modularity(A, labels, resolution), abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("resolution", [1.0, 0.5, 1.7])
+def test_modularity_agrees_with_networkx_and_igraph(weighted, resolution):
+    A = random_graph(3, n=40, density=0.08, weighted=weighted)
+    A[5] = A[:, 5] = 0  # an isolated node
+    labels = np.random.default_rng(0).integers(0, 4, len(A))
+    ours = modularity_score(A, labels, resolution=resolution)
+    graph = nx.from_numpy_array(A)
+    clusters = [set(np.flatnonzero(labels == c).tolist()) for c in np.unique(labels)]
+    assert ours == pytest.approx(nx.community.modularity(graph, clusters, resolution=resolution), abs=1e-12)
+    rows, columns = np.nonzero(np.triu(A))
+    peer = igraph.Graph(n=len(A), edges=list(zip(rows.tolist(), columns.tolist(), strict=True)))
+    weights = A[rows, columns].tolist() if weighted else None
+    expected = peer.modularity(labels.tolist(), weights=weights, resolution=resolution)
+    assert ours == pytest.approx(expected, abs=1e-12)
+
+
+def test_modularity_takes_other_containers_and_label_types():
+    graph = nx.karate_club_graph()
+    clubs = [graph.nodes[node]["club"] for node in graph]
+    expected = nx.community.modularity(
+        graph, [{v for v in graph if graph.nodes[v]["club"] == c} for c in set(clubs)]
+    )
+    A = nx.to_numpy_array(graph)
+    for container in (graph, A, sparse.csr_array(A), sparse.coo_matrix(A)):
+        assert modularity_score(container, clubs) == pytest.approx(expected, abs=1e-12)
+    renamed = [{"Mr. Hi": 7.5, "Officer": -2.0}[club] for club in clubs]
+    assert modularity_score(A, renamed) == pytest.approx(expected, abs=1e-12)
+    assert modularity_score(A.astype(np.float32), np.array(clubs, dtype=object)) == pytest.approx(expected)
+
+
+def test_one_cluster_scores_zero_and_no_edges_score_zero():
+    A = random_graph(1)
+    assert modularity_score(A, np.zeros(len(A))) == pytest.approx(0.0, abs=1e-15)
+    empty = sparse.csr_array((4, 4))
+    assert modularity_score(empty, [0, 1, 2, 3]) == 0.0
+    assert group_modularity_scores(empty, [0, 1, 2, 3], sensitive_features=[0, 0, 1, 1]) == {0: 0.0, 1: 0.0}
+
+
+def test_extreme_weights_do_not_overflow():
+    A = random_graph(2, weighted=True)
+    labels = np.arange(len(A)) % 3
+    expected = modularity_score(A, labels)
+    assert modularity_score(A * 1e200, labels) == pytest.approx(expected)
+    assert modularity_score(A * 1e-200, labels) == pytest.approx(expected)
+
+
+@FAST
+@given(st.integers(0, 10_000), st.booleans(), st.integers(1, 4), st.integers(1, 4))
+def test_group_modularity_is_the_definition_and_sums_to_modularity(seed, weighted, k, h):
+    A = random_graph(seed, n=10, density=0.5, weighted=weighted)
+    rng = np.random.default_rng(seed)
+    labels, groups = rng.integers(0, k, len(A)), rng.integers(0, h, len(A)).astype(str)
+    if A.sum() == 0:
+        return
+    parts = group_modularity_scores(A, labels, sensitive_features=groups)
+    assert list(parts) == sorted(set(groups.tolist()))
+    for group, part in parts.items():
+        assert part == pytest.approx(naive_group_modularity(A, labels, groups, group), abs=1e-12)
+    assert sum(parts.values()) == pytest.approx(modularity_score(A, labels), abs=1e-12)
+
+
+def test_blocks_do_not_change_the_scores(monkeypatch):
+    A = sparse.csr_array(random_graph(4, n=30, weighted=True))
+    labels = np.arange(30) % 4
+    groups = encode_groups(np.arange(30) % 3)
+    whole = quality._modularity(A, labels, 4), quality._group_modularity(A, labels, 4, groups)
+    monkeypatch.setattr(quality, "_BLOCK_ENTRIES", 7)
+    assert len(list(quality._row_blocks(A.indptr, 7))) > 5
+    assert quality._modularity(A, labels, 4) == pytest.approx(whole[0], abs=1e-13)
+    np.testing.assert_allclose(quality._group_modularity(A, labels, 4, groups), whole[1], atol=1e-13)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+def test_row_blocks_cover_every_row_once(limit):
+    indptr = np.array([0, 0, 5, 5, 6, 8, 8], dtype=np.int32)
+    blocks = list(quality._row_blocks(indptr, limit))
+    assert [row for start, stop in blocks for row in range(start, stop)] == list(range(6))
+    assert all(indptr[stop] - indptr[start] <= limit or stop - start == 1 for start, stop in blocks)
+
+
+def test_wrong_arguments_are_named():
+    A = random_graph(0)
+    with pytest.raises(ParameterError, match="14 values where 15 nodes"):
+        modularity_score(A, np.zeros(14))
+    with pytest.raises(ParameterError, match="resolution"):
+        modularity_score(A, np.zeros(15), resolution=-1)
+    with pytest.raises(ParameterError, match="missing"):
+        modularity_score(A, np.full(15, np.nan))
+    with pytest.raises(ParameterError, match="one-dimensional"):
+        modularity_score(A, np.zeros((15, 2)))

@@ -1,0 +1,118 @@
+"""The scores at once, sizes and composition."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equigraph import metrics
+from equigraph.exceptions import ParameterError
+
+FAST = settings(max_examples=40, deadline=None)
+
+
+def random_case(seed, k=4, h=3, n=20):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) < 0.3, 1).astype(float)
+    return (
+        upper + upper.T,
+        rng.integers(0, k, n) * 2,
+        rng.integers(0, h, n).astype(str),
+        rng.integers(0, k, n),
+    )
+
+
+@FAST
+@given(st.integers(0, 10_000), st.sampled_from(["ignore", "zero"]))
+def test_evaluate_is_the_single_scores(seed, empty):
+    A, labels, groups, target = random_case(seed)
+    found = metrics.evaluate(A, labels, sensitive_features=groups, n_clusters=6, target=target, empty=empty)
+    options = {"sensitive_features": groups, "n_clusters": 6, "empty": empty}
+    assert found == {
+        "Q": metrics.modularity_score(A, labels),
+        "B": metrics.balance_score(labels, **options),
+        "NB": metrics.normalized_balance_score(labels, sensitive_features=groups),
+        "min_balance": metrics.balance_score(labels, average="min", **options),
+        "rho": metrics.individual_balance_score(labels, sensitive_features=groups),
+        "n_nonempty": len(set(labels.tolist())),
+        "accuracy": metrics.clustering_accuracy(target, labels),
+        "nmi": metrics.normalized_mutual_info_score(target, labels),
+        "ari": metrics.adjusted_rand_score(target, labels),
+    }
+    assert isinstance(found["n_nonempty"], int)
+    assert all(type(value) in (float, int) for value in found.values())
+
+
+def test_evaluate_leaves_out_what_it_was_not_given():
+    A, labels, groups, _ = random_case(0)
+    assert list(metrics.evaluate(A, labels)) == ["Q", "n_nonempty"]
+    keys = ["Q", "B", "NB", "min_balance", "rho", "n_nonempty"]
+    assert list(metrics.evaluate(A, labels, sensitive_features=groups)) == keys
+
+
+def test_collapse_shows():
+    A, labels, groups, _ = random_case(0)
+    one = np.zeros_like(labels)
+    found = metrics.evaluate(A, one, sensitive_features=groups, n_clusters=4)
+    assert found["n_nonempty"] == 1
+    assert found["Q"] == pytest.approx(0.0, abs=1e-15)
+    assert found["B"] == metrics.population_balance(groups)
+    zero = metrics.evaluate(A, one, sensitive_features=groups, n_clusters=4, empty="zero")
+    assert zero["B"] == pytest.approx(metrics.population_balance(groups) / 4)
+    assert zero["min_balance"] == 0.0
+
+
+def test_cluster_sizes():
+    assert metrics.cluster_sizes([5, 2, 5, 9]).tolist() == [1, 2, 1]
+    assert metrics.cluster_sizes([5, -2, 5]).tolist() == [1, 2]
+    assert metrics.cluster_sizes([True, False, True]).tolist() == [1, 2]
+    assert metrics.cluster_sizes(np.array([3, 1, 3], dtype=np.uint8), n_clusters=5).tolist() == [
+        0,
+        1,
+        0,
+        2,
+        0,
+    ]
+    for labels in (["a", "b"], [-1, 0], [0, 5], [0.0, 1.0]):
+        with pytest.raises(ParameterError, match="needs integer labels in 0"):
+            metrics.cluster_sizes(labels, n_clusters=3)
+    with pytest.raises(ParameterError, match="less than"):
+        metrics.cluster_sizes([0, 1, 2], n_clusters=2)
+
+
+def test_composition():
+    labels, groups = ["b", "a", "b", "b"], ["y", "x", "x", "y"]
+    found = metrics.composition(labels, sensitive_features=groups)
+    assert found.clusters.tolist() == ["a", "b"]
+    assert found.groups.tolist() == ["x", "y"]
+    assert found.counts.tolist() == [[1, 0], [1, 2]]
+    np.testing.assert_allclose(found.shares, [[1, 0], [1 / 3, 2 / 3]])
+    assert found.population.tolist() == [0.5, 0.5]
+    assert found.sizes.tolist() == [1, 3]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.counts = None
+    lines = str(found).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert lines[0].split() == ["cluster", "size", "x", "y"]
+    assert lines[-1].split()[:2] == ["all", "4"]
+
+
+def test_wrong_arguments_are_named():
+    A, labels, groups, target = random_case(0)
+    with pytest.raises(ParameterError, match="empty must be one of"):
+        metrics.evaluate(A, labels, empty="no")
+    with pytest.raises(ParameterError, match="target has 19 values where 20"):
+        metrics.evaluate(A, labels, target=target[:-1])
+    with pytest.raises(ParameterError, match="n_clusters=1 is less"):
+        metrics.evaluate(A, labels, n_clusters=1)
+    with pytest.raises(ParameterError, match="needs n_clusters"):
+        metrics.evaluate(A, labels, sensitive_features=groups, empty="zero")
+
+
+def test_every_public_name_exists_and_is_documented():
+    for name in metrics.__all__:
+        assert getattr(metrics, name).__doc__
