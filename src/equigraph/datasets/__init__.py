@@ -1,0 +1,35 @@
+"""Graphs to try things on: real ones to fetch, random ones to draw, and a small class of students."""
+
+from equigraph.datasets._registry import DataFile, DatasetInfo, dataset_info, list_datasets
+from equigraph.datasets.classroom import make_classroom
+from equigraph.datasets.real import (
+    describe,
+    fetch_diaries,
+    fetch_drugnet,
+    fetch_facebook,
+    fetch_friendship,
+    fetch_lastfm,
+    fetch_nba,
+    fetch_pokec_n,
+    load,
+)
+from equigraph.datasets.sbm import make_fair_sbm, make_planted_graph
+
+__all__ = [
+    "DataFile",
+    "DatasetInfo",
+    "dataset_info",
+    "describe",
+    "fetch_diaries",
+    "fetch_drugnet",
+    "fetch_facebook",
+    "fetch_friendship",
+    "fetch_lastfm",
+    "fetch_nba",
+    "fetch_pokec_n",
+    "list_datasets",
+    "load",
+    "make_classroom",
+    "make_fair_sbm",
+    "make_planted_graph",
+]

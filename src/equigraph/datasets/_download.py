@@ -1,0 +1,192 @@
+"""Find a data file on this machine, or fetch it, and check its digest either way."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from equigraph.datasets._registry import DataFile
+from equigraph.exceptions import DatasetError, require
+
+DATA_VARIABLE = "EQUIGRAPH_DATA"
+RETRIES = 2
+
+
+def locate(
+    file: DataFile,
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
+) -> Path:
+    """Return the path of a verified copy of a data file.
+
+    Looked in, in this order: ``data_home``, the folder that the environment variable ``EQUIGRAPH_DATA``
+    names, the user's cache. A file that is in none of them is downloaded into ``data_home``, or into the
+    cache where ``data_home`` is not given. A damaged file in a folder of the user is an error and is left as
+    it is; a damaged file in the cache is fetched again.
+
+    Parameters
+    ----------
+    file : DataFile
+        What to look for.
+    data_home : path-like, optional
+        A folder of the user.
+    download_if_missing : bool, default=True
+        Whether the network may be used.
+    progress : bool, default=False
+        Whether to show a progress bar while downloading.
+
+    Returns
+    -------
+    Path
+        A file whose digest is that of ``file``.
+
+    Raises
+    ------
+    DatasetError
+        If the file is damaged, or neither here nor within reach.
+    """
+    for folder in _user_folders(data_home):
+        path = folder / file.path
+        if path.is_file():
+            _verify(path, file)
+            return path
+    target = Path(data_home).expanduser() if data_home is not None else _cache_folder()
+    if not download_if_missing:
+        path = target / file.path
+        if path.is_file():
+            _verify(path, file)
+            return path
+        raise DatasetError(
+            f"The data file {file.path} is not on this machine: allow the download "
+            f"(download_if_missing=True), or set {DATA_VARIABLE} to a folder that holds it."
+        )
+    return _download(file, target, progress=progress)
+
+
+def _user_folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+    if data_home is not None:
+        yield Path(data_home).expanduser()
+    value = os.environ.get(DATA_VARIABLE)
+    if value:
+        folder = Path(value).expanduser()
+        if not folder.is_dir():
+            raise DatasetError(
+                f"{DATA_VARIABLE} names {value!r}, which is not a folder: correct or unset the variable."
+            )
+        yield folder
+
+
+def _cache_folder() -> Path:
+    pooch = require("pooch", extra="data", purpose="Fetching a data set")
+    return Path(pooch.os_cache("equigraph"))
+
+
+def _verify(path: Path, file: DataFile) -> None:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != file.sha256:
+        raise DatasetError(
+            f"The file {path} is damaged or another version: its sha256 is {digest}, expected {file.sha256}; "
+            "remove it and fetch the data set again."
+        )
+
+
+def _download(file: DataFile, folder: Path, *, progress: bool) -> Path:
+    pooch = require("pooch", extra="data", purpose="Fetching a data set")
+    from requests.exceptions import RequestException
+
+    bar = _ProgressBar(file) if progress else None
+    try:
+        # pooch writes to a temporary file, checks the digest and renames: the target is whole or absent.
+        store = pooch.create(
+            path=folder,
+            base_url="",
+            registry={file.path: f"sha256:{file.sha256}"},
+            urls={file.path: file.url},
+            retry_if_failed=RETRIES,
+        )
+        with _quiet(pooch.get_logger()):
+            downloader = pooch.HTTPDownloader(progressbar=bar or False, chunk_size=1 << 16)
+            return Path(store.fetch(file.path, downloader=downloader))
+    except RequestException as error:
+        raise DatasetError(
+            f"The data file {file.path} could not be downloaded from {file.url} ({_reason(error)}): check "
+            f"the network, or set {DATA_VARIABLE} to a folder that holds the file."
+        ) from error
+    except ValueError as error:  # pooch's word for a wrong digest
+        raise DatasetError(
+            f"What was downloaded from {file.url} is not the expected file, whose sha256 is {file.sha256}: "
+            f"try again, or set {DATA_VARIABLE} to a folder that holds {file.path}."
+        ) from error
+    except OSError as error:
+        raise DatasetError(
+            f"The data file {file.path} could not be written below {folder} ({_reason(error)}): give another "
+            "folder as data_home."
+        ) from error
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _reason(error: Exception) -> str:
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answered {response.status_code}"
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+@contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Keep pooch from writing on the error stream, and leave its logger as it was."""
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+class _ProgressBar:
+    """The progress bar protocol of pooch, drawn by rich on the error stream."""
+
+    def __init__(self, file: DataFile) -> None:
+        self._description = file.path.rsplit("/", 1)[-1]
+        self._n_bytes = file.n_bytes
+        self._display: Any = None
+        self._task: Any = None
+        self.total = 0
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        self._display = Progress(*columns, console=Console(stderr=True))
+        # The size is ours: a server that compresses announces fewer bytes than arrive.
+        self._task = self._display.add_task(self._description, total=self._n_bytes)
+        self._display.start()
+
+    def update(self, n_bytes: int) -> None:
+        """Advance the bar."""
+        if self._display is None:
+            self._start()
+        done = self._display.tasks[0].completed + n_bytes
+        self._display.update(self._task, completed=min(done, self._n_bytes))
+
+    def reset(self) -> None:
+        """Return to the start, as pooch asks before it fills the bar."""
+        if self._display is not None:
+            self._display.update(self._task, completed=0)
+
+    def close(self) -> None:
+        """Fill in the last state and stop drawing."""
+        if self._display is not None:
+            self._display.stop()
+            self._display = None

@@ -1,0 +1,275 @@
+"""What the real graphs are and where their files lie: addresses pinned to a commit, digests, sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from equigraph.exceptions import ParameterError
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a data set.
+
+    Attributes
+    ----------
+    path : str
+        Where it lies below a data folder, with forward slashes.
+    url : str
+        Upstream address, pinned to a commit.
+    sha256 : str
+        Digest of the content.
+    n_bytes : int
+        Size of the content.
+    """
+
+    path: str
+    url: str
+    sha256: str
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What is known about a data set before it is fetched.
+
+    Attributes
+    ----------
+    name : str
+        The name that :func:`equigraph.datasets.load` takes.
+    title : str
+        What the graph is, in a few words.
+    n_nodes, n_edges : int
+        Size of the graph; an undirected edge counts once.
+    attribute : str
+        What the sensitive features are.
+    groups : tuple of (str, int)
+        Name and number of nodes of each group.
+    url : str
+        Page of the people who collected the data.
+    files : tuple of DataFile
+        The files it is read from, the graph first.
+    """
+
+    name: str
+    title: str
+    n_nodes: int
+    n_edges: int
+    attribute: str
+    groups: tuple[tuple[str, int], ...]
+    url: str
+    files: tuple[DataFile, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of all the files."""
+        return sum(file.n_bytes for file in self.files)
+
+
+_IFAIRNMTF = (
+    "https://raw.githubusercontent.com/SiamakGhodsi/iFairNMTF/2bf2c3327917c8a97e3a73afa20c939dfe5660e9/"
+)
+_DFNMF = "https://raw.githubusercontent.com/SiamakGhodsi/DFNMF/eb17cb4bc27f1d61697bf4e357de564ac1a71f85/"
+_SOCIOPATTERNS = "http://www.sociopatterns.org/datasets/high-school-contact-and-friendship-networks/"
+
+
+def _ifairnmtf(path: str, sha256: str, n_bytes: int) -> DataFile:
+    return DataFile(f"iFairNMTF/{path}", _IFAIRNMTF + path, sha256, n_bytes)
+
+
+def _dfnmf(path: str, sha256: str, n_bytes: int) -> DataFile:
+    return DataFile(f"DFNMF/{path}", _DFNMF + path, sha256, n_bytes)
+
+
+_DATASETS: tuple[DatasetInfo, ...] = (
+    DatasetInfo(
+        name="diaries",
+        title="Contact diaries of a high school",
+        n_nodes=120,
+        n_edges=348,
+        attribute="gender",
+        groups=(("F", 68), ("M", 52)),
+        url=_SOCIOPATTERNS,
+        files=(
+            _ifairnmtf(
+                "Source/data/School/diaries.csv",
+                "3bcdcf01463568d493502d691c699cafc932ed40e49d3a7105fe0f249cc0534f",
+                28_920,
+            ),
+            _ifairnmtf(
+                "Source/data/School/cd_attr.csv",
+                "869937b058fc7a20a3f64269156a7ce9d1cf255c85f55ab7c2324f8b2cbf16f9",
+                360,
+            ),
+        ),
+    ),
+    DatasetInfo(
+        name="facebook",
+        title="Facebook friendships of a high school",
+        n_nodes=155,
+        n_edges=1_412,
+        attribute="gender",
+        groups=(("F", 70), ("M", 85)),
+        url=_SOCIOPATTERNS,
+        files=(
+            _ifairnmtf(
+                "Source/data/School/facebook.csv",
+                "ea99681010b28bb36b54826361b5afab4a5851cf4c11ec6aff9064c5edefcb83",
+                48_205,
+            ),
+            _ifairnmtf(
+                "Source/data/School/fb_attr.csv",
+                "45425073297f541d06dfb1a15bde2674bbb62a6d1a8d5d2b73cf11e172dc5ac8",
+                465,
+            ),
+        ),
+    ),
+    DatasetInfo(
+        name="friendship",
+        title="Reported friendships of a high school",
+        n_nodes=127,
+        n_edges=396,
+        attribute="gender",
+        groups=(("F", 76), ("M", 51)),
+        url=_SOCIOPATTERNS,
+        files=(
+            _ifairnmtf(
+                "Source/data/School/friendship.csv",
+                "f61af77822db597901fa7bfc7cb8a103c49331ac10b42d8b1c6e4b8d8381ffbc",
+                32_385,
+            ),
+            _ifairnmtf(
+                "Source/data/School/fr_attr.csv",
+                "e391b99ffab5c946c58272fffe6c225ef9e851397a436c143a0887e753606565",
+                381,
+            ),
+        ),
+    ),
+    DatasetInfo(
+        name="drugnet",
+        title="Acquaintances of drug users in Hartford",
+        n_nodes=193,
+        n_edges=273,
+        attribute="ethnicity",
+        groups=(("African American", 69), ("Latino", 109), ("other", 15)),
+        url="https://sites.google.com/site/ucinetsoftware/datasets/covert-networks/drugnet",
+        files=(
+            _ifairnmtf(
+                "Source/data/DrugNet/DrugNetgraph.csv",
+                "c6d044a1d73e04411bc3bb1a569fc5c0f5700bc3879d308ca79d6c6a3a8c4f30",
+                74_691,
+            ),
+            _ifairnmtf(
+                "Source/data/DrugNet/DrugNetfeature.csv",
+                "0eb1ee002d30a8d1a62a5dc241384e8ad83d5fe4ab4b0d7774b820ffc6f8c20b",
+                1_351,
+            ),
+        ),
+    ),
+    DatasetInfo(
+        name="nba",
+        title="Twitter ties of NBA players",
+        n_nodes=400,
+        n_edges=10_621,
+        attribute="nationality",
+        groups=(("US", 294), ("non-US", 106)),
+        url="https://github.com/EnyanDai/FairGNN",
+        files=(
+            _ifairnmtf(
+                "Source/data/NBA/NBAgraph.csv",
+                "299925190e1dd5a8989507ca77e75e0e4a7e432221bd07b2eaade9cc1218df2b",
+                320_400,
+            ),
+            _ifairnmtf(
+                "Source/data/NBA/NBAfeature.csv",
+                "3233fdbe68561883f736b62c33ef51802b07d555a104aabbada8051153761650",
+                1_200,
+            ),
+        ),
+    ),
+    DatasetInfo(
+        name="lastfm",
+        title="Friendships of LastFM users in Asia",
+        n_nodes=5_576,
+        n_edges=19_587,
+        attribute="country",
+        groups=(
+            ("country 0", 1073),
+            ("country 3", 505),
+            ("country 6", 645),
+            ("country 10", 1266),
+            ("country 14", 558),
+            ("country 17", 1529),
+        ),
+        url="https://snap.stanford.edu/data/feather-lastfm-social.html",
+        files=(
+            _ifairnmtf(
+                "Source/data/LastFM/LastFM.mat",
+                "bed612ec636c2e6d84c9bff472d931247f842b535944e9372c91c1b1d4b8a56b",
+                95_955,
+            ),
+        ),
+    ),
+    DatasetInfo(
+        name="pokec-n",
+        title="Friendships of Pokec users of one region",
+        n_nodes=67_796,
+        n_edges=617_958,
+        attribute="age",
+        groups=(("18 or younger", 31961), ("19-25", 17862), ("26-35", 12311), ("36 or older", 5662)),
+        url="https://snap.stanford.edu/data/soc-Pokec.html",
+        files=(
+            _dfnmf(
+                "data/Pokec/pre_processed/n/sparse_Pokec_graph_reg_1.npz",
+                "6542a6bb38f2ea044d27315cb9479334012733d1a98d3bdd3e73fb0f89974f3f",
+                2_984_686,
+            ),
+            _dfnmf(
+                "data/Pokec/pre_processed/n/Pokec_feature_reg1.csv",
+                "9e0aa08853cc428d11b6f12e022c342ed3361066ffea9a6c93e06f3fb205d962",
+                135_592,
+            ),
+        ),
+    ),
+)
+
+
+def list_datasets() -> tuple[DatasetInfo, ...]:
+    """List the real graphs that can be fetched.
+
+    Returns
+    -------
+    tuple of DatasetInfo
+        Name, title, size, groups and files of each; nothing is read or fetched.
+
+    Examples
+    --------
+    >>> [info.name for info in list_datasets()]
+    ['diaries', 'facebook', 'friendship', 'drugnet', 'nba', 'lastfm', 'pokec-n']
+    """
+    return _DATASETS
+
+
+def dataset_info(name: str) -> DatasetInfo:
+    """Return what is known about one data set.
+
+    Parameters
+    ----------
+    name : str
+        One of the names of :func:`list_datasets`.
+
+    Returns
+    -------
+    DatasetInfo
+        Its entry.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set.
+    """
+    for info in _DATASETS:
+        if info.name == name:
+            return info
+    known = ", ".join(info.name for info in _DATASETS)
+    raise ParameterError(f"There is no data set named {name!r}: choose one of {known}.")

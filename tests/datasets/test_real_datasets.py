@@ -1,0 +1,339 @@
+"""The real graphs: what the files hold, and how they are found, fetched and refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import http.server
+import json
+import shutil
+import socketserver
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from equigraph import datasets
+from equigraph.datasets import _download, _registry
+from equigraph.exceptions import DatasetError, ParameterError
+
+FETCHERS = {
+    "diaries": datasets.fetch_diaries,
+    "facebook": datasets.fetch_facebook,
+    "friendship": datasets.fetch_friendship,
+    "drugnet": datasets.fetch_drugnet,
+    "nba": datasets.fetch_nba,
+    "lastfm": datasets.fetch_lastfm,
+    "pokec-n": datasets.fetch_pokec_n,
+}
+COUNTS = {
+    "diaries": (120, 348, {"F": 68, "M": 52}),
+    "facebook": (155, 1412, {"F": 70, "M": 85}),
+    "friendship": (127, 396, {"F": 76, "M": 51}),
+    "drugnet": (193, 273, {"African American": 69, "Latino": 109, "other": 15}),
+    "nba": (400, 10621, {"US": 294, "non-US": 106}),
+    "lastfm": (
+        5576,
+        19587,
+        {
+            "country 0": 1073,
+            "country 3": 505,
+            "country 6": 645,
+            "country 10": 1266,
+            "country 14": 558,
+            "country 17": 1529,
+        },
+    ),
+    "pokec-n": (67796, 617958, {"18 or younger": 31961, "19-25": 17862, "26-35": 12311, "36 or older": 5662}),
+}
+
+
+def test_every_data_set_has_a_function_and_a_text():
+    assert [info.name for info in datasets.list_datasets()] == list(FETCHERS) == list(COUNTS)
+    for info in datasets.list_datasets():
+        text = datasets.describe(info.name)
+        for heading in ("Source", "Licence", "Cleaning", "Files"):
+            assert f"\n{heading}\n---" in text
+        assert f"{info.n_edges:,} edges" in text
+        assert sum(size for _, size in info.groups) == info.n_nodes
+
+
+@pytest.mark.parametrize("name", FETCHERS)
+def test_counts(name, data_dir, monkeypatch):
+    monkeypatch.setenv("EQUIGRAPH_DATA", str(data_dir))
+    data = FETCHERS[name](download_if_missing=False)
+    n, n_edges, groups = COUNTS[name]
+    adjacency = data.adjacency
+    assert adjacency.shape == (n, n)
+    assert adjacency.nnz == 2 * n_edges
+    assert adjacency.has_canonical_format
+    assert adjacency.dtype == np.float64
+    assert np.all(adjacency.data == 1)
+    assert adjacency.diagonal().sum() == 0
+    assert (adjacency != adjacency.T).nnz == 0
+    assert Counter(data.sensitive_features.tolist()) == groups
+    assert data.sensitive_features.dtype.kind == "U"
+    assert data.node_names.tolist() == list(range(n))
+    info = datasets.dataset_info(name)
+    assert COUNTS[name] == (info.n_nodes, info.n_edges, dict(info.groups))
+    assert (data.name, data.attribute, data.url) == (name, info.attribute, info.url)
+    assert datasets.describe(name) == data.DESCR
+    if name != "pokec-n":
+        assert connected_components(adjacency)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("diaries", 0.606),
+        ("facebook", 0.568),
+        ("friendship", 0.601),
+        ("drugnet", 0.883),
+        ("nba", 0.724),
+        ("lastfm", 0.919),
+    ],
+)
+def test_share_of_edges_within_groups(name, share, data_dir):
+    # Would fail if the groups were in another order than the nodes.
+    data = datasets.load(name, data_home=data_dir, download_if_missing=False)
+    edges = data.adjacency.tocoo()
+    same = data.sensitive_features[edges.row] == data.sensitive_features[edges.col]
+    assert same.mean() == pytest.approx(share, abs=5e-4)
+
+
+def test_registry_agrees_with_the_manifest(data_dir):
+    manifest = {entry["path"]: entry for entry in json.loads((data_dir / "manifest.json").read_text())}
+    for info in datasets.list_datasets():
+        for file in info.files:
+            entry = manifest[file.path]
+            assert (file.url, file.sha256, file.n_bytes) == (entry["url"], entry["sha256"], entry["bytes"])
+
+
+def test_unknown_name():
+    with pytest.raises(ParameterError, match=r"no data set named 'pokec': choose one of .*pokec-n"):
+        datasets.load("pokec")
+    with pytest.raises(ParameterError, match="no data set"):
+        datasets.describe("Diaries")
+
+
+def test_importing_stays_cheap():
+    code = (
+        "import sys, equigraph.datasets;"
+        "heavy = {'sklearn', 'pooch', 'requests', 'rich', 'scipy.io', 'numba'} & set(sys.modules);"
+        "sys.exit(', '.join(sorted(heavy)) or 0)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+# Finding and fetching. The files are made up here, so that nothing below needs the real graphs.
+
+GRAPH = b"0,1,0\n1,0,1\n0,1,0\n"
+GROUPS = b"1\n2\n2\n"
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        mode, _, name = self.path.strip("/").partition("/")
+        self.server.requests.append(self.path)
+        content = {"graph.csv": GRAPH, "groups.csv": GROUPS}.get(name)
+        if content is None or mode == "missing":
+            self.send_error(404)
+            return
+        self.send_response(200)
+        sent = content
+        if mode == "cut":  # announces everything, sends half, hangs up
+            self.send_header("Content-Length", str(len(content)))
+            sent = content[: len(content) // 2]
+        elif mode == "short":  # sends half and says nothing about the length
+            sent = content[: len(content) // 2]
+        else:
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[socketserver.BaseServer]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as running:
+        running.requests = []
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """Return a function that points the diaries to made-up files at an address, with an empty cache."""
+    cache = tmp_path / "cache"
+    monkeypatch.delenv("EQUIGRAPH_DATA", raising=False)
+    monkeypatch.setattr(_download, "RETRIES", 0)
+    monkeypatch.setattr(_download, "_cache_folder", lambda: cache)
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def point(address: str) -> Path:
+        files = tuple(
+            _registry.DataFile(f"tiny/{name}", f"{address}/{name}", _sha256(content), len(content))
+            for name, content in (("graph.csv", GRAPH), ("groups.csv", GROUPS))
+        )
+        info = dataclasses.replace(_registry.dataset_info("diaries"), files=files)
+        monkeypatch.setattr(_registry, "_DATASETS", (info,))
+        return cache
+
+    return point
+
+
+def _address(server, mode: str) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}/{mode}"
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_download_then_cache(server, tiny):
+    cache = tiny(_address(server, "whole"))
+    data = datasets.fetch_diaries()
+    assert data.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    assert data.sensitive_features.tolist() == ["F", "M", "M"]
+    assert _files(cache) == ["graph.csv", "groups.csv"]
+    assert len(server.requests) == 2
+    datasets.fetch_diaries()
+    datasets.fetch_diaries(download_if_missing=False)
+    assert len(server.requests) == 2
+
+
+def test_download_into_data_home_with_a_bar(server, tiny, tmp_path, capsys):
+    cache = tiny(_address(server, "whole"))
+    home = tmp_path / "home"
+    datasets.fetch_diaries(data_home=home, progress=True)
+    assert _files(home) == ["graph.csv", "groups.csv"]
+    assert not cache.exists()
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "graph.csv" in captured.err
+    assert "18/18 bytes" in captured.err
+
+
+def test_without_a_bar_nothing_is_written(server, tiny, capfd):
+    tiny(_address(server, "whole"))
+    datasets.fetch_diaries()
+    captured = capfd.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+@pytest.mark.parametrize("mode", ["cut", "short"])
+@pytest.mark.parametrize("progress", [False, True])
+def test_partial_download_leaves_nothing(server, tiny, mode, progress):
+    cache = tiny(_address(server, mode))
+    with pytest.raises(DatasetError, match=r"graph\.csv") as caught:
+        datasets.fetch_diaries(progress=progress)
+    assert "EQUIGRAPH_DATA" in str(caught.value)
+    assert _files(cache) == []
+
+
+def test_missing_on_the_server(server, tiny):
+    tiny(_address(server, "missing"))
+    with pytest.raises(DatasetError, match="answered 404"):
+        datasets.fetch_diaries()
+
+
+def test_retries(server, tiny, monkeypatch):
+    tiny(_address(server, "missing"))
+    monkeypatch.setattr(_download, "RETRIES", 1)
+    with pytest.raises(DatasetError):
+        datasets.fetch_diaries()
+    assert len(server.requests) == 2
+
+
+def test_no_network(tiny):
+    cache = tiny("http://127.0.0.1:9")
+    with pytest.raises(DatasetError, match=r"check the network, or set EQUIGRAPH_DATA") as caught:
+        datasets.fetch_diaries()
+    assert "\n" not in str(caught.value)
+    assert _files(cache) == []
+
+
+def test_no_download_wanted(tiny):
+    tiny("http://127.0.0.1:9")
+    with pytest.raises(DatasetError, match="not on this machine"):
+        datasets.fetch_diaries(download_if_missing=False)
+
+
+def test_damaged_cache_is_fetched_again(server, tiny):
+    cache = tiny(_address(server, "whole"))
+    datasets.fetch_diaries()
+    (cache / "tiny" / "graph.csv").write_bytes(GRAPH[:-3])
+    with pytest.raises(DatasetError, match="sha256"):
+        datasets.fetch_diaries(download_if_missing=False)
+    assert datasets.fetch_diaries().adjacency.nnz == 4
+
+
+def test_damaged_file_of_the_user_is_refused_and_kept(server, tiny, tmp_path, monkeypatch):
+    tiny(_address(server, "whole"))
+    home = tmp_path / "mine"
+    datasets.fetch_diaries(data_home=home)
+    damaged = home / "tiny" / "graph.csv"
+    damaged.write_bytes(b"0,1\n1,0\n")
+    monkeypatch.setenv("EQUIGRAPH_DATA", str(home))
+    for argument in (home, None):
+        with pytest.raises(DatasetError) as caught:
+            datasets.fetch_diaries(data_home=argument)
+        for part in (str(damaged), _sha256(GRAPH), _sha256(b"0,1\n1,0\n")):
+            assert part in str(caught.value)
+    assert damaged.read_bytes() == b"0,1\n1,0\n"
+
+
+def test_order_of_the_folders(server, tiny, tmp_path, monkeypatch):
+    tiny(_address(server, "whole"))
+    home, environment = tmp_path / "home", tmp_path / "environment"
+    datasets.fetch_diaries(data_home=environment)
+    monkeypatch.setenv("EQUIGRAPH_DATA", str(environment))
+    server.requests.clear()
+    file = _registry.dataset_info("diaries").files[0]
+    assert _download.locate(file, data_home=home) == environment / "tiny" / "graph.csv"
+    shutil.copytree(environment, home)
+    assert _download.locate(file, data_home=home) == home / "tiny" / "graph.csv"
+    assert server.requests == []
+
+
+def test_variable_that_names_no_folder(tiny, monkeypatch, tmp_path):
+    tiny("http://127.0.0.1:9")
+    monkeypatch.setenv("EQUIGRAPH_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(DatasetError, match="not a folder"):
+        datasets.fetch_diaries()
+
+
+def test_folder_that_cannot_be_written(server, tiny, tmp_path):
+    tiny(_address(server, "whole"))
+    blocker = tmp_path / "file"
+    blocker.write_text("in the way")
+    with pytest.raises(DatasetError, match="could not be written"):
+        datasets.fetch_diaries(data_home=blocker)
+
+
+def test_corrupted_real_file(data_dir, tmp_path):
+    file = datasets.dataset_info("drugnet").files[0]
+    copy = tmp_path / file.path
+    copy.parent.mkdir(parents=True)
+    content = bytearray((data_dir / file.path).read_bytes())
+    content[100] ^= 1
+    copy.write_bytes(content)
+    with pytest.raises(DatasetError, match=file.sha256):
+        datasets.fetch_drugnet(data_home=tmp_path, download_if_missing=False)
