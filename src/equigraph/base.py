@@ -1,0 +1,253 @@
+"""The contract that every estimator of equigraph keeps.
+
+A method implements ``_fit``: a validated graph, groups and a seed in, labels (and factors, where it has them)
+out. Reading the input, checking parameters, numbering the clusters and telling about empty ones is done here, once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, GraphError, GroupsError, warn
+from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.groups import Groups, encode_groups
+from equigraph.groups.sums import indicator
+from equigraph.parameters import Constraint, Integer, Seed, check_parameters
+from equigraph.randomness import as_seed
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a method works on: a validated graph, its groups (None = no fairness), and a seed."""
+
+    graph: Graph
+    groups: Groups | None
+    seed: int
+
+    @property
+    def adjacency(self) -> sparse.csr_array:
+        """The adjacency A."""
+        return self.graph.adjacency
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.graph.n_nodes
+
+    def rng(self) -> np.random.Generator:
+        """Return a new generator of this problem's seed."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """What a method hands back.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_nodes,)
+        Cluster of each node, in ``range(n_clusters)``, in any numbering. Ignored when ``membership`` is given:
+        the labels are then its row-wise argmax.
+    membership : ndarray of shape (n_nodes, n_clusters), optional
+        H. One-hot labels when a method has none.
+    interaction : ndarray of shape (n_clusters, n_clusters), optional
+        W. The mean weight of the pairs between two clusters when a method has none.
+    attributes : dict
+        Further fitted attributes, such as ``n_iter_``.
+    """
+
+    labels: NDArray | None = None
+    membership: NDArray | None = None
+    interaction: NDArray | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+class GraphClusterer(ClusterMixin, BaseEstimator):
+    """Base class of all estimators.
+
+    Attributes set by ``fit``
+    -------------------------
+    labels_ : ndarray of shape (n_nodes,)
+        Cluster of each node. Clusters are numbered by size, largest first (ties: by their first node).
+    membership_ : ndarray of shape (n_nodes, n_clusters)
+        H; ``membership_.argmax(axis=1) == labels_``.
+    interaction_ : ndarray of shape (n_clusters, n_clusters)
+        W.
+    n_nonempty_clusters_ : int
+        Clusters that have a node. Fewer than asked for is also an `EmptyClusterWarning`.
+    seed_ : int
+        The seed that was used, also where ``random_state`` was None.
+    n_features_in_ : int
+        Number of nodes, by scikit-learn's name.
+    """
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        "n_clusters": Integer(low=2, help="Number of clusters."),
+        "random_state": Seed(help="Seed; the same seed gives the same labels."),
+    }
+    # Whether a method cannot work without groups, rather than falling back to plain clustering.
+    _requires_groups: ClassVar[bool] = False
+
+    def fit(self, X: Any, y: None = None, *, sensitive_features: ArrayLike | None = None) -> Self:
+        """Cluster the graph.
+
+        Parameters
+        ----------
+        X : graph
+            Anything that `equigraph.graph.as_graph` takes: a scipy sparse matrix or array, a numpy array, a
+            networkx, igraph or networkit graph, a PyG ``Data``, an edge table, or what ``read_graph`` returns.
+        y : None
+            Ignored; present by scikit-learn's convention.
+        sensitive_features : array-like of shape (n_nodes,), optional
+            Group of each node, in node order; a mapping from node name to group also works. By default the
+            groups that came with the graph; without any there is no fairness term.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        problem = self._prepare(X, sensitive_features)
+        return self._finish(problem, self._fit(problem))
+
+    def fit_predict(self, X: Any, y: None = None, *, sensitive_features: ArrayLike | None = None) -> NDArray:
+        """Cluster the graph and return the labels; see `fit`."""
+        return self.fit(X, sensitive_features=sensitive_features).labels_
+
+    def _fit(self, problem: Problem) -> Clustering:
+        raise NotImplementedError
+
+    def _fairness_wanted(self) -> bool:
+        """Return whether the dial of this method, if it has one, is above zero."""
+        return float(getattr(self, "fairness", 0.0)) > 0
+
+    def _prepare(self, X: Any, sensitive_features: Any) -> Problem:
+        """Check parameters and input, and return the problem to solve."""
+        name = type(self).__name__
+        check_parameters(name, self._parameters, self.get_params(deep=False))
+        graph = as_graph(X)
+        self.n_features_in_ = graph.n_nodes
+        if hasattr(X, "columns") and graph.positional and graph.node_names.dtype.kind in "OUT":
+            self.feature_names_in_ = np.asarray(graph.node_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        n_clusters = getattr(self, "n_clusters", None)
+        if n_clusters is not None and graph.n_nodes < n_clusters:
+            raise GraphError(
+                f"{name}: n_clusters={n_clusters} needs at least as many nodes; the graph has "
+                f"{graph.n_nodes} (n_samples={graph.n_nodes})."
+            )
+        groups = self._groups_of(graph, sensitive_features)
+        self.seed_ = as_seed(getattr(self, "random_state", None))
+        return Problem(graph=graph, groups=groups, seed=self.seed_)
+
+    def _groups_of(self, graph: Graph, sensitive_features: Any) -> Groups | None:
+        name = type(self).__name__
+        if sensitive_features is None and graph.sensitive_features is None:
+            if self._requires_groups:
+                raise GroupsError(
+                    f"{name} needs groups: pass sensitive_features= to fit, or read the graph with groups."
+                )
+            if self._fairness_wanted():
+                warn(
+                    f"{name}: no sensitive_features were given, so there is no fairness term.",
+                    FairnessIgnoredWarning,
+                )
+            return None
+        if sensitive_features is None:
+            sensitive_features = graph.sensitive_features
+        elif not isinstance(sensitive_features, Groups):
+            sensitive_features = read_graph(graph, groups=sensitive_features).sensitive_features
+        assert sensitive_features is not None
+        groups = encode_groups(sensitive_features, n_nodes=graph.n_nodes)
+        if groups.n_groups < 2 and (self._fairness_wanted() or self._requires_groups):
+            raise GroupsError(
+                f"{name}: the sensitive feature is constant ({groups.names[0]!r} for all {groups.n_nodes} nodes), "
+                "so no clustering is fairer than another: give an attribute with two or more values, or no fairness."
+            )
+        return groups
+
+    def _finish(self, problem: Problem, clustering: Clustering) -> Self:
+        """Number the clusters by size and set the fitted attributes."""
+        membership, order = _by_size(_membership_of(clustering, self._n_columns(clustering)))
+        labels = membership.argmax(axis=1)
+        interaction = clustering.interaction
+        if interaction is None:
+            interaction = mean_interaction(problem.adjacency, labels, membership.shape[1])
+        else:
+            interaction = interaction[np.ix_(order, order)]
+        self.labels_ = labels
+        self.membership_ = membership
+        self.interaction_ = interaction
+        self.n_nonempty_clusters_ = int(np.unique(labels).size)
+        for attribute, value in clustering.attributes.items():
+            setattr(self, attribute, value)
+        if self.n_nonempty_clusters_ < membership.shape[1]:
+            warn(
+                f"{type(self).__name__}: only {self.n_nonempty_clusters_} of {membership.shape[1]} clusters "
+                f"have a node.{self._empty_clusters_hint()}",
+                EmptyClusterWarning,
+            )
+        return self
+
+    def _empty_clusters_hint(self) -> str:
+        """Return a sentence, with a leading space, on what to do about empty clusters."""
+        return ""
+
+    def _n_columns(self, clustering: Clustering) -> int:
+        n_clusters = getattr(self, "n_clusters", None)
+        if n_clusters is None:
+            assert clustering.labels is not None
+            return int(clustering.labels.max()) + 1
+        return int(n_clusters)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def mean_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
+    r"""Return the mean weight of the pairs between every two clusters.
+
+    For one-hot H this is the W that minimises :math:`\|A - H W H^\top\|`; rows of empty clusters are 0.
+    """
+    onehot = indicator(labels.astype(np.intp), n_clusters)
+    weight = (onehot.T @ (adjacency @ onehot)).toarray()
+    sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
+    return weight / np.outer(sizes, sizes)
+
+
+def _membership_of(clustering: Clustering, n_columns: int) -> NDArray:
+    if clustering.membership is not None:
+        return clustering.membership
+    assert clustering.labels is not None
+    return indicator(np.asarray(clustering.labels, dtype=np.intp), n_columns).toarray()
+
+
+def _by_size(membership: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
+    """Order the columns by number of nodes, largest first, ties by first node; empty ones last.
+
+    Rows with several equal maxima change hands when columns move, so the order is repeated until it stands;
+    each round only moves such rows forward, hence the bound.
+    """
+    n_nodes, n_columns = membership.shape
+    order = np.arange(n_columns)
+    for _ in range(n_columns + 1):
+        labels = membership.argmax(axis=1)
+        sizes = np.bincount(labels, minlength=n_columns)
+        first = np.full(n_columns, n_nodes)
+        np.minimum.at(first, labels, np.arange(n_nodes))
+        step = np.lexsort((first, -sizes))
+        if np.array_equal(step, np.arange(n_columns)):
+            break
+        membership, order = membership[:, step], order[step]
+    return membership, order

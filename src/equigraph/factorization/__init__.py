@@ -1,0 +1,7 @@
+"""Nonnegative tri-factorisation of a graph, with penalties."""
+
+from equigraph.factorization.dfnmf import DFNMF
+from equigraph.factorization.nmtf import NMTF, IFairNMTF
+from equigraph.factorization.symnmf import SymNMF
+
+__all__ = ["DFNMF", "NMTF", "IFairNMTF", "SymNMF"]

@@ -1,0 +1,47 @@
+"""What an estimator tells about how its solver ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from equigraph.exceptions import warn
+from equigraph.factorization.multiplicative import Factors, Status
+
+
+def fitted_attributes(factors: Factors) -> dict[str, Any]:
+    """Return the fitted attributes that every factorisation has."""
+    return {
+        "objective_history_": factors.history,
+        "n_iter_": factors.n_iter,
+        "status_": str(factors.status),
+    }
+
+
+def warn_unless_converged(
+    name: str, factors: Factors, *, max_iter: int, tol: float, divergence: str = ""
+) -> None:
+    """Issue a ConvergenceWarning when the solver diverged or ran out of iterations.
+
+    Parameters
+    ----------
+    name : str
+        Name of the estimator.
+    factors : Factors
+        Outcome of the solver.
+    max_iter, tol : int, float
+        What it was given; with ``tol=0`` running all iterations is what was asked.
+    divergence : str
+        The likely cause of a divergence, as the end of the sentence.
+    """
+    if factors.status is Status.DIVERGED:
+        message = f"{name} diverged after {factors.n_iter} iterations{divergence}; the last finite factors are kept."
+    elif factors.status is Status.MAX_ITER and tol > 0:
+        message = (
+            f"{name} did not converge in max_iter={max_iter} iterations: H still changes by "
+            f"{factors.change:.1e} per iteration (tol={tol:g})."
+        )
+    else:
+        return
+    warn(message, ConvergenceWarning)

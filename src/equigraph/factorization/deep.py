@@ -1,0 +1,150 @@
+r"""Multiplicative updates of a factorisation whose membership is a product of layers.
+
+With :math:`\Psi = \Psi_i H_i \Phi_i` (the layers before, the layer, the layers after), the update of layer i is
+
+.. math::
+    H_i \leftarrow H_i \odot \Bigl(\frac{\Psi_i^\top (A \Psi (W + W^\top) + \lambda L^- \Psi) \Phi_i^\top}
+    {\Psi_i^\top (\Psi (W^\top G W + W G W^\top) + \lambda L^+ \Psi) \Phi_i^\top}\Bigr)^\eta, \qquad G = \Psi^\top \Psi.
+
+No array is larger than n times the first layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.callbacks import Notifier
+from equigraph.execution import Product, SerialProduct, gram
+from equigraph.factorization.multiplicative import (
+    FLOOR,
+    Factors,
+    Status,
+    multiplicative_updates,
+    relative_change,
+    update_interaction,
+)
+from equigraph.factorization.objective import reconstruction_error
+from equigraph.penalties import Penalty
+
+
+def pretrain(
+    product: Product, layers: Sequence[int], rng: np.random.Generator, *, max_iter: int
+) -> tuple[list[NDArray], NDArray]:
+    """Fit the layers one after the other: A = H1 W1 H1', W1 = H2 W2 H2', and so on.
+
+    Returns
+    -------
+    H : list of ndarray
+        One matrix per layer.
+    W : ndarray
+        Interaction of the last layer.
+    """
+    H: list[NDArray] = []
+    rows, target = product.n_nodes, product
+    for size in layers:
+        H0 = rng.random((rows, size))
+        W = np.eye(size) + 1 / size
+        if max_iter:
+            factors = multiplicative_updates(target, H0, W, max_iter=max_iter, tol=0)
+            H0, W = factors.H, factors.W
+        H.append(H0)
+        rows, target = size, SerialProduct(sparse.csr_array(W))
+    return H, W
+
+
+def deep_updates(
+    product: Product,
+    H: Sequence[NDArray],
+    W: NDArray,
+    *,
+    penalty: Penalty,
+    exponent: float,
+    max_iter: int,
+    tol: float,
+    notify: Notifier,
+) -> Factors:
+    """Train all layers together.
+
+    Parameters
+    ----------
+    product : Product
+        Products with A.
+    H : sequence of ndarray
+        Start of each layer; not changed.
+    W : ndarray of shape (k, k)
+        Start of the interaction; not changed.
+    penalty : Penalty
+        Of the product of all layers, weights included.
+    exponent : float
+        Root of the step.
+    max_iter, tol, notify
+        As in `multiplicative_updates`; the change is that of the product of all layers.
+
+    Returns
+    -------
+    Factors
+        ``H`` is the product of all layers.
+    """
+    H = list(H)
+    squared_norm = product.squared_norm()
+    membership = _chain(H)
+    AM = product(membership)
+    history: list[float] = []
+    status, change = Status.MAX_ITER, float("nan")
+    for step in range(1, max_iter + 1):
+        last = membership
+        with np.errstate(over="ignore", invalid="ignore"):
+            for i in range(len(H)):
+                H[i] = _update_layer(H, i, W, membership, AM, penalty, exponent)
+                membership = _chain(H)
+                AM = product(membership)
+            MAM, MM = gram(membership, AM), gram(membership, membership)
+            W_new = update_interaction(W, MAM, MM)
+            objective = reconstruction_error(squared_norm, MAM, MM, W_new) + penalty.value(membership)
+        if not (np.isfinite(objective) and np.isfinite(W_new).all()):
+            return Factors(last, W, np.asarray(history), change, Status.DIVERGED)
+        W = W_new
+        history.append(objective)
+        change = relative_change(last, membership)
+        if notify("factorization", step, max_iter, objective):
+            status = Status.STOPPED
+            break
+        if tol > 0 and change < tol:
+            status = Status.CONVERGED
+            break
+    return Factors(membership, W, np.asarray(history), change, status)
+
+
+def _update_layer(
+    H: Sequence[NDArray],
+    i: int,
+    W: NDArray,
+    membership: NDArray,
+    AM: NDArray,
+    penalty: Penalty,
+    exponent: float,
+) -> NDArray:
+    terms = penalty.terms(membership)
+    MM = gram(membership, membership)
+    pull = AM @ (W + W.T) + terms.negative
+    push = membership @ (W.T @ MM @ W + W @ MM @ W.T) + terms.positive
+    if i > 0:
+        before = _chain(H[:i])
+        pull, push = before.T @ pull, before.T @ push
+    if i < len(H) - 1:
+        after = _chain(H[i + 1 :]).T
+        pull, push = pull @ after, push @ after
+    ratio = pull / np.maximum(push, FLOOR)
+    return H[i] * ratio**exponent
+
+
+def _chain(factors: Sequence[NDArray]) -> NDArray:
+    """Multiply from the right, where the matrices are small."""
+    out = factors[-1]
+    for factor in reversed(factors[:-1]):
+        out = factor @ out
+    return out

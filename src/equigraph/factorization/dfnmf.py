@@ -1,0 +1,148 @@
+"""Deep fair factorisation: the successor of iFairNMTF by the same authors."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.callbacks import Callbacks, Notifier
+from equigraph.exceptions import ParameterError
+from equigraph.execution import SerialProduct, single_blas_thread
+from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
+from equigraph.factorization.deep import deep_updates, pretrain
+from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph.penalties import GroupParity, Penalty, WeightedSum
+from equigraph.randomness import RandomState
+
+
+class DFNMF(GraphClusterer):
+    r"""Deep fair nonnegative matrix factorisation.
+
+    .. math::
+        \min_{H_1, \dots, H_p, W \ge 0} \|A - \Psi W \Psi^\top\|_F^2 + \lambda \|F^\top \Psi\|_F^2,
+        \qquad \Psi = H_1 H_2 \cdots H_p,
+
+    where F is the centred group matrix. The layers coarsen the graph step by step: each of the inner ones finds
+    small clusters that the next one merges. Every product with :math:`F F^\top` costs O(n k).
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters k, the size of the last layer.
+    fairness : float, default=1.0
+        The weight :math:`\lambda` in [0, inf); its scale depends on the graph (the authors use .005 to 100).
+    layers : tuple of int, default=(64,)
+        Sizes of the inner layers, descending. Sizes that are not between n_clusters and the number of nodes
+        are left out; the fitted attribute ``layers_`` says which were used.
+    all_columns : bool, default=True
+        Penalise all groups, which makes the result independent of their order; False leaves out the last one, as
+        in the authors' code.
+    exponent : {0.25, 0.5}, default=0.25
+        Root of the multiplicative step: 0.25 as derived (never raises the objective), 0.5 as in the authors' code.
+    pretrain_iter : int, default=50
+        Iterations for each layer before all are trained together.
+    max_iter : int, default=500
+        Most iterations of the joint training.
+    tol : float, default=1e-4
+        Stop when :math:`\Psi` changes by less than this in one iteration, relative to its norm.
+    random_state : int, Generator, RandomState or None
+        Seed of the start.
+    callbacks : callable or list of callables, optional
+        Told after every iteration; see `equigraph.callbacks`.
+
+    Attributes
+    ----------
+    labels_, membership_, interaction_, n_nonempty_clusters_, seed_
+        See `GraphClusterer`; ``membership_`` is :math:`\Psi`.
+    layers_ : tuple of int
+        Sizes of all layers, n_clusters last.
+    objective_history_, n_iter_, status_
+        As in `NMTF`.
+
+    References
+    ----------
+    Ghodsi, Seyedi, Le Quy, Karimi, Ntoutsi. arXiv 2510.23507, 2025.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> model = eg.DFNMF(n_clusters=3, fairness=0.1, layers=(8,), random_state=0, tol=0)
+    >>> model.fit(room.adjacency, sensitive_features=room.sensitive_features).layers_
+    (8, 3)
+    """
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **GraphClusterer._parameters,
+        "fairness": Real(low=0, help="Weight (lambda) of the group-parity penalty."),
+        "layers": AnyOf(
+            options=(Instance(methods=("__iter__",)),), help="Sizes of the inner layers, descending."
+        ),
+        "all_columns": Boolean(help="Penalise all groups rather than all but the last."),
+        "exponent": Choice(values=(0.25, 0.5), help="Root of the multiplicative step."),
+        "pretrain_iter": Integer(low=0, help="Iterations for each layer before the joint training."),
+        "max_iter": Integer(low=1, help="Most iterations of the joint training."),
+        "tol": Real(low=0, help="Stop when the membership changes by less than this, relative to its norm."),
+        "callbacks": CALLBACKS,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        fairness: float = 1.0,
+        *,
+        layers: tuple[int, ...] = (64,),
+        all_columns: bool = True,
+        exponent: float = 0.25,
+        pretrain_iter: int = 50,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        random_state: RandomState = None,
+        callbacks: Callbacks = None,
+    ):
+        self.n_clusters = n_clusters
+        self.fairness = fairness
+        self.layers = layers
+        self.all_columns = all_columns
+        self.exponent = exponent
+        self.pretrain_iter = pretrain_iter
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    def _fit(self, problem: Problem) -> Clustering:
+        layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
+        product = SerialProduct(problem.adjacency)
+        with single_blas_thread():
+            start = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter)
+            factors = deep_updates(
+                product,
+                *start,
+                penalty=self._penalty_of(problem),
+                exponent=self.exponent,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                notify=Notifier(self.callbacks),
+            )
+        warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
+        return Clustering(
+            membership=factors.H,
+            interaction=factors.W,
+            attributes={**fitted_attributes(factors), "layers_": layers},
+        )
+
+    def _penalty_of(self, problem: Problem) -> Penalty:
+        if problem.groups is None or self.fairness == 0:
+            return WeightedSum([])
+        return self.fairness * GroupParity(problem.groups, all_columns=self.all_columns)
+
+
+def _usable_layers(layers: tuple[int, ...], n_clusters: int, n_nodes: int) -> tuple[int, ...]:
+    sizes: NDArray = np.asarray(tuple(layers))
+    if sizes.size and (sizes.dtype.kind not in "iu" or (sizes < 1).any() or (np.diff(sizes) >= 0).any()):
+        raise ParameterError(f"DFNMF: layers must be descending whole numbers; got {tuple(layers)!r}.")
+    return (*(int(size) for size in sizes if n_clusters < size < n_nodes), n_clusters)

@@ -1,0 +1,110 @@
+"""Starting points of a tri-factorisation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+
+from equigraph.exceptions import InfeasibleError, ParameterError
+
+# Below this size, or when nearly all eigenvalues are wanted, ARPACK is no better than LAPACK.
+_DENSE_NODES = 64
+
+
+def svd_start(
+    adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """Return the start of the paper's authors: H uniform in [0, 1), W = diag(s + 0.1).
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        A validated adjacency.
+    n_clusters : int
+        k; at most n_nodes.
+    rng : numpy.random.Generator
+        Source of H.
+
+    Returns
+    -------
+    H : ndarray of shape (n_nodes, k)
+    W : ndarray of shape (k, k)
+        The k largest singular values s of A, plus 0.1, on the diagonal.
+
+    Examples
+    --------
+    >>> A = sparse.csr_array([[0.0, 2.0], [2.0, 0.0]])
+    >>> svd_start(A, 2, np.random.default_rng(0))[1].round(6).tolist()
+    [[2.1, 0.0], [0.0, 2.1]]
+    """
+    H = rng.random((adjacency.shape[0], n_clusters))
+    return H, np.diag(largest_singular_values(adjacency, n_clusters) + 0.1)
+
+
+def random_start(
+    adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """Return H and W uniform in [0, 1), W symmetric, scaled so that H W H' has the total weight of A."""
+    H = rng.random((adjacency.shape[0], n_clusters))
+    W = rng.random((n_clusters, n_clusters))
+    W = (W + W.T) / 2
+    column = H.sum(axis=0)
+    return H, W * (max(float(adjacency.sum()), np.finfo(float).tiny) / (column @ W @ column))
+
+
+def spectral_start(
+    adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """Return the one-hot labels of spectral clustering plus 0.1, and the W that fits them best."""
+    from equigraph.base import mean_interaction
+    from equigraph.groups.sums import indicator
+    from equigraph.spectral.labels import spectral_labels
+
+    labels = spectral_labels(adjacency, n_clusters, seed=int(rng.integers(2**31)))
+    H = indicator(labels, n_clusters).toarray() + 0.1
+    # A zero never leaves zero under multiplicative updates, so absent links get a small positive start.
+    W = mean_interaction(adjacency, labels, n_clusters)
+    return H, W + 0.01 * max(float(W.max()), np.finfo(float).tiny)
+
+
+def custom_start(
+    H: NDArray | None, W: NDArray | None, n_nodes: int, n_clusters: int
+) -> tuple[NDArray, NDArray]:
+    """Check and copy the factors given by the caller."""
+    if H is None or W is None:
+        raise ParameterError("init='custom' needs both factors: fit(X, H=..., W=...).")
+    factors = []
+    for name, factor, shape in (("H", H, (n_nodes, n_clusters)), ("W", W, (n_clusters, n_clusters))):
+        array = np.array(factor, dtype=np.float64)
+        if array.shape != shape:
+            raise ParameterError(f"{name} has shape {array.shape}; expected {shape}.")
+        if not np.isfinite(array).all() or (array < 0).any():
+            raise ParameterError(f"{name} must be finite and nonnegative.")
+        factors.append(array)
+    return factors[0], factors[1]
+
+
+def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[np.float64]:
+    """Return the largest singular values of a symmetric matrix, in descending order.
+
+    They are the largest absolute eigenvalues, of which Lanczos iterations find only as many as are needed.
+    """
+    n_nodes = adjacency.shape[0]
+    if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
+        values = np.linalg.eigvalsh(adjacency.toarray().astype(np.float64))
+        return np.sort(np.abs(values))[::-1][:count]
+    if adjacency.nnz == 0:
+        return np.zeros(count)
+    scale = float(np.abs(adjacency.data).max())
+    # A fixed, non-symmetric start vector keeps the result the same from run to run.
+    v0 = 1 + np.arange(n_nodes) / n_nodes
+    scaled = (adjacency / scale).astype(np.float64)
+    try:
+        values = eigsh(scaled, k=count, which="LM", return_eigenvectors=False, v0=v0)
+    except sparse.linalg.ArpackError as error:
+        raise InfeasibleError(
+            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
+        ) from error
+    return np.sort(np.abs(values))[::-1] * scale

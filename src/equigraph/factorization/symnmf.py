@@ -1,0 +1,97 @@
+"""Symmetric nonnegative factorisation of a graph."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.callbacks import Callbacks, Notifier
+from equigraph.execution import SerialProduct, single_blas_thread
+from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
+from equigraph.factorization.multiplicative import multiplicative_updates
+from equigraph.parameters import CALLBACKS, Constraint, Integer, Real
+from equigraph.randomness import RandomState
+
+
+class SymNMF(GraphClusterer):
+    r"""Symmetric nonnegative matrix factorisation, the plainest relative of iFairNMTF.
+
+    .. math:: \min_{H \ge 0} \|A - H H^\top\|_F^2
+
+    by multiplicative updates with the fourth root, which never raise the objective. No fairness.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters k.
+    max_iter : int, default=500
+        Most iterations.
+    tol : float, default=1e-4
+        Stop when H changes by less than this in one iteration, relative to its norm.
+    random_state : int, Generator, RandomState or None
+        Seed of the uniform start.
+    callbacks : callable or list of callables, optional
+        Told after every iteration; see `equigraph.callbacks`.
+
+    Attributes
+    ----------
+    labels_, membership_, n_nonempty_clusters_, seed_
+        See `GraphClusterer`.
+    interaction_ : ndarray of shape (n_clusters, n_clusters)
+        The identity: clusters do not interact in this model.
+    objective_history_, n_iter_, status_
+        As in `NMTF`.
+
+    References
+    ----------
+    Kuang, Ding, Park. Symmetric Nonnegative Matrix Factorization for Graph Clustering. SDM 2012.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> two_pairs = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    >>> eg.SymNMF(n_clusters=2, random_state=0).fit_predict(two_pairs).tolist()
+    [0, 0, 1, 1]
+    """
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **GraphClusterer._parameters,
+        "max_iter": Integer(low=1, help="Most iterations."),
+        "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
+        "callbacks": CALLBACKS,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        random_state: RandomState = None,
+        callbacks: Callbacks = None,
+    ):
+        self.n_clusters = n_clusters
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    def _fit(self, problem: Problem) -> Clustering:
+        adjacency = problem.adjacency
+        mean = float(adjacency.sum(dtype=np.float64)) / problem.n_nodes**2
+        # Entries of H H' have the mean of A at the start.
+        H = 2 * np.sqrt(mean / self.n_clusters) * problem.rng().random((problem.n_nodes, self.n_clusters))
+        with single_blas_thread():
+            factors = multiplicative_updates(
+                SerialProduct(adjacency),
+                H.astype(adjacency.dtype),
+                np.eye(self.n_clusters),
+                fit_interaction=False,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                notify=Notifier(self.callbacks),
+            )
+        warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
+        return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))

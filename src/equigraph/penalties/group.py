@@ -1,0 +1,262 @@
+r"""Penalties made of groups: every product is a function of the group sums of H, in O(n k)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph.exceptions import GroupsError
+from equigraph.groups import Groups, encode_groups
+from equigraph.groups.sums import indicator
+from equigraph.penalties.base import Penalty, PenaltyTerms
+
+
+class _GroupPenalty(Penalty):
+    """A penalty whose products only depend on the group of a node (and on the node's own row)."""
+
+    def __init__(self, sensitive_features: ArrayLike | Groups):
+        groups = encode_groups(sensitive_features)
+        if groups.n_groups < 2:
+            raise GroupsError(
+                f"The sensitive feature has the same value ({groups.names[0]!r}) for all {groups.n_nodes} "
+                "nodes: fairness between groups needs at least two groups."
+            )
+        self.groups = groups
+        # As a sparse product the sums over groups cost one pass over H.
+        self._collect = indicator(groups.codes, groups.n_groups).T.tocsr()
+        self._sizes = groups.sizes.astype(np.float64)[:, None]
+
+    def _sums(self, H: NDArray) -> NDArray[np.float64]:
+        return self._collect @ H
+
+    def _spread(self, table: NDArray, H: NDArray) -> NDArray:
+        """Give each node the row of its group."""
+        return np.take(table.astype(H.dtype, copy=False), self.groups.codes, axis=0)
+
+
+class Contrastive(_GroupPenalty):
+    r"""The contrastive penalty of iFairNMTF.
+
+    .. math:: R(H) = \mathrm{Tr}(H^\top L H), \qquad L = N - P,
+
+    where row i of N averages over the nodes of i's group and row i of P over all nodes of other groups. (The
+    row sums of N and P are both one, hence the degree part of the Laplacian of the paper vanishes.) Small values
+    mean that a node's memberships resemble those of other groups more than those of its own.
+
+    For unequal groups L is not symmetric and its symmetric part is indefinite; ``positive`` and ``negative`` are
+    the products that the paper's update uses, ``gradient`` is the gradient of ``value``.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node; at least two groups.
+    self_pairs : bool, default=True
+        Whether a node counts in the average over its own group, as printed in the paper; False as in the
+        authors' code. A node that is alone in its group then has an empty average, defined as 0.
+
+    References
+    ----------
+    Ghodsi, Seyedi, Ntoutsi. Towards Cohesion-Fairness Harmony: Contrastive Regularization in Individual Fair
+    Graph Clustering. PAKDD 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> penalty = Contrastive(["a", "a", "b", "b"])
+    >>> segregated = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> mixed = segregated[[0, 2, 1, 3]]
+    >>> penalty.value(segregated), penalty.value(mixed)
+    (4.0, 0.0)
+    """
+
+    def __init__(self, sensitive_features: ArrayLike | Groups, *, self_pairs: bool = True):
+        super().__init__(sensitive_features)
+        self.self_pairs = self_pairs
+        others = self.groups.n_nodes - self._sizes
+        self._per_other = 1 / others
+        if self_pairs:
+            self._per_same = 1 / self._sizes
+        else:
+            self._per_same = np.divide(
+                1.0, self._sizes - 1, out=np.zeros_like(self._sizes), where=self._sizes > 1
+            )
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return N H."""
+        return self._same(H, self._sums(H))
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return P H."""
+        return self._other(H, self._sums(H))
+
+    def value(self, H: NDArray) -> float:
+        """Return Tr(H'(N - P)H)."""
+        return self._trace(H, self._sums(H))
+
+    def gradient(self, H: NDArray) -> NDArray:
+        """Return (L + L')H: N is symmetric, P is not."""
+        sums = self._sums(H)
+        weighted = self._per_other * sums
+        transposed = self._spread(weighted.sum(axis=0) - weighted, H)
+        return 2 * self._same(H, sums) - self._other(H, sums) - transposed
+
+    def curvature(self) -> float:
+        """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
+        return max(float(self._spectrum()[-1]), 0.0)
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value from one pass over H."""
+        sums = self._sums(H)
+        return PenaltyTerms(self._same(H, sums), self._other(H, sums), self._trace(H, sums))
+
+    def _same(self, H: NDArray, sums: NDArray) -> NDArray:
+        if self.self_pairs:
+            return self._spread(self._per_same * sums, H)
+        scale = self._per_same[self.groups.codes].astype(H.dtype)
+        # Group sums less one's own row can round to just below zero.
+        return np.maximum(self._spread(sums, H) - H, 0) * scale
+
+    def _other(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(self._per_other * (sums.sum(axis=0) - sums), H)
+
+    def _trace(self, H: NDArray, sums: NDArray) -> float:
+        other = np.sum(sums * self._per_other * (sums.sum(axis=0) - sums))
+        same = np.sum(self._per_same * sums**2)
+        if not self.self_pairs:
+            norms = np.einsum("ij,ij->i", H, H, dtype=np.float64)
+            same -= np.sum(self._per_same * self._sums(norms[:, None]))
+        return float(same - other)
+
+    def _spectrum(self) -> NDArray:
+        """Return the eigenvalues of the symmetric part of L on the span of the group indicators, ascending."""
+        same = np.where(self._per_same > 0, 1.0, 0.0).ravel()
+        roots = np.sqrt(self._sizes.ravel())
+        cross = -np.outer(roots, roots) * (self._per_other + self._per_other.T) / 2
+        np.fill_diagonal(cross, same)
+        return np.linalg.eigvalsh(cross)
+
+    def __repr__(self) -> str:
+        return f"Contrastive({self.groups.n_groups} groups, self_pairs={self.self_pairs})"
+
+
+class Scatter(_GroupPenalty):
+    r"""The scatter of the group means of H around the overall mean.
+
+    .. math:: R(H) = \sum_s n_s \|\bar h_s - \bar h\|^2 = \mathrm{Tr}\bigl(H^\top (N - \tfrac1n 11^\top) H\bigr)
+
+    Symmetric and positive semidefinite for groups of any sizes, zero exactly when every group is spread over the
+    clusters alike, and of curvature one. For equal groups it equals `Contrastive` up to the factor (m - 1) / m.
+
+    It fixes no scale of H by itself: use it in a model that does.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node; at least two groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Scatter(["a", "a", "b", "b"]).value(np.array([[1.0], [1.0], [0.0], [0.0]]))
+    1.0
+    """
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the mean of the node's group."""
+        return self._spread(self._sums(H) / self._sizes, H)
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the overall mean."""
+        return self._overall(H, self._sums(H))
+
+    def value(self, H: NDArray) -> float:
+        """Return the scatter; never negative."""
+        return self._scatter(self._sums(H))
+
+    def curvature(self) -> float:
+        """Return 1: the penalty is the squared length of a projection of H."""
+        return 1.0
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value from one pass over H."""
+        sums = self._sums(H)
+        positive = self._spread(sums / self._sizes, H)
+        return PenaltyTerms(positive, self._overall(H, sums), self._scatter(sums))
+
+    def _overall(self, H: NDArray, sums: NDArray) -> NDArray:
+        mean = (sums.sum(axis=0) / self.groups.n_nodes).astype(H.dtype)
+        return np.broadcast_to(mean, H.shape)
+
+    def _scatter(self, sums: NDArray) -> float:
+        deviation = sums / self._sizes - sums.sum(axis=0) / self.groups.n_nodes
+        return float(np.sum(self._sizes * deviation**2))
+
+    def __repr__(self) -> str:
+        return f"Scatter({self.groups.n_groups} groups)"
+
+
+class GroupParity(_GroupPenalty):
+    r"""The group-parity penalty of DFNMF.
+
+    .. math:: R(H) = \|F^\top H\|_F^2, \qquad F_{is} = [g_i = s] - n_s / n
+
+    Symmetric and positive semidefinite, zero exactly when every group is spread over the clusters alike; unlike
+    `Scatter` it counts large groups more than small ones, and grows with the square of the number of nodes.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node; at least two groups.
+    all_columns : bool, default=True
+        Use all groups, which makes the penalty independent of their order. False leaves out the last one, as
+        in the authors' code.
+
+    References
+    ----------
+    Ghodsi, Seyedi, Le Quy, Karimi, Ntoutsi. Deep fair nonnegative matrix factorisation for graph clustering.
+    arXiv 2510.23507, 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GroupParity(["a", "a", "b", "b"]).value(np.array([[1.0], [1.0], [0.0], [0.0]]))
+    2.0
+    """
+
+    def __init__(self, sensitive_features: ArrayLike | Groups, *, all_columns: bool = True):
+        super().__init__(sensitive_features)
+        self.all_columns = all_columns
+        centred = np.eye(self.groups.n_groups) - self.groups.shares
+        rows = centred if all_columns else centred[:, :-1]
+        # Row s of F is the same for all nodes of group s, so FF' is this small table, spread over the nodes.
+        self._table = rows @ rows.T
+        self._rows = rows
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the product with the positive entries of FF'."""
+        return self._spread(np.maximum(self._table, 0) @ self._sums(H), H)
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the product with the negative entries of FF'."""
+        return self._spread(np.maximum(-self._table, 0) @ self._sums(H), H)
+
+    def value(self, H: NDArray) -> float:
+        """Return the squared norm of F'H; never negative."""
+        return float(np.sum((self._rows.T @ self._sums(H)) ** 2))
+
+    def curvature(self) -> float:
+        """Return the largest eigenvalue of FF'."""
+        roots = np.sqrt(self._sizes)
+        return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value from one pass over H."""
+        sums = self._sums(H)
+        return PenaltyTerms(
+            self._spread(np.maximum(self._table, 0) @ sums, H),
+            self._spread(np.maximum(-self._table, 0) @ sums, H),
+            float(np.sum((self._rows.T @ sums) ** 2)),
+        )
+
+    def __repr__(self) -> str:
+        return f"GroupParity({self.groups.n_groups} groups, all_columns={self.all_columns})"

@@ -1,0 +1,224 @@
+"""The sparse solver against the equations as printed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.callbacks import Notifier
+from equigraph.execution import SerialProduct
+from equigraph.factorization.deep import deep_updates
+from equigraph.factorization.multiplicative import Status, multiplicative_updates
+from equigraph.penalties import Contrastive, GroupParity, Scatter, WeightedSum
+from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
+
+
+def random_graph(rng, n, weighted):
+    upper = np.triu(rng.random((n, n)) < 0.3, 1) * (rng.random((n, n)) + 0.1 if weighted else 1.0)
+    return upper + upper.T
+
+
+def start(rng, n, k, symmetric=True):
+    W = rng.random((k, k)) + np.eye(k)
+    return rng.random((n, k)), (W + W.T) / 2 if symmetric else W
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8, 12])
+@pytest.mark.parametrize("self_pairs", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_sparse_model_follows_the_dense_equations(k, self_pairs, weighted):
+    rng = np.random.default_rng(k)
+    groups = rng.permutation(np.repeat(["a", "b", "c"], [25, 9, 6]))
+    A = random_graph(rng, groups.size, weighted)
+    # An asymmetric W exercises both terms of the equations.
+    H, W = start(rng, groups.size, k, symmetric=False)
+    L = contrastive_laplacian(groups, self_pairs)
+    H_dense, W_dense, history = ifair_nmtf(A, H, W, 0.7, L, 100)
+
+    penalty = 0.7 * Contrastive(groups, self_pairs=self_pairs)
+    factors = multiplicative_updates(
+        SerialProduct(sparse.csr_array(A)), H, W, penalty=penalty, max_iter=100, tol=0
+    )
+
+    np.testing.assert_allclose(factors.H, H_dense, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(factors.W, W_dense, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(factors.history, history, rtol=1e-10)
+    assert factors.status is Status.MAX_ITER
+
+
+@given(st.integers(2, 4), st.integers(2, 5), st.floats(0, 50), st.integers(0, 2**16))
+def test_objective_never_rises_for_equal_groups(n_groups, k, lam, seed):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), 6)
+    A = random_graph(rng, groups.size, weighted=True)
+    H, W = start(rng, groups.size, k)
+    product = SerialProduct(sparse.csr_array(A))
+    penalty = lam * Contrastive(groups)
+    factors = multiplicative_updates(product, H, W, penalty=penalty, max_iter=40, tol=0)
+    first = objective(A, H, W, lam, contrastive_laplacian(groups, True))
+    path = np.r_[first, factors.history]
+    assert (np.diff(path) <= 1e-9 * np.abs(path[0])).all()
+
+
+def test_objective_never_rises_for_a_symmetric_penalty_and_unequal_groups():
+    rng = np.random.default_rng(1)
+    groups = np.repeat([0, 1, 2], [20, 5, 3])
+    A = random_graph(rng, groups.size, weighted=False)
+    H, W = start(rng, groups.size, 3)
+    penalty = 5 * Scatter(groups)
+    factors = multiplicative_updates(
+        SerialProduct(sparse.csr_array(A)), H, W, penalty=penalty, max_iter=60, tol=0
+    )
+    assert (np.diff(factors.history) <= 1e-9 * factors.history[0]).all()
+
+
+def test_start_is_not_changed():
+    rng = np.random.default_rng(2)
+    A = random_graph(rng, 20, weighted=False)
+    H, W = start(rng, 20, 3)
+    copies = H.copy(), W.copy()
+    multiplicative_updates(SerialProduct(sparse.csr_array(A)), H, W, max_iter=5)
+    np.testing.assert_array_equal(H, copies[0])
+    np.testing.assert_array_equal(W, copies[1])
+
+
+def test_single_precision_follows_double():
+    rng = np.random.default_rng(3)
+    groups = np.repeat([0, 1], [30, 20])
+    A = random_graph(rng, 50, weighted=False)
+    H, W = start(rng, 50, 4)
+    penalty = 2 * Contrastive(groups)
+    runs = [
+        multiplicative_updates(
+            SerialProduct(sparse.csr_array(A.astype(dtype))),
+            H.astype(dtype),
+            W,
+            penalty=penalty,
+            max_iter=50,
+            tol=0,
+        )
+        for dtype in (np.float64, np.float32)
+    ]
+    assert runs[1].H.dtype == np.float32
+    np.testing.assert_allclose(runs[1].history, runs[0].history, rtol=1e-4)
+
+
+def test_divergence_keeps_the_last_finite_factors():
+    rng = np.random.default_rng(4)
+    groups = np.repeat([0, 1], [45, 5])
+    A = random_graph(rng, 50, weighted=False)
+    H, W = start(rng, 50, 3)
+    product = SerialProduct(sparse.csr_array(A))
+    penalty = 1e6 * Contrastive(groups, self_pairs=False)
+    factors = multiplicative_updates(product, H, W, penalty=penalty, max_iter=20000, tol=0)
+    assert factors.status is Status.DIVERGED
+    assert np.isfinite(factors.H).all()
+    assert np.isfinite(factors.W).all()
+    assert np.isfinite(factors.history).all()
+    assert 0 < factors.n_iter < 20000
+
+
+def test_tolerance_stops_and_zero_does_not():
+    rng = np.random.default_rng(5)
+    A = random_graph(rng, 30, weighted=False)
+    H, W = start(rng, 30, 2)
+    product = SerialProduct(sparse.csr_array(A))
+    early = multiplicative_updates(product, H, W, max_iter=5000, tol=1e-3)
+    assert early.status is Status.CONVERGED
+    assert early.change < 1e-3
+    assert early.n_iter < 5000
+    assert multiplicative_updates(product, H, W, max_iter=33, tol=0).n_iter == 33
+
+
+def test_callback_stops():
+    rng = np.random.default_rng(6)
+    H, W = start(rng, 30, 2)
+    product = SerialProduct(sparse.csr_array(random_graph(rng, 30, weighted=False)))
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return progress.step == 7
+
+    factors = multiplicative_updates(product, H, W, max_iter=50, tol=0, notify=Notifier(stop))
+    assert factors.status is Status.STOPPED
+    assert [p.step for p in seen] == list(range(1, 8))
+    assert seen[-1].objective == factors.history[-1]
+
+
+def test_fixed_interaction_is_symmetric_factorisation():
+    rng = np.random.default_rng(7)
+    A = random_graph(rng, 25, weighted=True)
+    H = rng.random((25, 3))
+    product = SerialProduct(sparse.csr_array(A))
+    factors = multiplicative_updates(product, H, np.eye(3), fit_interaction=False, max_iter=30, tol=0)
+    np.testing.assert_array_equal(factors.W, np.eye(3))
+    assert factors.history[-1] == pytest.approx(np.linalg.norm(A - factors.H @ factors.H.T) ** 2)
+
+
+def dense_deep(A, H, W, F, lam, exponent, n_iter):
+    """Run the deep updates with dense n x n matrices, left to right."""
+    H = list(H)
+    FF = F @ F.T
+    up, down = np.maximum(FF, 0), np.maximum(-FF, 0)
+    n = A.shape[0]
+    for _ in range(n_iter):
+        for i in range(len(H)):
+            psi = np.linalg.multi_dot(H) if len(H) > 1 else H[0]
+            before, after = np.eye(n), np.eye(psi.shape[1])
+            for factor in H[:i]:
+                before = before @ factor
+            for factor in reversed(H[i + 1 :]):
+                after = factor @ after if after.shape[0] == factor.shape[1] else factor
+            num = before.T @ (A.T @ psi @ W + A @ psi @ W.T + lam * down @ psi) @ after.T
+            den = (
+                before.T
+                @ (psi @ W.T @ psi.T @ psi @ W + psi @ W @ psi.T @ psi @ W.T + lam * up @ psi)
+                @ after.T
+            )
+            H[i] = H[i] * (num / np.maximum(den, 1e-10)) ** exponent
+        psi = np.linalg.multi_dot(H) if len(H) > 1 else H[0]
+        W = W * (psi.T @ A @ psi) / np.maximum(psi.T @ psi @ W @ psi.T @ psi, 1e-10)
+    value = np.linalg.norm(A - psi @ W @ psi.T) ** 2 + lam * np.linalg.norm(F.T @ psi) ** 2
+    return psi, W, value
+
+
+@pytest.mark.parametrize("layers", [(3,), (8, 3), (12, 6, 3)])
+@pytest.mark.parametrize("exponent", [0.25, 0.5])
+@pytest.mark.parametrize("all_columns", [True, False])
+def test_deep_updates_follow_the_dense_equations(layers, exponent, all_columns):
+    rng = np.random.default_rng(8)
+    groups = rng.permutation(np.repeat([0, 1, 2], [14, 9, 7]))
+    A = random_graph(rng, 30, weighted=True)
+    shapes = zip((30, *layers[:-1]), layers, strict=True)
+    H = [rng.random(shape) for shape in shapes]
+    W = np.eye(3) + 1 / 3
+    F = np.eye(3)[groups] - np.bincount(groups) / 30
+    F = F if all_columns else F[:, :-1]
+    psi, W_dense, value = dense_deep(A, H, W, F, 0.3, exponent, 15)
+    factors = deep_updates(
+        SerialProduct(sparse.csr_array(A)),
+        H,
+        W,
+        penalty=0.3 * GroupParity(groups, all_columns=all_columns),
+        exponent=exponent,
+        max_iter=15,
+        tol=0,
+        notify=Notifier(),
+    )
+    np.testing.assert_allclose(factors.H, psi, rtol=1e-8)
+    np.testing.assert_allclose(factors.W, W_dense, rtol=1e-8)
+    assert factors.history[-1] == pytest.approx(value, rel=1e-9)
+
+
+def test_no_penalty_is_an_empty_sum():
+    rng = np.random.default_rng(9)
+    A = random_graph(rng, 20, weighted=False)
+    H, W = start(rng, 20, 2)
+    product = SerialProduct(sparse.csr_array(A))
+    plain = multiplicative_updates(product, H, W, max_iter=10, tol=0)
+    empty = multiplicative_updates(product, H, W, penalty=WeightedSum([]), max_iter=10, tol=0)
+    np.testing.assert_array_equal(plain.H, empty.H)

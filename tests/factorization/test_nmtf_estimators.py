@@ -1,0 +1,341 @@
+"""NMTF and IFairNMTF as estimators: starts, warnings, results, scikit-learn's machinery."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.pipeline import Pipeline
+
+import equigraph as eg
+from equigraph.callbacks import TimeLimit
+from equigraph.exceptions import (
+    EmptyClusterWarning,
+    FairnessIgnoredWarning,
+    GraphError,
+    GroupsError,
+    ParameterError,
+)
+from equigraph.factorization.starts import largest_singular_values
+from equigraph.penalties import GraphPenalty, Penalty
+from tests.penalties.test_penalties import KeepApart
+from tests.reference.dense import contrastive_laplacian, ifair_nmtf
+
+
+@pytest.fixture(scope="module")
+def room():
+    return eg.datasets.make_classroom()
+
+
+def fitted(room, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return eg.IFairNMTF(**{"n_clusters": 3, "random_state": 0, **parameters}).fit(
+            room.adjacency, sensitive_features=room.sensitive_features
+        )
+
+
+def test_estimator_is_the_papers_algorithm_up_to_the_numbering(room):
+    n, k = room.adjacency.shape[0], 3
+    rng = np.random.default_rng(0)
+    H, W = rng.random((n, k)), np.diag(rng.random(k) + 1)
+    model = eg.IFairNMTF(k, fairness=2.0, self_pairs=False, init="custom", max_iter=100, tol=0)
+    model.fit(room.adjacency, sensitive_features=room.sensitive_features, H=H, W=W)
+    L = contrastive_laplacian(room.sensitive_features, self_pairs=False)
+    H_dense, W_dense, history = ifair_nmtf(room.adjacency.toarray(), H, W, 2.0, L, 100)
+    raw = H_dense.argmax(axis=1)
+    order = np.argsort(-np.bincount(raw, minlength=k), kind="stable")
+    np.testing.assert_allclose(model.membership_, H_dense[:, order], atol=1e-10)
+    np.testing.assert_allclose(model.interaction_, W_dense[np.ix_(order, order)], atol=1e-10)
+    np.testing.assert_allclose(model.objective_history_, history, rtol=1e-10)
+    assert model.n_iter_ == 100
+
+
+def test_svd_start_uses_the_largest_singular_values():
+    sbm = eg.datasets.make_fair_sbm(300, 3, 2, random_state=1)
+    exact = np.linalg.svd(sbm.adjacency.toarray(), compute_uv=False)
+    np.testing.assert_allclose(largest_singular_values(sbm.adjacency, 7), exact[:7], rtol=1e-8)
+    small = sbm.adjacency[:12][:, :12]
+    np.testing.assert_allclose(
+        largest_singular_values(small, 12), np.linalg.svd(small.toarray(), compute_uv=False), atol=1e-10
+    )
+
+
+def test_singular_values_do_not_depend_on_the_unit_of_the_weights():
+    sbm = eg.datasets.make_fair_sbm(300, 3, 2, random_state=1)
+    plain = largest_singular_values(sbm.adjacency, 4)
+    for scale in (1e-12, 1e12):
+        np.testing.assert_allclose(
+            largest_singular_values(sbm.adjacency * scale, 4), plain * scale, rtol=1e-8
+        )
+
+
+@pytest.mark.parametrize("init", ["svd", "random", "spectral"])
+def test_every_start_gives_argmax_labels_ordered_by_size(room, init):
+    model = fitted(room, init=init)
+    np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
+    sizes = np.bincount(model.labels_)
+    assert (np.diff(sizes) <= 0).all()
+    assert model.membership_.shape == (30, 3)
+    assert model.interaction_.shape == (3, 3)
+
+
+def test_custom_start_is_checked(room):
+    model = eg.NMTF(3, init="custom")
+    good_H, good_W = np.ones((30, 3)), np.eye(3)
+    with pytest.raises(ParameterError, match="needs both factors"):
+        model.fit(room.adjacency, H=good_H)
+    with pytest.raises(ParameterError, match=r"H has shape \(30, 2\); expected \(30, 3\)"):
+        model.fit(room.adjacency, H=good_H[:, :2], W=good_W)
+    with pytest.raises(ParameterError, match="W must be finite and nonnegative"):
+        model.fit(room.adjacency, H=good_H, W=-good_W)
+
+
+def test_same_seed_same_labels_whatever_the_container(room):
+    import networkx as nx
+
+    dense = room.adjacency.toarray()
+    containers = [
+        room.adjacency,
+        sparse.coo_matrix(room.adjacency),
+        sparse.csc_array(room.adjacency),
+        dense,
+        dense.astype(int),
+        nx.from_numpy_array(dense),
+        eg.read_graph(room.adjacency, groups=room.sensitive_features),
+    ]
+    labels = [
+        eg.IFairNMTF(3, random_state=3, tol=0).fit_predict(X, sensitive_features=room.sensitive_features)
+        for X in containers
+    ]
+    for other in labels[1:]:
+        np.testing.assert_array_equal(other, labels[0])
+
+
+def test_seed_is_kept_even_when_none_was_given(room):
+    model = eg.NMTF(3, tol=0, max_iter=50).fit(room.adjacency)
+    again = eg.NMTF(3, tol=0, max_iter=50, random_state=model.seed_).fit(room.adjacency)
+    np.testing.assert_array_equal(again.membership_, model.membership_)
+
+
+def test_global_random_state_is_untouched(room):
+    np.random.seed(0)  # noqa: NPY002 - the global state is what is tested
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    fitted(room, init="spectral")
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_zero_fairness_is_nmtf(room):
+    plain = eg.NMTF(3, random_state=0, tol=0, max_iter=60).fit(room.adjacency)
+    zero = fitted(room, fairness=0.0, tol=0, max_iter=60)
+    np.testing.assert_array_equal(plain.membership_, zero.membership_)
+
+
+def test_no_groups_means_no_fairness_and_one_warning(room):
+    with pytest.warns(FairnessIgnoredWarning, match="no sensitive_features") as record:
+        model = eg.IFairNMTF(3, random_state=0, tol=0).fit(room.adjacency)
+    assert len(record) == 1
+    assert record[0].filename == __file__
+    np.testing.assert_array_equal(
+        model.labels_, eg.NMTF(3, random_state=0, tol=0).fit_predict(room.adjacency)
+    )
+
+
+def test_bad_input_has_one_clear_sentence(room):
+    groups = room.sensitive_features
+    with pytest.raises(GroupsError, match="29 groups for 30 nodes"):
+        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=groups[:-1])
+    with pytest.raises(GroupsError, match="constant"):
+        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=["x"] * 30)
+    with pytest.raises(GroupsError, match="is missing"):
+        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=[None, *groups[1:]])
+    with pytest.raises(GraphError, match="n_clusters=31 needs at least as many nodes"):
+        eg.IFairNMTF(31).fit(room.adjacency, sensitive_features=groups)
+    with pytest.raises(ParameterError, match="n_clusters must be a whole number of at least 2; got 1"):
+        eg.IFairNMTF(1).fit(room.adjacency, sensitive_features=groups)
+    with pytest.raises(ParameterError, match="fairness must be a finite number"):
+        eg.IFairNMTF(3, fairness=-1).fit(room.adjacency, sensitive_features=groups)
+    with pytest.raises(ParameterError, match="init must be one of 'svd'"):
+        eg.IFairNMTF(3, init="magic").fit(room.adjacency, sensitive_features=groups)
+
+
+def test_constant_groups_are_legal_without_fairness(room):
+    eg.IFairNMTF(3, fairness=0.0, random_state=0, tol=0, max_iter=20).fit(
+        room.adjacency, sensitive_features=["x"] * 30
+    )
+
+
+def test_divergence_is_told_and_never_nan():
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((40, 40)) < 0.3, 1).astype(float)
+    groups = np.repeat(["many", "few"], [36, 4])
+    model = eg.IFairNMTF(3, fairness=1e6, self_pairs=False, max_iter=20000, tol=0, random_state=0)
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        model.fit(A + A.T, sensitive_features=groups)
+    messages = [str(w.message) for w in record if issubclass(w.category, ConvergenceWarning)]
+    assert len(messages) == 1
+    assert "too large for groups this unequal" in messages[0]
+    assert model.status_ == "diverged"
+    assert np.isfinite(model.membership_).all()
+    assert np.isfinite(model.objective_history_).all()
+    assert model.n_iter_ == model.objective_history_.size
+
+
+def test_empty_clusters_are_told(room):
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        model = eg.IFairNMTF(3, fairness=1e3, random_state=0).fit(
+            room.adjacency, sensitive_features=room.sensitive_features == room.sensitive_features[0]
+        )
+    told = any(issubclass(w.category, EmptyClusterWarning) for w in record)
+    assert told == (model.n_nonempty_clusters_ < 3)
+    assert model.n_nonempty_clusters_ == np.unique(model.labels_).size
+
+
+def test_collapse_of_the_paper_is_visible(data_dir):
+    """On DrugNet with a weight of 10 the paper's model diverges into fewer than five clusters; that must show."""
+    net = eg.datasets.fetch_drugnet()
+    model = eg.IFairNMTF(5, fairness=10.0, self_pairs=False, tol=0, random_state=0)
+    with (
+        pytest.warns(EmptyClusterWarning, match="of 5 clusters have a node. A smaller fairness than 10"),
+        pytest.warns(ConvergenceWarning, match="too large for groups this unequal"),
+    ):
+        model.fit(net.adjacency, sensitive_features=net.sensitive_features)
+    assert model.n_nonempty_clusters_ < 5
+    assert np.isfinite(model.membership_).all()
+
+
+def test_unfinished_run_is_told(room):
+    with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=3 iterations"):
+        eg.NMTF(3, max_iter=3, random_state=0).fit(room.adjacency)
+
+
+def test_precision_follows_the_graph_or_the_parameter(room):
+    assert fitted(room).membership_.dtype == np.float64
+    assert fitted(room, dtype="float32").membership_.dtype == np.float32
+    single = eg.NMTF(3, random_state=0, tol=0).fit(room.adjacency.astype(np.float32))
+    assert single.membership_.dtype == np.float32
+
+
+def test_isolated_nodes_and_components_are_labelled():
+    A = np.zeros((9, 9))
+    A[:3, :3] = A[3:6, 3:6] = 1
+    np.fill_diagonal(A, 0)
+    groups = [0, 1, 0, 1, 0, 1, 0, 1, 0]
+    for init in ("svd", "random", "spectral"):
+        model = eg.IFairNMTF(2, fairness=0.01, init=init, random_state=1, tol=0).fit(
+            A, sensitive_features=groups
+        )
+        assert set(model.labels_) == {0, 1}
+        np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
+        assert np.isfinite(model.membership_).all()
+    # From the last start, the spectral one, the two triangles are found.
+    assert len(set(model.labels_[:3])) == 1
+    assert len(set(model.labels_[3:6])) == 1
+    assert model.labels_[0] != model.labels_[3]
+
+
+def test_own_penalty_combines_with_fairness(room):
+    together = eg.NMTF(3, random_state=0, tol=0).fit(room.adjacency).labels_
+    i, j = next((i, j) for i in range(30) for j in range(i) if together[i] == together[j])
+    apart = fitted(room, penalty=50 * KeepApart([(i, j)]), tol=0).labels_
+    assert apart[i] != apart[j]
+
+    similar = sparse.coo_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(30, 30))
+    assert isinstance(100 * GraphPenalty(similar), Penalty)
+    drawn, free = (
+        fitted(room, penalty=weight * GraphPenalty(similar), tol=0).membership_ for weight in (100, 0)
+    )
+    assert np.linalg.norm(drawn[0] - drawn[1]) < 0.5 * np.linalg.norm(free[0] - free[1])
+
+
+def test_penalty_of_another_size_is_refused(room):
+    with pytest.raises(ParameterError, match="another size"):
+        eg.NMTF(3, penalty=KeepApart([(0, 99)])).fit(room.adjacency)
+
+
+def test_callbacks_stop_and_limit_time(room):
+    model = eg.NMTF(3, tol=0, random_state=0, callbacks=lambda progress: progress.step == 5).fit(
+        room.adjacency
+    )
+    assert (model.n_iter_, model.status_) == (5, "stopped")
+    limited = eg.NMTF(3, tol=0, max_iter=10**7, random_state=0, callbacks=[TimeLimit(0.05)]).fit(
+        room.adjacency
+    )
+    assert limited.status_ == "stopped"
+    assert np.isfinite(limited.membership_).all()
+
+
+def test_clone_and_pickle(room):
+    model = fitted(room, callbacks=TimeLimit(100))
+    twin = clone(model)
+    assert twin.get_params()["fairness"] == model.fairness
+    assert not hasattr(twin, "labels_")
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.labels_, model.labels_)
+
+
+def test_metadata_routing_through_a_pipeline(room):
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = eg.IFairNMTF(3, random_state=0, tol=0).set_fit_request(sensitive_features=True)
+        pipeline = Pipeline([("cluster", model)])
+        pipeline.fit(room.adjacency, sensitive_features=room.sensitive_features)
+        np.testing.assert_array_equal(pipeline[-1].labels_, fitted(room, tol=0).labels_)
+
+
+def test_parameter_search(room):
+    """A graph has no held-out rows: the search scores each setting on the whole graph."""
+
+    def modularity(estimator, X, y=None):
+        return eg.metrics.modularity_score(X, estimator.labels_)
+
+    everything = [(np.arange(30), np.arange(30))]
+    search = GridSearchCV(
+        eg.NMTF(random_state=0, tol=0, max_iter=80),
+        {"n_clusters": [2, 3, 4]},
+        scoring=modularity,
+        cv=everything,
+        refit=True,
+    )
+    search.fit(room.adjacency)
+    best = max(
+        eg.metrics.modularity_score(
+            room.adjacency, eg.NMTF(**p, random_state=0, tol=0, max_iter=80).fit_predict(room.adjacency)
+        )
+        for p in ParameterGrid({"n_clusters": [2, 3, 4]})
+    )
+    assert search.best_score_ == pytest.approx(best)
+
+
+def test_groups_may_come_with_the_graph_or_by_name():
+    edges = {
+        "source": ["ann", "bob", "cy", "dee", "eva", "fay", "cy"],
+        "target": ["bob", "cy", "ann", "eva", "fay", "dee", "dee"],
+    }
+    import pandas as pd
+
+    table = pd.DataFrame(edges)
+    groups = {"ann": 1, "bob": 2, "cy": 1, "dee": 2, "eva": 1, "fay": 2}
+    by_name = eg.IFairNMTF(2, fairness=0.01, random_state=0, tol=0).fit(table, sensitive_features=groups)
+    graph = eg.read_graph(table, groups=groups)
+    inside = eg.IFairNMTF(2, fairness=0.01, random_state=0, tol=0).fit(graph)
+    np.testing.assert_array_equal(by_name.labels_, inside.labels_)
+    with pytest.raises(GroupsError, match="node"):
+        eg.IFairNMTF(2).fit(table, sensitive_features=[1, 2, 1, 2, 1, 2])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_number_of_threads_changes_nothing(room, n_threads):
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(n_threads):
+        model = fitted(room, tol=0)
+    np.testing.assert_array_equal(model.membership_, fitted(room, tol=0).membership_)
