@@ -1,0 +1,110 @@
+"""Cluster a graph so that the clusters are cohesive and fair, and see the trade-off between the two.
+
+Public names are imported when they are first used (PEP 562), so that ``import equigraph`` stays cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from equigraph._version import __version__
+
+if TYPE_CHECKING:
+    from equigraph import (
+        callbacks,
+        community,
+        datasets,
+        exceptions,
+        metrics,
+        neural,
+        penalties,
+        plotting,
+        spectral,
+    )
+    from equigraph.community import FairLouvain, Leiden, Louvain, RandomClustering
+    from equigraph.comparison import Comparison, compare
+    from equigraph.factorization import DFNMF, NMTF, IFairNMTF, SymNMF
+    from equigraph.graph import Graph, as_graph, read_graph
+    from equigraph.neural import DMoN
+    from equigraph.results import ClusteringResult, cluster
+    from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
+
+_MODULES = (
+    "callbacks",
+    "community",
+    "datasets",
+    "exceptions",
+    "metrics",
+    "neural",
+    "penalties",
+    "plotting",
+    "spectral",
+)
+_NAMES = {
+    "DFNMF": "equigraph.factorization",
+    "IFairNMTF": "equigraph.factorization",
+    "NMTF": "equigraph.factorization",
+    "SymNMF": "equigraph.factorization",
+    "FairLouvain": "equigraph.community",
+    "Leiden": "equigraph.community",
+    "Louvain": "equigraph.community",
+    "RandomClustering": "equigraph.community",
+    "DMoN": "equigraph.neural",
+    "FairSC": "equigraph.spectral",
+    "IndividualFairSC": "equigraph.spectral",
+    "ScalableFairSC": "equigraph.spectral",
+    "SpectralClustering": "equigraph.spectral",
+    "Comparison": "equigraph.comparison",
+    "compare": "equigraph.comparison",
+    "Graph": "equigraph.graph",
+    "as_graph": "equigraph.graph",
+    "read_graph": "equigraph.graph",
+    "ClusteringResult": "equigraph.results",
+    "cluster": "equigraph.results",
+}
+
+__all__ = [
+    "DFNMF",
+    "NMTF",
+    "ClusteringResult",
+    "Comparison",
+    "DMoN",
+    "FairLouvain",
+    "FairSC",
+    "Graph",
+    "IFairNMTF",
+    "IndividualFairSC",
+    "Leiden",
+    "Louvain",
+    "RandomClustering",
+    "ScalableFairSC",
+    "SpectralClustering",
+    "SymNMF",
+    "__version__",
+    "as_graph",
+    "callbacks",
+    "cluster",
+    "community",
+    "compare",
+    "datasets",
+    "exceptions",
+    "metrics",
+    "neural",
+    "penalties",
+    "plotting",
+    "read_graph",
+    "spectral",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"equigraph.{name}")
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'equigraph' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,122 @@
+"""``equigraph cluster``: one method on one graph."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
+from equigraph.cli.options import MethodCommand, method_parameters
+from equigraph.cli.sources import describe_graph, read_source, reading_options
+
+
+@click.command("cluster", cls=MethodCommand)
+@reading_options
+@click.option(
+    "-m",
+    "--method",
+    default=MethodCommand.default_method,
+    show_default=True,
+    help="Name of the method; `equigraph methods` lists them.",
+)
+@click.option(
+    "-P",
+    "generic",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Any parameter of the method, by its name in Python.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after this time and keep what there is.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    help="Folder for labels.csv, membership.npz, interaction.csv and result.json.",
+)
+@click.option(
+    "--plot", is_flag=True, help="Also draw graph.png, interaction.png and composition.png into the folder."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.pass_context
+def command(
+    ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
+) -> None:
+    """Cluster a graph and score the clusters.
+
+    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
+    dataset:classroom. The options of another method are shown by --method NAME --help.
+    """
+    from equigraph.cli.output import check_folder
+    from equigraph.cli.summary import print_result
+    from equigraph.methods import get_method
+
+    output, plot = settings["output"], settings["plot"]
+    if plot and output is None:
+        raise click.UsageError("--plot needs a folder for the pictures: give -o DIR.", ctx)
+    if output is not None:
+        check_folder(output)
+    parameters = method_parameters(get_method(method), ctx, generic)
+    with warnings_as_notes():
+        graph = read_source(edges, settings)
+        result = _fit(graph, method, parameters, settings, ctx)
+        files = _write(result, graph, output, plot) if output is not None else []
+    if settings["as_json"]:
+        line(json.dumps(result.summary(), indent=2))
+    elif not settings["quiet"]:
+        line(describe_graph(graph, edges))
+        print_result(result)
+        if files:
+            line()
+            line(f"Wrote {', '.join(files)} to {output}.")
+        else:
+            note("nothing was written; -o DIR keeps the labels.")
+
+
+def _fit(
+    graph: Any, method: str, parameters: dict[str, Any], settings: dict[str, Any], ctx: click.Context
+) -> Any:
+    from equigraph.callbacks import TimeLimit
+    from equigraph.methods import get_method
+    from equigraph.results import cluster
+
+    takes_callbacks = "callbacks" in get_method(method).load()._get_param_names()
+    limit = settings["time_limit"]
+    if limit is not None and not takes_callbacks:
+        raise click.UsageError(
+            f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx
+        )
+    with progress_bar(quiet=settings["quiet"]) as callbacks:
+        if limit is not None:
+            callbacks = [*callbacks, TimeLimit(limit)]
+        if callbacks and takes_callbacks:
+            parameters = {**parameters, "callbacks": callbacks}
+        return cluster(graph, method=method, **parameters)
+
+
+def _write(result: Any, graph: Any, output: str, plot: bool) -> list[str]:
+    from equigraph.cli.output import complete_folder
+
+    with complete_folder(output) as folder:
+        result.save(folder)
+        if plot:
+            draw(result, graph, folder)
+        return sorted(file.name for file in folder.iterdir())
+
+
+def draw(result: Any, graph: Any, folder: Any) -> None:
+    """Draw the pictures of a result into a folder."""
+    from equigraph.plotting import CompositionDisplay, GraphDisplay, InteractionDisplay
+
+    GraphDisplay.from_result(result, graph).save(folder / "graph.png")
+    InteractionDisplay.from_result(result).save(folder / "interaction.png")
+    if result.sensitive_features is not None:
+        CompositionDisplay.from_result(result).save(folder / "composition.png")

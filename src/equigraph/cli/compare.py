@@ -1,0 +1,131 @@
+"""``equigraph compare``: every method on one graph, one table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
+from equigraph.cli.options import MethodCommand, constraints_of
+from equigraph.cli.sources import describe_graph, read_source, reading_options
+
+_WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown"}
+_SCORES = ("Q", "B", "NB", "min_balance", "rho", "n_nonempty")
+
+
+class _Sections(MethodCommand):
+    """Options in sections, without those of a method."""
+
+    parse_args = click.Command.parse_args
+
+
+@click.command("compare", cls=_Sections)
+@reading_options
+@click.option("-k", "--n-clusters", type=click.IntRange(min=2), required=True, help="Number of clusters.")
+@click.option("--methods", metavar="A,B,C", help="Names of methods; by default all.")
+@click.option(
+    "--fairness",
+    multiple=True,
+    metavar="[METHOD=]VALUE",
+    help="The dial of the methods that have one, or of one method; may be repeated.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Number of seeds for each method.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first seed.")
+@click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json or .md.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no table.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.pass_context
+def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
+    """Run every method on one graph; one row each.
+
+    The scores are those of the first seed. k counts the clusters that have a node, ARI is the mean adjusted
+    Rand index between the seeds (1: all give the same clusters), seconds the median time of a fit, MiB the
+    growth of the process's memory in a fit.
+    """
+    from pathlib import Path
+
+    from equigraph.cli.output import check_file
+    from equigraph.comparison import compare
+    from equigraph.methods import METHODS, get_method
+
+    output, methods = settings["output"], settings["methods"]
+    if output is not None:
+        check_file(output, tuple(_WRITERS))
+    names = [name.strip() for name in methods.split(",") if name.strip()] if methods else list(METHODS)
+    for name in names:
+        get_method(name)
+    fairness = _dials(settings["fairness"], names, ctx)
+    with warnings_as_notes():
+        graph = read_source(edges, settings)
+        with progress_bar(quiet=settings["quiet"]) as callbacks:
+            comparison = compare(
+                graph,
+                methods=names,
+                n_clusters=settings["n_clusters"],
+                fairness=fairness,
+                n_seeds=settings["seeds"],
+                random_state=settings["seed"],
+                callbacks=callbacks,
+            )
+    if output is not None:
+        getattr(comparison, _WRITERS[Path(output).suffix.lower()])(output)
+    if settings["as_json"]:
+        line(json.dumps(comparison.summary(), indent=2))
+    elif not settings["quiet"]:
+        line(describe_graph(graph, edges))
+        print_comparison(comparison)
+        if output is not None:
+            line(f"Wrote {output}.")
+    if all(row.error for row in comparison.rows):
+        raise click.exceptions.Exit(1)
+
+
+def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dict[str, float] | None:
+    """Return the dial by method; a value without a method is for all others that have a dial."""
+    dials: dict[str, float] = {}
+    own: dict[str, float] = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        try:
+            dial = float(number)
+        except ValueError:
+            raise click.UsageError(
+                f"--fairness {value} is no number: expected VALUE or METHOD=VALUE.", ctx
+            ) from None
+        if name:
+            own[name] = dial
+        else:
+            dials = {known: dial for known in names if "fairness" in constraints_of(known)}
+    return {**dials, **own} or None
+
+
+def print_comparison(comparison: Any) -> None:
+    """Print the table; notes and failures below it."""
+    rows = [
+        (
+            row.method,
+            *(getattr(row, name) for name in _SCORES),
+            " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
+            row.stability,
+            row.seconds,
+            None if row.peak_mib is None else f"{row.peak_mib:.1f}",
+        )
+        for row in comparison.rows
+    ]
+    columns = ("method", "Q", "B", "NB", "min B", "rho", "k", "sizes", "ARI", "seconds", "MiB")
+    table(columns, rows, left=("method", "sizes"))
+    for row in comparison.rows:
+        if row.error:
+            line(f"{row.method} failed: {row.error}")
+    for row in comparison.rows:
+        for text in row.notes:
+            note(f"{row.method}: {text}")

@@ -1,0 +1,56 @@
+"""Folders of results that are written completely or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from equigraph.exceptions import ParameterError
+
+_LAST = "result.json"  # whoever finds it finds the other files too
+
+
+def check_folder(folder: str) -> None:
+    """Refuse a folder that cannot be written, before anything is computed."""
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise ParameterError(f"The output {folder} is a file: expected a folder, which may be new.")
+    while not path.exists():
+        path = path.parent
+    if not path.is_dir() or not os.access(path, os.W_OK):
+        raise ParameterError(
+            f"The output {folder} cannot be written: {path} is not a folder that you may write to."
+        )
+
+
+def check_file(path: str, suffixes: tuple[str, ...]) -> None:
+    """Refuse a file of an unknown kind, or one that cannot be written."""
+    if Path(path).suffix.lower() not in suffixes:
+        raise ParameterError(
+            f"The output {path} is of no known kind: expected a name in {', '.join(suffixes)}."
+        )
+    if Path(path).is_dir():
+        raise ParameterError(f"The output {path} is a folder: expected a file.")
+    check_folder(str(Path(path).parent))
+
+
+@contextmanager
+def complete_folder(folder: str) -> Iterator[Path]:
+    """Give a folder to write to, whose files are moved to the target only if the block succeeds."""
+    target = Path(folder)
+    is_new = not target.exists()
+    place = target.parent if is_new else target
+    place.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=place, prefix=".equigraph-"))
+    try:
+        yield partial
+        if is_new:
+            target.mkdir()
+        for file in sorted(partial.iterdir(), key=lambda file: (file.name == _LAST, file.name)):
+            os.replace(file, target / file.name)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

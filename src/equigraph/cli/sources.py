@@ -1,0 +1,148 @@
+"""The graph that a command works on: reading options, files, and ``dataset:NAME``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from equigraph.cli.options import SectionOption
+
+PREFIX = "dataset:"
+EMBEDDED = "classroom"
+
+_SECTION = "Reading the graph"
+_COMBINE = ("max", "min", "mean", "sum")
+
+
+def _option(*declarations: str, **settings: Any) -> Callable[[Any], Any]:
+    return click.option(*declarations, cls=SectionOption, section=_SECTION, **settings)
+
+
+_OPTIONS = (
+    _option("--groups", metavar="FILE", help="Table of nodes with their groups."),
+    _option("--attribute", metavar="NAME", help="Column (or node attribute) that holds the groups."),
+    _option(
+        "--node-column",
+        metavar="NAME",
+        help="Column of the groups' file that names the node; by default the first.",
+    ),
+    _option(
+        "--weight",
+        metavar="NAME",
+        help="Column of the weights, by name or by number from 0; 'none' ignores weights.",
+    ),
+    _option(
+        "--format",
+        metavar="NAME",
+        help="Format of the file where its suffix does not tell, such as edges or matrix.",
+    ),
+    _option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line names the columns; by default it is looked at.",
+    ),
+    _option(
+        "--delimiter", metavar="TEXT", help="Separator of a text file; ' ' is any white space, '\\t' a tab."
+    ),
+    _option(
+        "--symmetrize", type=click.Choice(_COMBINE), help="How to combine the directions of a directed graph."
+    ),
+    _option(
+        "--missing",
+        type=click.Choice(("error", "own-group", "drop")),
+        default="error",
+        show_default=True,
+        help="What to do with nodes without a group.",
+    ),
+    _option(
+        "--duplicates",
+        type=click.Choice(("error", "sum", "max", "min", "mean", "first")),
+        default="error",
+        show_default=True,
+        help="What to do with edges listed twice with different weights.",
+    ),
+    _option(
+        "--unknown",
+        type=click.Choice(("error", "add", "ignore")),
+        default="error",
+        show_default=True,
+        help="What to do with nodes that only the groups' file names.",
+    ),
+)
+_NAMES = (
+    "groups", "attribute", "node_column", "weight", "format", "header", "delimiter", "symmetrize", "missing",
+    "duplicates", "unknown",
+)  # fmt: skip
+
+
+def reading_options(function: Any) -> Any:
+    """Add the argument EDGES and the options on how to read it."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return click.argument("edges", metavar="EDGES")(function)
+
+
+def read_source(edges: str, settings: dict[str, Any]) -> Any:
+    """Take the reading options out of the settings of a command, and return the graph.
+
+    Parameters
+    ----------
+    edges : str
+        A file, or ``dataset:NAME``.
+    settings : dict
+        Settings of the command; those of `reading_options` are removed.
+
+    Returns
+    -------
+    Graph
+        With groups, if there are any.
+    """
+    from equigraph.graph import read_graph
+
+    options = {name: settings.pop(name) for name in _NAMES}
+    for name in ("attribute", "node_column", "weight"):
+        options[name] = _column(options[name])
+    if options["weight"] == "none":
+        options["weight"] = False
+    if options["delimiter"] == "\\t":
+        options["delimiter"] = "\t"
+    if not edges.startswith(PREFIX):
+        return read_graph(edges, **options)
+    attribute = options["attribute"]
+    if options["groups"] is not None:
+        return read_graph(dataset_graph(edges.removeprefix(PREFIX), None), **options)
+    return dataset_graph(edges.removeprefix(PREFIX), attribute)
+
+
+def dataset_graph(name: str, attribute: str | int | None = None) -> Any:
+    """Return a data set as a graph, with one of its attributes as groups."""
+    from equigraph import datasets
+    from equigraph.exceptions import GroupsError
+    from equigraph.graph import Graph
+
+    data = datasets.make_classroom() if name == EMBEDDED else datasets.load(name)
+    known = [data.attribute, *(["house"] if "house" in data else [])]
+    attribute = data.attribute if attribute is None else attribute
+    if attribute not in known:
+        raise GroupsError(f"The data set {name} has no attribute {attribute!r}; it has {', '.join(known)}.")
+    groups = data.sensitive_features if attribute == data.attribute else data[attribute]
+    return Graph(data.adjacency, data.node_names, groups, str(attribute))
+
+
+def describe_graph(graph: Any, edges: str) -> str:
+    """Return one line on what was read."""
+    text = f"{edges}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
+    if graph.sensitive_features is None:
+        return f"{text}, no groups"
+    from equigraph.groups import encode_groups
+
+    groups = encode_groups(graph.sensitive_features)
+    pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
+    shown = ", ".join(f"{size:,} {name}" for name, size in pairs[:6]) + (", ..." if len(pairs) > 6 else "")
+    return f"{text}; {graph.attribute or 'groups'}: {shown}"
+
+
+def _column(name: str | None) -> str | int | None:
+    return int(name) if name is not None and name.isdecimal() else name

@@ -1,0 +1,8 @@
+"""Pictures of clusterings, by matplotlib (extra ``plot``), which is imported when a picture is drawn."""
+
+from equigraph.plotting.composition import CompositionDisplay
+from equigraph.plotting.graph import GraphDisplay
+from equigraph.plotting.interaction import InteractionDisplay
+from equigraph.plotting.layout import spring_layout
+
+__all__ = ["CompositionDisplay", "GraphDisplay", "InteractionDisplay", "spring_layout"]

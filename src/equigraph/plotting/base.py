@@ -1,0 +1,64 @@
+"""What all displays share: where to draw, and how to save."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Self
+
+from equigraph.exceptions import ParameterError, require
+from equigraph.files import atomic_path
+
+
+class Display:
+    """Base class of the displays.
+
+    Attributes set by ``plot``
+    --------------------------
+    ax_ : matplotlib.axes.Axes
+        Where it was drawn.
+    figure_ : matplotlib.figure.Figure
+        The figure it is in.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw; without axes a figure of its own is made, and pyplot is left alone."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
+        """Write the picture; the suffix says the format, such as ``.png``, ``.svg`` or ``.pdf``.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is complete or not there.
+        dpi : int, default=150
+            Dots per inch of a pixel format.
+
+        Raises
+        ------
+        ParameterError
+            If the suffix is not a format that matplotlib writes.
+        """
+        from equigraph.plotting.style import look
+
+        if not hasattr(self, "figure_"):
+            self.plot()
+        suffix = Path(path).suffix.lstrip(".").lower()
+        known = self.figure_.canvas.get_supported_filetypes()
+        if suffix not in known:
+            endings = ", ".join(f".{name}" for name in sorted(known))
+            raise ParameterError(f"{Path(path).name!r} has no known format: expected a name in {endings}.")
+        with look(), atomic_path(path) as partial:
+            self.figure_.savefig(partial, format=suffix, dpi=dpi, bbox_inches="tight", pad_inches=0.15)
+
+    def _axes(self, ax: Any, size: tuple[float, float]) -> Any:
+        """Take the axes, or make a figure, and remember both."""
+        if ax is None:
+            figure = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
+            ax = figure(figsize=size, layout="constrained").add_subplot()
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax

@@ -1,0 +1,150 @@
+"""Stacked bars: which groups each cluster is made of, against the population."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equigraph.exceptions import GroupsError
+from equigraph.groups import Groups
+from equigraph.plotting.base import Display
+from equigraph.plotting.style import MUTED, group_colors, look, text_color
+
+_MAX_WRITTEN = 15  # more bars than that are too narrow for percentages
+
+
+class CompositionDisplay(Display):
+    """Draw the shares of the groups in each cluster.
+
+    Parameters
+    ----------
+    composition : Composition
+        What `equigraph.metrics.composition` returns.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Set by `plot`; see `Display`.
+
+    Examples
+    --------
+    >>> display = CompositionDisplay.from_predictions([0, 0, 1], sensitive_features=["a", "b", "b"])
+    >>> [tick.get_text() for tick in display.ax_.get_xticklabels()]
+    ['all', '0', '1']
+    """
+
+    def __init__(self, composition: Any):
+        self.composition = composition
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        graph: Any = None,
+        *,
+        sensitive_features: ArrayLike | Groups | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the labels of a fitted estimator; the groups are given, or come with the graph."""
+        if sensitive_features is None and graph is not None:
+            from equigraph.graph import as_graph
+
+            sensitive_features = as_graph(graph).sensitive_features
+        return cls.from_predictions(model.labels_, sensitive_features=sensitive_features, ax=ax)
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+        """Draw the labels and groups of a `ClusteringResult`."""
+        return cls.from_predictions(result.labels, sensitive_features=result.sensitive_features, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls, labels: ArrayLike, *, sensitive_features: ArrayLike | Groups | None, ax: Any = None
+    ) -> Self:
+        """Draw any labels and groups.
+
+        Raises
+        ------
+        GroupsError
+            If there are no groups: there is nothing to show then.
+        """
+        from equigraph.metrics import composition
+
+        if sensitive_features is None:
+            raise GroupsError(
+                "A composition needs groups: pass sensitive_features=, or read the graph with groups."
+            )
+        return cls(composition(labels, sensitive_features=sensitive_features)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the bars: the population first, then one bar per cluster, with its number of nodes above.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``.
+        """
+        what = self.composition
+        shares = np.vstack((what.population, what.shares))
+        sizes = np.concatenate(([what.sizes.sum()], what.sizes))
+        # A gap sets the population apart from the clusters.
+        places = np.concatenate(([0.0], 1.4 + np.arange(what.clusters.size)))
+        with look():
+            ax = self._axes(ax, (float(np.clip(3.2 + 0.75 * places.size, 5, 16)), 4.6))
+            self._draw_bars(ax, places, shares)
+            small = 9 if places.size <= 20 else 7
+            for place, size in zip(places, sizes.tolist(), strict=True):
+                ax.text(place, 1.015, f"{size:,}", ha="center", va="bottom", fontsize=small)
+            ax.set_xticks(places, ["all", *map(str, what.clusters.tolist())], fontsize=small)
+            ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+            ax.set_ylim(0, 1)
+            ax.tick_params(axis="x", length=0)
+            ax.spines["bottom"].set_visible(False)
+            ax.set_xlabel("cluster")
+            ax.set_ylabel("share of nodes")
+            ax.set_title("Groups in each cluster (number of nodes above)", pad=20)
+            handles, labels = ax.get_legend_handles_labels()
+            ax.legend(
+                handles[::-1],
+                labels[::-1],
+                title="group",
+                loc="center left",
+                bbox_to_anchor=(1.0, 0.5),
+                alignment="left",
+            )
+        return self
+
+    def _draw_bars(self, ax: Any, places: Any, shares: Any) -> None:
+        bottom = np.zeros(places.size)
+        colors = group_colors(self.composition.groups.size)
+        for group, color in enumerate(colors):
+            share = shares[:, group]
+            name = str(self.composition.groups[group])
+            ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1, label=name)
+            if places.size <= _MAX_WRITTEN:
+                _write_shares(ax, places, bottom, share, color)
+            bottom = bottom + share
+        for border in np.cumsum(self.composition.population)[:-1]:
+            ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
+
+
+def _write_shares(ax: Any, places: Any, bottom: Any, shares: Any, color: tuple[float, ...]) -> None:
+    """Write the percentages into the bars that are high enough, above the lines of the population."""
+    style: dict[str, Any] = {
+        "ha": "center",
+        "va": "center",
+        "fontsize": 8,
+        "color": text_color(color),
+        "zorder": 4,
+    }
+    box = {"facecolor": color, "edgecolor": "none", "pad": 1.0}
+    for place, low, share in zip(places, bottom, shares, strict=True):
+        if share >= 0.05:
+            ax.text(place, low + share / 2, f"{100 * share:.0f} %", bbox=box, **style)

@@ -1,0 +1,276 @@
+"""A picture of the graph: colour is the cluster, shape is the group."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph.exceptions import ParameterError
+from equigraph.groups import Groups, encode_groups
+from equigraph.groups.encode import as_column, unique_values
+from equigraph.plotting.base import Display
+from equigraph.plotting.layout import spring_layout
+from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, group_markers, look
+
+MAX_NAMED_NODES = 60
+MAX_DRAWN_EDGES = 20_000
+_MAX_LEGEND = 12
+
+# Where the legends of clusters (upper left corner) and groups (lower left corner) are, in the axes.
+Corners = tuple[tuple[float, float], tuple[float, float]]
+_RIGHT: Corners = ((1.0, 1.0), (1.0, 0.0))
+
+
+class GraphDisplay(Display):
+    """Draw a graph with its clusters as colours and its groups as shapes.
+
+    Parameters
+    ----------
+    adjacency : graph-like
+        Anything that `equigraph.graph.as_graph` takes.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node.
+    sensitive_features : array-like of shape (n_nodes,) or Groups, optional
+        Group of each node; by default the groups that came with the graph.
+    node_names : array-like of shape (n_nodes,), optional
+        Names to write at the nodes of graphs of at most 60 nodes; by default those of the graph.
+    positions : ndarray of shape (n_nodes, 2), optional
+        Where the nodes are; by default `spring_layout` decides.
+    seed : int, default=0
+        Seed of the layout.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Set by `plot`; see `Display`.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> display = GraphDisplay(room.adjacency, room.target, sensitive_features=room.sensitive_features)
+    >>> display.plot().ax_.get_title("left")
+    '30 nodes, 73 edges, 3 clusters'
+    """
+
+    def __init__(
+        self,
+        adjacency: Any,
+        labels: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | Groups | None = None,
+        node_names: ArrayLike | None = None,
+        positions: NDArray[np.float64] | None = None,
+        seed: int = 0,
+    ):
+        from equigraph.graph import as_graph
+
+        graph = as_graph(adjacency)
+        self.adjacency = graph.adjacency
+        self.labels = as_column(labels)
+        features = graph.sensitive_features if sensitive_features is None else sensitive_features
+        self.groups = None if features is None else encode_groups(features, n_nodes=graph.n_nodes)
+        self.node_names = graph.node_names if node_names is None else as_column(node_names)
+        for what, values in (("labels", self.labels), ("node_names", self.node_names)):
+            if values.size != graph.n_nodes:
+                raise ParameterError(
+                    f"There are {values.size} {what} for {graph.n_nodes} nodes: expected one per node."
+                )
+        self.clusters, self._codes = unique_values(self.labels)
+        self.positions = (
+            positions if positions is not None else spring_layout(graph, labels=self.labels, seed=seed)
+        )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        graph: Any,
+        *,
+        sensitive_features: ArrayLike | Groups | None = None,
+        ax: Any = None,
+        seed: int = 0,
+    ) -> Self:
+        """Draw the labels of a fitted estimator on the graph it was fitted to."""
+        return cls(graph, model.labels_, sensitive_features=sensitive_features, seed=seed).plot(ax)
+
+    @classmethod
+    def from_result(cls, result: Any, graph: Any, *, ax: Any = None, seed: int = 0) -> Self:
+        """Draw a `ClusteringResult` on the graph that was clustered."""
+        return cls(
+            graph,
+            result.labels,
+            sensitive_features=result.sensitive_features,
+            node_names=result.node_names,
+            seed=seed,
+        ).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        graph: Any,
+        labels: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | Groups | None = None,
+        ax: Any = None,
+        seed: int = 0,
+    ) -> Self:
+        """Draw any labels."""
+        return cls(graph, labels, sensitive_features=sensitive_features, seed=seed).plot(ax)
+
+    def plot(
+        self, ax: Any = None, *, names: bool | None = None, legend: bool = True, title: str | None = None
+    ) -> Self:
+        """Draw the graph.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+        names : bool, optional
+            Whether to write the names; by default up to 60 nodes.
+        legend : bool, default=True
+            Whether to explain colours and shapes.
+        title : str, optional
+            By default the numbers of nodes, edges and clusters.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``.
+        """
+        n = self.labels.size
+        names = n <= MAX_NAMED_NODES if names is None else names
+        with look():
+            ax = self._axes(ax, (9.0, 7.0))
+            n_drawn = self._draw_edges(ax)
+            self._draw_nodes(ax)
+            if names:
+                self._draw_names(ax)
+            if legend:
+                self._draw_legends(ax)
+            ax.set_title(self._title() if title is None else title)
+            if n_drawn < self.adjacency.nnz // 2:
+                note = f"{n_drawn:,} of {self.adjacency.nnz // 2:,} edges drawn"
+                ax.text(0, 0, note, transform=ax.transAxes, fontsize=8, color=MUTED)
+            ax.set_aspect("equal")
+            ax.margins(0.06)
+            ax.set_axis_off()
+        return self
+
+    def _title(self) -> str:
+        return f"{self.labels.size:,} nodes, {self.adjacency.nnz // 2:,} edges, {self.clusters.size} clusters"
+
+    def _node_size(self) -> float:
+        return float(np.clip(9000 / self.labels.size, 4, 150))
+
+    def _draw_edges(self, ax: Any) -> int:
+        from matplotlib.collections import LineCollection
+
+        upper = sparse.triu(self.adjacency, k=1, format="coo")
+        rows, columns = upper.coords
+        if rows.size > MAX_DRAWN_EDGES:
+            kept = np.random.default_rng(0).choice(rows.size, MAX_DRAWN_EDGES, replace=False)
+            rows, columns = rows[kept], columns[kept]
+        segments = np.stack((self.positions[rows], self.positions[columns]), axis=1)
+        few = rows.size <= 1000
+        width = 0.9 if few else 0.35
+        alpha = float(np.clip(400 / max(rows.size, 1), 0.06, 0.55))
+        # Edges between clusters are lighter: what matters is whether friends stay together.
+        within = self._codes[rows] == self._codes[columns]
+        for chosen, strength in ((~within, 0.6), (within, 1.0)):
+            lines = LineCollection(
+                list(segments[chosen]), linewidths=width, colors=EDGE, alpha=alpha * strength, zorder=1
+            )
+            lines.set_rasterized(not few)
+            ax.add_collection(lines)
+        return int(rows.size)
+
+    def _draw_nodes(self, ax: Any) -> None:
+        colors = cluster_colors(self.clusters.size)
+        shape = np.zeros(self.labels.size, dtype=np.intp) if self.groups is None else self.groups.codes
+        markers = group_markers(int(shape.max()) + 1)
+        outline = 0.8 if self.labels.size <= 1000 else 0.15
+        for cluster, color in enumerate(colors):
+            for group, marker in enumerate(markers):
+                x, y = self.positions[(self._codes == cluster) & (shape == group)].T
+                if x.size:
+                    ax.scatter(
+                        x,
+                        y,
+                        s=self._node_size(),
+                        marker=marker,
+                        color=[color],
+                        edgecolors="white" if outline < 0.5 else TEXT,
+                        linewidths=outline,
+                        zorder=2,
+                    )
+
+    def _draw_names(self, ax: Any) -> None:
+        from matplotlib.patheffects import withStroke
+
+        offset = -(np.sqrt(self._node_size()) / 2 + 2.5)
+        for (x, y), name in zip(self.positions, self.node_names.tolist(), strict=True):
+            ax.annotate(
+                _short(name, 14),
+                (x, y),
+                xytext=(0, offset),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=8,
+                zorder=3,
+                path_effects=[withStroke(linewidth=2.2, foreground="white")],
+            )
+
+    def _draw_legends(self, ax: Any) -> None:
+        clusters = _counted(self.clusters.tolist(), np.bincount(self._codes).tolist())
+        groups = (
+            [] if self.groups is None else _counted(self.groups.names.tolist(), self.groups.sizes.tolist())
+        )
+        draw_legends(ax, clusters, groups)
+
+
+def draw_legends(ax: Any, clusters: list[str], groups: list[str], *, corners: Corners = _RIGHT) -> None:
+    """Explain the colours and the shapes: at the right of the axes, or at other places in them."""
+    from matplotlib.lines import Line2D
+
+    def keys(names: list[str], markers: list[str], colors: list[Any]) -> list[Any]:
+        style: dict[str, Any] = {
+            "linestyle": "",
+            "markersize": 8,
+            "markeredgecolor": TEXT,
+            "markeredgewidth": 0.6,
+        }
+        parts = zip(names, markers, colors, strict=True)
+        lines = [
+            Line2D([], [], marker=marker, color=color, label=name, **style) for name, marker, color in parts
+        ]
+        if len(lines) <= _MAX_LEGEND:
+            return lines
+        rest = Line2D([], [], linestyle="", label=f"and {len(lines) - _MAX_LEGEND + 1} more")
+        return [*lines[: _MAX_LEGEND - 1], rest]
+
+    k, m = len(clusters), len(groups)
+    entries = keys(clusters, ["o"] * k, cluster_colors(k))
+    first = ax.legend(
+        handles=entries, title="cluster", loc="upper left", bbox_to_anchor=corners[0], alignment="left"
+    )
+    if groups:
+        ax.add_artist(first)
+        entries = keys(groups, group_markers(m), ["white"] * m)
+        ax.legend(
+            handles=entries, title="group", loc="lower left", bbox_to_anchor=corners[1], alignment="left"
+        )
+
+
+def _counted(names: list[Any], sizes: list[int]) -> list[str]:
+    return [f"{_short(name)} ({size:,})" for name, size in zip(names, sizes, strict=True)]
+
+
+def _short(name: Any, length: int = 20) -> str:
+    text = str(name)
+    return text if len(text) <= length else text[: length - 1] + "…"

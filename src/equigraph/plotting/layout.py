@@ -1,0 +1,201 @@
+"""Where to draw the nodes of a graph: forces for small graphs, eigenvectors for large ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph.exceptions import ParameterError
+from equigraph.groups.encode import as_column, unique_values
+
+MAX_SPRING_NODES = 3000
+_BLOCK = 256  # rows of the distance matrix at a time
+_PAIRS = 1.5e8  # pairs of nodes over all iterations: a few seconds
+_COHESION = 0.5  # pull towards the centre of the own cluster, in units of the spring's
+_GRAVITY = 0.02  # pull towards the middle, so that components do not drift away
+
+
+def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int = 0) -> NDArray[np.float64]:
+    """Return a position for each node.
+
+    Up to 3000 nodes neighbours attract and all nodes repel each other, as Fruchterman and Reingold proposed;
+    above, every cluster is a disc that is filled by the order of the leading eigenvectors. With labels, nodes
+    are also drawn to the centre of their cluster. Nodes without an edge are placed on the rim. Of the
+    distances, never more than a block of rows is held in memory.
+
+    Parameters
+    ----------
+    adjacency : graph-like
+        Anything that `equigraph.graph.as_graph` takes.
+    labels : array-like of shape (n_nodes,), optional
+        Cluster of each node.
+    seed : int, default=0
+        Seed of the start. The same seed gives the same picture.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, 2)
+        Positions within the unit square around the origin, [-1, 1] in both directions.
+
+    Raises
+    ------
+    GraphError
+        If the adjacency is not a graph.
+    ParameterError
+        If there is not one label per node.
+
+    References
+    ----------
+    Fruchterman, Reingold. Graph drawing by force-directed placement. Software: Practice and Experience, 1991.
+
+    Examples
+    --------
+    >>> path = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    >>> position = spring_layout(path, seed=0)
+    >>> position.shape, bool(np.abs(position).max() <= 1)
+    ((3, 2), True)
+    """
+    from equigraph.graph import as_graph
+
+    matrix = as_graph(adjacency).adjacency
+    n = matrix.shape[0]
+    codes = np.zeros(n, dtype=np.intp) if labels is None else _codes(labels, n)
+    rng = np.random.default_rng(seed)
+    connected = np.flatnonzero(np.diff(matrix.indptr))
+    positions = np.zeros((n, 2))
+    if connected.size:
+        inner = matrix[connected][:, connected] if connected.size < n else matrix
+        _, inner_codes = np.unique(codes[connected], return_inverse=True)
+        place = _springs if connected.size <= MAX_SPRING_NODES else _discs
+        positions[connected] = _fit(place(sparse.csr_array(inner), inner_codes, labels is not None, rng))
+    _place_isolated(positions, np.setdiff1d(np.arange(n), connected), codes)
+    return _fit(positions)
+
+
+def _codes(labels: ArrayLike, n: int) -> NDArray[np.intp]:
+    column = as_column(labels)
+    if column.size != n:
+        raise ParameterError(f"There are {column.size} labels for {n} nodes: expected one label per node.")
+    return np.asarray(unique_values(column)[1], dtype=np.intp)
+
+
+def _fit(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Centre the positions and scale them to [-1, 1], both directions alike."""
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    half = float((high - low).max()) / 2
+    centred = positions - (low + high) / 2
+    return centred / half if half > 0 else centred
+
+
+def _circle(n: int) -> NDArray[np.float64]:
+    angle = 2 * np.pi * np.arange(n) / max(n, 1) + np.pi / 2
+    return np.column_stack((np.cos(angle), np.sin(angle)))
+
+
+def _springs(
+    adjacency: sparse.csr_array, codes: NDArray[np.intp], with_labels: bool, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Move the nodes by attraction and repulsion, in smaller and smaller steps."""
+    from threadpoolctl import threadpool_limits
+
+    n, n_codes = adjacency.shape[0], int(codes.max()) + 1
+    positions = rng.uniform(-0.3, 0.3, size=(n, 2)) + (_circle(n_codes)[codes] if n_codes > 1 else 0)
+    # Weights only order the springs: a weight of a thousand must not collapse the picture.
+    springs = sparse.csr_array((adjacency.data / adjacency.data.max(), adjacency.indices, adjacency.indptr))
+    distance = 2 / np.sqrt(n)
+    n_iter = int(np.clip(_PAIRS / n**2, 30, 300))
+    cohesion = _COHESION if with_labels else 0.0
+    with threadpool_limits(limits=1, user_api="blas"):
+        for step in np.linspace(0.25, 0.002, n_iter):
+            force = _attraction(positions, springs, distance) + _repulsion(positions, distance)
+            force -= _GRAVITY * positions / distance
+            if cohesion:
+                force += cohesion * (_centres(positions, codes, n_codes)[codes] - positions)
+            length = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-12)
+            positions = positions + force * (np.minimum(length, step) / length)[:, None]
+    return positions
+
+
+def _attraction(
+    positions: NDArray[np.float64], springs: sparse.csr_array, distance: float
+) -> NDArray[np.float64]:
+    """Return the pull of the neighbours, distance squared over the ideal one."""
+    rows = np.repeat(np.arange(positions.shape[0]), np.diff(springs.indptr))
+    gap = positions[springs.indices] - positions[rows]
+    pull = gap * (springs.data * np.hypot(gap[:, 0], gap[:, 1]) / distance)[:, None]
+    return np.column_stack([np.bincount(rows, pull[:, i], minlength=positions.shape[0]) for i in (0, 1)])
+
+
+def _repulsion(positions: NDArray[np.float64], distance: float) -> NDArray[np.float64]:
+    """Return the push of all nodes, the ideal distance squared over the distance."""
+    force = np.empty_like(positions)
+    x, y = positions.T
+    for start in range(0, positions.shape[0], _BLOCK):
+        here = positions[start : start + _BLOCK]
+        squared = (here[:, 0, None] - x) ** 2 + (here[:, 1, None] - y) ** 2
+        weight = distance**2 / np.maximum(squared, 1e-6)
+        force[start : start + _BLOCK] = here * weight.sum(axis=1)[:, None] - weight @ positions
+    return force
+
+
+def _centres(positions: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
+    sizes = np.maximum(np.bincount(codes, minlength=n_codes), 1)
+    sums = [np.bincount(codes, positions[:, i], minlength=n_codes) for i in (0, 1)]
+    return np.column_stack(sums) / sizes[:, None]
+
+
+def _discs(
+    adjacency: sparse.csr_array, codes: NDArray[np.intp], with_labels: bool, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Give each cluster a disc of its size; the eigenvectors decide the angle and radius within it."""
+    coordinates = _eigenvectors(adjacency, rng)
+    sizes = np.bincount(codes)
+    radius = np.sqrt(sizes / sizes.sum())
+    # On a circle on which neighbouring discs just do not touch.
+    angle = np.cumsum(radius) - radius / 2
+    angle = 2 * np.pi * angle / radius.sum()
+    ring = 0.0 if sizes.size == 1 else 1.15 * radius.sum() / np.pi
+    positions = np.empty((codes.size, 2))
+    for code in range(sizes.size):
+        members = np.flatnonzero(codes == code)
+        own = coordinates[members] - coordinates[members].mean(axis=0)
+        # Ranks instead of values: eigenvectors put nearly all nodes on one spot.
+        turn = 2 * np.pi * _ranks(np.arctan2(own[:, 1], own[:, 0]))
+        reach = radius[code] * 0.95 * np.sqrt(_ranks(np.hypot(own[:, 0], own[:, 1])))
+        middle = ring * np.array([np.cos(angle[code]), np.sin(angle[code])])
+        positions[members] = middle + reach[:, None] * np.column_stack((np.cos(turn), np.sin(turn)))
+    return positions
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    ranks = np.empty(values.size)
+    ranks[np.argsort(values, kind="stable")] = (np.arange(values.size) + 0.5) / values.size
+    return ranks
+
+
+def _eigenvectors(adjacency: sparse.csr_array, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return the second and third eigenvector of the normalised adjacency, roughly."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    root = 1 / np.sqrt(adjacency.sum(axis=1, dtype=np.float64))
+    scaled = sparse.diags_array(root) @ adjacency.astype(np.float64) @ sparse.diags_array(root)
+    try:
+        values, vectors = eigsh(scaled, k=3, which="LA", tol=1e-3, maxiter=200, v0=rng.normal(size=root.size))
+    except ArpackNoConvergence:
+        # A picture does not need them: random places within the discs do as well.
+        return rng.normal(size=(root.size, 2))
+    return (vectors * root[:, None])[:, np.argsort(values)[:2]]
+
+
+def _place_isolated(
+    positions: NDArray[np.float64], isolated: NDArray[np.intp], codes: NDArray[np.intp]
+) -> None:
+    """Put the nodes without an edge on a rim around the others, cluster by cluster."""
+    if not isolated.size:
+        return
+    others = np.hypot(positions[:, 0], positions[:, 1]).max()
+    order = isolated[np.argsort(codes[isolated], kind="stable")]
+    positions[order] = (1.15 * others if others > 0 else 1.0) * _circle(order.size)

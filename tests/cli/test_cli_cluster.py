@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import Result
+from sklearn.exceptions import ConvergenceWarning
+
+import equigraph as eg
+from equigraph.results import RESULT_FILES
+
+Run = Callable[..., Result]
+
+
+def classroom_args(files: Path) -> list[object]:
+    return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+
+
+def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    answer = run("cluster", *classroom_args(files), "-k", 3, "--fairness", 20, "--seed", 1, "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
+    with (out / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 30
+    assert {row["group"] for row in rows} == {"boy", "girl"}
+    told = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
+    with pytest.warns(ConvergenceWarning):
+        expected = eg.cluster(graph, n_clusters=3, fairness=20, random_state=1)
+    assert [int(row["cluster"]) for row in rows] == expected.labels.tolist()
+    assert told["scores"] == pytest.approx(dict(expected.scores))
+    assert told["parameters"]["fairness"] == 20
+    assert "callbacks" not in told["parameters"]
+    with np.load(out / "membership.npz") as stored:
+        assert np.array_equal(stored["membership"], expected.membership)
+    assert np.loadtxt(out / "interaction.csv", delimiter=",").shape == (3, 3)
+
+
+def test_summary_says_scores_sizes_and_where(run: Run, files: Path, tmp_path: Path) -> None:
+    answer = run("cluster", *classroom_args(files), "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
+    assert "30 nodes, 73 edges; gender: 15 boy, 15 girl" in answer.stdout
+    assert "modularity: edges within clusters" in answer.stdout
+    assert "normalised balance" in answer.stdout
+    cells = [line.split() for line in answer.stdout.splitlines()]
+    assert ["all", "30", "15", "15"] in cells
+    assert f"to {tmp_path / 'out'}." in answer.stdout
+
+
+def test_json_is_all_there_is_on_stdout(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--json", "--max-iter", 20)
+    told = json.loads(answer.stdout)
+    assert answer.exit_code == 0
+    assert told["method"] == "IFairNMTF"
+    assert told["seed"] == 0
+    assert sum(told["sizes"]) == 30
+    assert set(told["scores"]) >= {"Q", "B", "NB"}
+
+
+def test_warnings_are_single_notes_on_stderr(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--max-iter", 2, "--json")
+    lines = answer.stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("Note: IFairNMTF did not converge in max_iter=2")
+    assert "Warning" not in answer.stderr
+
+
+def test_same_seed_same_output_and_seed_default_is_zero(run: Run) -> None:
+    answers = [
+        json.loads(run("cluster", "dataset:classroom", "-m", "random", "-k", 3, "--json", *seed).stdout)
+        for seed in ((), ("--seed", 0), ("--seed", 5))
+    ]
+    assert answers[0]["scores"] == answers[1]["scores"]
+    assert answers[0]["scores"] != answers[2]["scores"]
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        (["--tol", "0"], {"tol": 0}),
+        (["--init", "spectral"], {"init": "spectral"}),
+        (["--no-self-pairs"], {"self_pairs": False}),
+        (["--self-pairs"], {"self_pairs": True}),
+        (["--dtype", "float32"], {"dtype": "float32"}),
+        (["--dtype", "none"], {"dtype": None}),
+        (["-P", "max_iter=7", "-P", "self_pairs=no"], {"max_iter": 7, "self_pairs": False}),
+    ],
+)
+def test_options_reach_the_estimator(run: Run, option: list[str], expected: dict[str, object]) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--json", *option)
+    assert answer.exit_code == 0, answer.stderr
+    parameters = json.loads(answer.stdout)["parameters"]
+    assert {name: parameters[name] for name in expected} == expected
+
+
+def test_numbers_separated_by_commas(run: Run) -> None:
+    answer = run(
+        "cluster", "dataset:classroom", "-m", "dfnmf", "-k", 3, "--layers", "12,6", "--max-iter", 5, "--json"
+    )
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["parameters"]["layers"] == [12, 6]
+
+
+def test_time_limit(run: Run) -> None:
+    answer = run(
+        "cluster",
+        "dataset:classroom",
+        "-k",
+        3,
+        "--max-iter",
+        10**7,
+        "--tol",
+        0,
+        "--time-limit",
+        0.2,
+        "--json",
+    )
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["seconds"] < 5
+    answer = run("cluster", "dataset:classroom", "-m", "random", "--time-limit", 1)
+    assert answer.exit_code == 2
+    assert "takes no --time-limit" in answer.stderr
+
+
+def test_second_attribute_of_the_classroom(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "--attribute", "house", "-m", "nmtf", "-k", 3)
+    assert answer.exit_code == 0
+    assert "Falcon" in answer.stdout
+
+
+def test_real_data_by_name(run: Run, data_dir: Path) -> None:
+    answer = run("cluster", "dataset:drugnet", "-m", "nmtf", "-k", 5, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["n_nodes"] == 193
+
+
+def test_without_groups(run: Run, files: Path) -> None:
+    answer = run("cluster", files / "friends.csv", "-k", 3, "-m", "nmtf")
+    assert answer.exit_code == 0
+    assert "no groups" in answer.stdout
+    assert "NB" not in answer.stdout
+    answer = run("cluster", files / "friends.csv", "-k", 3)
+    assert "no sensitive_features were given" in answer.stderr
+
+
+def test_reading_options(run: Run, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.dat"
+    edges.write_text("a;b;2\nb;a;4\nb;c;1\nc;d;1\nd;a;1\n", encoding="utf-8")
+    groups = tmp_path / "groups.csv"
+    groups.write_text("team,id\nred,a\nblue,b\nred,c\nblue,d\nred,zoe\n", encoding="utf-8")
+    args = [
+        edges,
+        "--format",
+        "edges",
+        "--no-header",
+        "--delimiter",
+        ";",
+        "--symmetrize",
+        "max",
+        "--groups",
+        groups,
+    ]
+    args += ["--node-column", "id", "--attribute", "team", "-m", "random"]
+    answer = run("cluster", *args)
+    assert answer.exit_code == 2
+    assert "zoe" in answer.stderr
+    answer = run("cluster", *args, "--unknown", "ignore", "--weight", "2")
+    assert answer.exit_code == 0, answer.stderr
+    assert "4 nodes, 4 edges; team: 2 blue, 2 red" in answer.stdout
+    answer = run("cluster", *args, "--unknown", "ignore", "--weight", "none")
+    assert answer.exit_code == 0, answer.stderr
+
+
+def test_plot_draws_pictures(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    answer = run(
+        "cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", tmp_path / "out", "--plot", "--quiet"
+    )
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout == ""
+    assert {file.name for file in (tmp_path / "out").glob("*.png")} == {
+        "graph.png",
+        "interaction.png",
+        "composition.png",
+    }
+
+
+def test_a_failure_midway_leaves_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savetxt", no_space)
+    answer = run("cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
+    assert answer.exit_code == 1
+    assert "No space left on device" in answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_midway_keeps_the_older_result(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    assert run("cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", out).exit_code == 0
+    before = {file.name: file.read_bytes() for file in out.iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savetxt", lambda *args, **kwargs: 1 / 0)
+        answer = run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out)
+    assert answer.exit_code == 1
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == before
+    assert run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out).exit_code == 0
+    assert json.loads((out / "result.json").read_text())["n_clusters"] == 2
+    assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)

@@ -1,0 +1,73 @@
+"""scikit-learn's own checks, over every estimator."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from equigraph.methods import METHODS
+
+# check_clustering feeds 50 x 2 blobs with negative entries to anything that calls itself a clusterer, whatever its
+# tags say: that is no graph.
+EXPECTED = {
+    "check_clustering": "feeds signed points in the plane, not an adjacency",
+    # These set n_clusters=1, which equigraph refuses: one cluster is no clustering.
+    "check_dont_overwrite_parameters": "sets n_clusters=1",
+    "check_methods_subset_invariance": "sets n_clusters=1",
+    "check_fit2d_1sample": "sets n_clusters=1",
+    "check_fit2d_1feature": "sets n_clusters=1",
+    "check_fit2d_predict1d": "sets n_clusters=1",
+}
+# Few steps: the checks look at the interface, not at the clusters.
+QUICK = {"DMoN": {"epochs": 5, "features": "structural"}, "DFNMF": {"max_iter": 20, "pretrain_iter": 5}}
+
+
+def estimators():
+    return [method.load()(**QUICK.get(method.estimator, {})) for method in METHODS.values()]
+
+
+def expected_failures(estimator):
+    if estimator._requires_groups:
+        return dict.fromkeys(
+            all_checks(estimator), "the method cannot work without groups, which the checks do not give"
+        )
+    return EXPECTED
+
+
+def all_checks(estimator):
+    """Return the names of the checks that fit the estimator without groups."""
+    from sklearn.utils.estimator_checks import estimator_checks_generator
+
+    never_fit = {
+        "check_estimator_cloneable",
+        "check_estimator_tags_renamed",
+        "check_valid_tag_types",
+        "check_estimator_repr",
+        "check_no_attributes_set_in_init",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_parameters_default_constructible",
+        "check_do_not_raise_errors_in_init_or_set_param",
+        "check_mixin_order",
+    }
+    names = {check.func.__name__ for _, check in estimator_checks_generator(estimator)}
+    return names - never_fit
+
+
+@parametrize_with_checks(estimators(), expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    with warnings.catch_warnings():
+        # The checks fit on matrices that are no graphs and to no end: clusters may be empty, solvers unfinished.
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+def test_parameters_are_declared(method):
+    """Every constructor parameter has a constraint with a sentence of help, and no constraint is orphaned."""
+    estimator = method.load()
+    declared = estimator._parameters
+    assert set(declared) == set(estimator().get_params(deep=False))
+    assert all(constraint.help for constraint in declared.values())

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import GroupsError, MissingDependencyError, ParameterError
+from equigraph.graph import Graph
+from equigraph.plotting import CompositionDisplay, GraphDisplay, InteractionDisplay
+from equigraph.plotting.style import MARKERS, cluster_colors, group_colors, group_markers, text_color
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def room() -> Graph:
+    data = eg.datasets.make_classroom()
+    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+@pytest.fixture(scope="module")
+def result(room: Graph) -> eg.ClusteringResult:
+    return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
+
+
+def pixels(path: Path) -> np.ndarray:
+    from matplotlib.image import imread
+
+    return imread(path)[..., :3]
+
+
+def legend_texts(ax: object) -> list[str]:
+    from matplotlib.legend import Legend
+
+    legends = [child for child in ax.get_children() if isinstance(child, Legend)]  # type: ignore[attr-defined]
+    return [text.get_text() for legend in legends for text in legend.get_texts()]
+
+
+def test_graph_shows_every_node_edge_name_cluster_and_group(room: Graph, result: eg.ClusteringResult) -> None:
+    from matplotlib.collections import LineCollection, PathCollection
+
+    display = GraphDisplay.from_result(result, room)
+    nodes = [c for c in display.ax_.collections if isinstance(c, PathCollection)]
+    assert sum(len(c.get_offsets()) for c in nodes) == 30
+    lines = [c for c in display.ax_.collections if isinstance(c, LineCollection)]
+    assert sum(len(c.get_segments()) for c in lines) == room.n_edges
+    assert {text.get_text() for text in display.ax_.texts} >= set(room.node_names.tolist())
+    assert sorted(legend_texts(display.ax_)) == sorted(
+        [f"{c} ({size})" for c, size in enumerate(result.sizes)] + ["boy (15)", "girl (15)"]
+    )
+
+
+def test_graph_colours_follow_the_labels(room: Graph) -> None:
+    labels = np.arange(30) % 2
+    display = GraphDisplay.from_predictions(room, labels)
+    colors = {
+        tuple(np.round(c.get_facecolor()[0][:3], 4))
+        for c in display.ax_.collections
+        if hasattr(c, "get_sizes") and len(c.get_sizes())
+    }
+    assert colors == {tuple(np.round(color, 4)) for color in cluster_colors(2)}
+
+
+def test_many_nodes_are_drawn_without_names_and_many_edges_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    from equigraph.plotting import graph
+
+    monkeypatch.setattr(graph, "MAX_DRAWN_EDGES", 100)
+    sbm = eg.datasets.make_fair_sbm(200, 3, 2, random_state=0)
+    display = GraphDisplay.from_predictions(sbm.adjacency, sbm.target)
+    assert [text.get_text() for text in display.ax_.texts] == [
+        f"100 of {sbm.adjacency.nnz // 2:,} edges drawn"
+    ]
+
+
+def test_from_estimator_and_own_axes_and_pyplot_is_left_alone(room: Graph) -> None:
+    from matplotlib.figure import Figure
+
+    before = dict(matplotlib.rcParams)
+    had_pyplot = "matplotlib.pyplot" in sys.modules
+    ax = Figure().add_subplot()
+    model = eg.NMTF(3, random_state=0).fit(room)
+    for display in (
+        GraphDisplay.from_estimator(model, room, ax=ax),
+        InteractionDisplay.from_estimator(model, ax=Figure().add_subplot()),
+        CompositionDisplay.from_estimator(model, room, ax=Figure().add_subplot()),
+    ):
+        assert display.figure_ is display.ax_.figure
+    assert GraphDisplay.from_estimator(model, room, ax=ax).ax_ is ax
+    assert dict(matplotlib.rcParams) == before
+    assert ("matplotlib.pyplot" in sys.modules) == had_pyplot
+
+
+def test_saved_pictures_are_not_blank(room: Graph, result: eg.ClusteringResult, tmp_path: Path) -> None:
+    displays = {
+        "graph": GraphDisplay.from_result(result, room),
+        "interaction": InteractionDisplay.from_result(result),
+        "composition": CompositionDisplay.from_result(result),
+    }
+    for name, display in displays.items():
+        display.save(tmp_path / f"{name}.png", dpi=50)
+        image = pixels(tmp_path / f"{name}.png")
+        assert np.unique(image.reshape(-1, 3), axis=0).shape[0] > 20
+        assert (image < 0.9).any(axis=2).mean() > 0.005
+    displays["graph"].save(tmp_path / "graph.svg")
+    assert (
+        "Wanjiru" in (tmp_path / "graph.svg").read_text() or (tmp_path / "graph.svg").stat().st_size > 10_000
+    )
+    assert not list(tmp_path.glob(".partial*"))
+
+
+def test_save_refuses_an_unknown_format(result: eg.ClusteringResult, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="no known format"):
+        InteractionDisplay.from_result(result).save(tmp_path / "picture.doc")
+    assert not list(tmp_path.iterdir())
+
+
+def test_interaction_shows_values_up_to_fifteen_clusters() -> None:
+    rng = np.random.default_rng(0)
+    assert len(InteractionDisplay(rng.random((15, 15))).plot().ax_.texts) == 225
+    assert len(InteractionDisplay(rng.random((16, 16))).plot().ax_.texts) == 0
+    assert [t.get_text() for t in InteractionDisplay([[1, 1e-9], [0, 2]]).plot().ax_.texts] == [
+        "1",
+        "≈ 0",
+        "0",
+        "2",
+    ]
+
+
+def test_interaction_must_be_square() -> None:
+    with pytest.raises(ParameterError, match=r"\(2, 3\)"):
+        InteractionDisplay(np.ones((2, 3)))
+
+
+def test_composition_bars_add_up_and_show_sizes() -> None:
+    labels, groups = [0, 0, 0, 1, 1], ["a", "a", "b", "b", "c"]
+    display = CompositionDisplay.from_predictions(labels, sensitive_features=groups)
+    heights = np.array([[bar.get_height() for bar in bars] for bars in display.ax_.containers])
+    assert heights.shape == (3, 3)
+    assert np.allclose(heights.sum(axis=0), 1)
+    assert np.allclose(heights[:, 1], [2 / 3, 1 / 3, 0])
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert [text for text in texts if "%" not in text] == ["5", "3", "2"]
+
+
+def test_composition_without_groups_is_an_error(result: eg.ClusteringResult) -> None:
+    with pytest.raises(GroupsError, match="needs groups"):
+        CompositionDisplay.from_predictions(result.labels, sensitive_features=None)
+
+
+def test_colours_are_distinct_and_readable() -> None:
+    assert len(set(cluster_colors(24))) == 24
+    assert not set(cluster_colors(24)) & set(group_colors(8))
+    assert group_markers(3) == list(MARKERS[:3])
+    assert text_color(group_colors(1)[0]) == "white"
+
+
+def test_missing_matplotlib_names_the_extra(
+    result: eg.ClusteringResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match=r"equigraph\[plot\]"):
+        InteractionDisplay.from_result(result)
