@@ -1,0 +1,93 @@
+"""What the spectral estimators have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.groups.placement import place_isolated
+from equigraph.parameters import Boolean, Constraint, Integer
+from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.embedding import constrained_embedding
+from equigraph.spectral.labels import kmeans_labels, unit_rows
+
+NORMALIZED = Boolean(help="Minimise the normalised cut instead of the ratio cut.")
+
+
+@dataclass(frozen=True)
+class ActivePart:
+    """The part of a problem that has edges; nodes without one are placed afterwards."""
+
+    adjacency: sparse.csr_array
+    mask: NDArray[np.bool_]
+    codes: NDArray[np.intp] | None
+    n_groups: int
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes with an edge."""
+        return int(self.adjacency.shape[0])
+
+
+def active_part(problem: Problem) -> ActivePart:
+    """Return the nodes with an edge, the graph among them and their groups."""
+    adjacency, groups = problem.adjacency, problem.groups
+    mask = np.diff(adjacency.indptr) > 0
+    if not mask.all():
+        adjacency = sparse.csr_array(adjacency[mask][:, mask])
+    codes = None if groups is None else groups.codes[mask]
+    return ActivePart(adjacency, mask, codes, 1 if groups is None else groups.n_groups)
+
+
+class SpectralMethod(GraphClusterer):
+    """Embed the nodes with an edge under a constraint, run k-means, then place the other nodes."""
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **GraphClusterer._parameters,
+        "row_normalize": Boolean(help="Scale the rows of the embedding to unit length before k-means."),
+        "n_init": Integer(low=1, help="Number of starts of k-means; the best one counts."),
+    }
+    n_clusters: int
+    row_normalize: bool
+    n_init: int
+
+    def _fit(self, problem: Problem) -> Clustering:
+        active = active_part(problem)
+        constraint, attributes = self._constraint(active)
+        eigenvalues, vectors = self._embed(active, constraint)
+        n_parts = vectors.shape[1]
+        labels = np.zeros(problem.n_nodes, dtype=np.intp)
+        embedding = np.zeros((problem.n_nodes, self.n_clusters))
+        if n_parts:
+            points = unit_rows(vectors) if self.row_normalize else vectors
+            labels[active.mask] = kmeans_labels(points, n_parts, n_init=self.n_init, seed=problem.seed)
+            embedding[active.mask, :n_parts] = vectors
+        codes = None if problem.groups is None else problem.groups.codes
+        labels = place_isolated(labels, ~active.mask, codes, self.n_clusters, active.n_groups)
+        return Clustering(
+            labels=labels, attributes={"embedding_": embedding, "eigenvalues_": eigenvalues, **attributes}
+        )
+
+    def _embed(self, active: ActivePart, constraint: NDArray | None) -> tuple[NDArray, NDArray]:
+        return constrained_embedding(
+            active.adjacency,
+            constraint,
+            self.n_clusters,
+            normalized=self._is_normalized(),
+            method=self._solver(),
+        )
+
+    def _constraint(self, active: ActivePart) -> tuple[NDArray | None, dict[str, Any]]:
+        """Return F, None for no constraint, and further fitted attributes."""
+        return (None if active.codes is None else group_constraint(active.codes, active.n_groups)), {}
+
+    def _is_normalized(self) -> bool:
+        return bool(getattr(self, "normalized", True))
+
+    def _solver(self) -> str:
+        return "auto"

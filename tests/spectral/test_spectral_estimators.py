@@ -1,0 +1,297 @@
+"""The spectral estimators."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+from sklearn.base import clone
+
+from equigraph.exceptions import (
+    EquigraphWarning,
+    FairnessIgnoredWarning,
+    GroupsError,
+    InfeasibleError,
+    ParameterError,
+)
+from equigraph.groups import contingency_table
+from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
+from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.labels import fill_empty, kmeans_labels, spectral_labels, unit_rows
+
+FAIR = [FairSC, ScalableFairSC, IndividualFairSC]
+
+
+def planted(n=200, k=2, h=2, seed=0, probabilities=(0.5, 0.35, 0.25, 0.05)):
+    """Return adjacency, fair clusters and groups of a block model whose group ties outweigh its cluster ties."""
+    rng = np.random.default_rng(seed)
+    cluster, group = np.arange(n) % k, (np.arange(n) // k) % h
+    a, b, c, d = probabilities
+    same_cluster, same_group = cluster[:, None] == cluster[None], group[:, None] == group[None]
+    chance = np.where(same_cluster, np.where(same_group, a, c), np.where(same_group, b, d))
+    upper = np.triu(rng.random((n, n)) < chance, 1).astype(float)
+    return sparse.csr_array(upper + upper.T), cluster, group
+
+
+def with_isolated(A, codes, extra):
+    bigger = sparse.csr_array(sparse.block_diag([A, sparse.csr_array((len(extra), len(extra)))]))
+    return bigger, np.concatenate([codes, extra])
+
+
+def angle(one, two):
+    return float(linalg.subspace_angles(one, two).max())
+
+
+@pytest.mark.parametrize("cls", FAIR)
+def test_planted_fair_clusters_are_found_where_plain_clustering_finds_the_groups(cls):
+    A, cluster, group = planted()
+    fair = cls(2, random_state=0).fit(A, sensitive_features=group)
+    table = contingency_table(fair.labels_, cluster, 2, 2)
+    assert max(np.trace(table), np.trace(table[::-1])) >= 195
+    plain = SpectralClustering(2, random_state=0).fit(A, sensitive_features=group)
+    table = contingency_table(plain.labels_, group, 2, 2)
+    assert max(np.trace(table), np.trace(table[::-1])) >= 195
+
+
+@pytest.mark.parametrize("cls", FAIR)
+def test_embedding_meets_the_constraint(cls):
+    A, _, group = planted(h=3, n=180)
+    model = cls(4, random_state=0).fit(A, sensitive_features=group)
+    H = model.embedding_
+    assert H.shape == (180, 4)
+    assert np.abs(group_constraint(group, 3).T @ H).max() < 1e-10
+    metric = np.diag(A.sum(axis=1)) if cls is ScalableFairSC else np.eye(180)
+    np.testing.assert_allclose(H.T @ metric @ H, np.eye(4), atol=1e-10)
+    assert (np.diff(model.eigenvalues_) >= 0).all()
+    assert model.eigenvalues_[0] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_scalable_is_normalized_fair_sc(seed):
+    A, _, group = planted(n=240, k=3, h=3, seed=seed)
+    one = FairSC(3, normalized=True, random_state=0).fit(A, sensitive_features=group)  # factorises
+    two = ScalableFairSC(3, random_state=0).fit(A, sensitive_features=group)  # iterates
+    np.testing.assert_allclose(one.eigenvalues_, two.eigenvalues_, atol=1e-10)
+    assert angle(one.embedding_, two.embedding_) < 1e-6
+
+
+def test_group_no_constant_is_fair_sc_without_its_first_vector():
+    A, _, group = planted(n=180, h=3)
+    k = 3
+    fair = FairSC(k + 1, random_state=0).fit(A, sensitive_features=group)
+    model = IndividualFairSC(k, constraint="group_no_constant", random_state=0).fit(
+        A, sensitive_features=group
+    )
+    assert angle(fair.embedding_[:, 1:], model.embedding_) < 1e-6
+    np.testing.assert_allclose(fair.eigenvalues_[1:], model.eigenvalues_, atol=1e-10)
+    np.testing.assert_allclose(model.embedding_.sum(axis=0), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("way", ["default", "group", "explicit", "without loops", "rank"])
+def test_groups_as_representation_give_fair_sc(normalized, way):
+    A, _, group = planted(n=180, h=3)
+    R = sparse.csr_array((group[:, None] == group[None]).astype(float))
+    parameters = {
+        "default": {},
+        "group": {"constraint": "group"},
+        "explicit": {"representation": R},
+        "without loops": {"representation": sparse.csr_array(R - sparse.eye_array(180))},
+        "rank": {"representation": R, "rank": 3},
+    }[way]
+    groups = None if "representation" in parameters else group
+    model = IndividualFairSC(3, normalized=normalized, random_state=0, **parameters)
+    model.fit(A, sensitive_features=groups)
+    fair = FairSC(3, normalized=normalized, random_state=0).fit(A, sensitive_features=group)
+    np.testing.assert_allclose(model.eigenvalues_, fair.eigenvalues_, atol=1e-9)
+    assert angle(model.embedding_, fair.embedding_) < 1e-6
+    assert model.exact_ == (way != "rank")
+
+
+def _ring_representation(n, reach):
+    offset = np.abs(np.arange(n)[:, None] - np.arange(n)[None])
+    return sparse.csr_array((np.minimum(offset, n - offset) <= reach).astype(float))
+
+
+def test_full_rank_representation_is_approximated_and_said_so():
+    A, _, _ = planted()
+    R = _ring_representation(200, 3)
+    with pytest.warns(EquigraphWarning, match=r"leaves \d+ of 200 dimensions; .* rank 4"):
+        model = IndividualFairSC(2, representation=R, random_state=0).fit(A)
+    assert not model.exact_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same = IndividualFairSC(2, representation=R, rank=4, random_state=0).fit(A)
+    np.testing.assert_allclose(model.eigenvalues_, same.eigenvalues_, atol=1e-12)
+
+
+def test_rank_is_a_dial():
+    A, _, _ = planted()
+    R = _ring_representation(200, 3)
+    spread, cost = [], []
+    for rank in (1, 20, 100, 180):
+        model = IndividualFairSC(3, representation=R, rank=rank, random_state=0).fit(A)
+        H = model.embedding_
+        spread.append(np.linalg.norm(R @ (H - H.mean(axis=0))))
+        cost.append(model.eigenvalues_.sum())
+    assert spread[0] > spread[1] > spread[2] > spread[3]
+    assert cost[0] < cost[1] < cost[2] < cost[3]
+
+
+def test_representation_is_met_exactly_when_it_can_be():
+    A, _, _ = planted()
+    pairs = np.arange(200) // 2
+    R = sparse.csr_array((pairs[:, None] == pairs[None]).astype(float))
+    model = IndividualFairSC(3, representation=R, normalized=True, random_state=0).fit(A)
+    H = model.embedding_
+    assert model.exact_
+    assert np.abs(R @ (H - H.mean(axis=0))).max() < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"constraint": "group", "representation": np.eye(200)}, "does not use representation"),
+        ({"rank": 2}, "give representation="),
+        ({"constraint": "none"}, "constraint must be one of"),
+        ({"representation": np.eye(3)}, "expected \\(200, 200\\)"),
+        ({"representation": "graph"}, "representation must be"),
+    ],
+)
+def test_contradicting_parameters_are_refused(parameters, message):
+    A, _, group = planted()
+    with pytest.raises(ParameterError, match=message):
+        IndividualFairSC(2, **parameters).fit(A, sensitive_features=group)
+
+
+def test_rank_that_leaves_too_little_is_an_error():
+    A, _, _ = planted()
+    with pytest.raises(InfeasibleError, match="leave 1 dimensions"):
+        IndividualFairSC(2, representation=np.eye(200), rank=199).fit(A)
+
+
+@pytest.mark.parametrize("cls", FAIR)
+def test_isolated_nodes_get_zeros_and_help_fairness(cls):
+    A, _, group = planted()
+    bigger, codes = with_isolated(A, group, np.array([0, 1, 0, 1]))
+    model = cls(2, random_state=0).fit(bigger, sensitive_features=codes)
+    assert np.array_equal(model.embedding_[200:], np.zeros((4, 2)))
+    small = cls(2, random_state=0).fit(A, sensitive_features=group)
+    np.testing.assert_allclose(model.eigenvalues_, small.eigenvalues_, atol=1e-10)
+    agreement = np.mean(model.labels_[:200] == small.labels_)
+    assert max(agreement, 1 - agreement) == 1
+    before = contingency_table(model.labels_[:200], group, 2, 2)
+    after = contingency_table(model.labels_, codes, 2, 2)
+    assert np.abs(after[:, 0] - after[:, 1]).sum() <= np.abs(before[:, 0] - before[:, 1]).sum()
+
+
+@pytest.mark.parametrize("cls", FAIR)
+def test_group_that_only_isolated_nodes_have(cls):
+    A, _, group = planted()
+    bigger, codes = with_isolated(A, group, np.array([2, 2]))
+    model = cls(2, random_state=0).fit(bigger, sensitive_features=codes)
+    small = cls(2, random_state=0).fit(A, sensitive_features=group)
+    np.testing.assert_allclose(model.eigenvalues_, small.eigenvalues_, atol=1e-10)
+
+
+@pytest.mark.parametrize("cls", FAIR)
+def test_too_many_groups(cls):
+    A, _, _ = planted(n=20)
+    with pytest.raises(InfeasibleError, match="fewer groups"):
+        cls(4).fit(A, sensitive_features=np.arange(20) % 18)
+
+
+@pytest.mark.parametrize("cls", FAIR)
+def test_constant_groups_are_an_error_and_no_groups_a_warning(cls):
+    A, _, _ = planted()
+    with pytest.raises(GroupsError, match="constant"):
+        cls(2).fit(A, sensitive_features=["all"] * 200)
+    with pytest.warns(FairnessIgnoredWarning):
+        model = cls(2, random_state=0).fit(A)
+    plain = SpectralClustering(2, normalized=cls is ScalableFairSC, row_normalize=False, random_state=0).fit(
+        A
+    )
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, atol=1e-10)
+
+
+@pytest.mark.parametrize("cls", [SpectralClustering, *FAIR])
+def test_same_seed_same_labels_and_clone(cls):
+    A, _, group = planted(n=180, h=3, probabilities=(0.2, 0.2, 0.2, 0.2))
+    one = cls(5, random_state=3).fit(A, sensitive_features=group)
+    two = clone(one).fit(A, sensitive_features=group)
+    assert np.array_equal(one.labels_, two.labels_)
+    assert np.array_equal(one.embedding_, two.embedding_)
+    huge = cls(2, random_state=2**40).fit(A, sensitive_features=group)
+    assert huge.seed_ == 2**40
+
+
+@pytest.mark.parametrize("cls", [SpectralClustering, *FAIR])
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_unit_of_the_weights_does_not_change_labels(cls, factor):
+    A, _, group = planted()
+    one = cls(2, random_state=0).fit_predict(A, sensitive_features=group)
+    assert np.array_equal(one, cls(2, random_state=0).fit_predict(A * factor, sensitive_features=group))
+
+
+@pytest.mark.parametrize("cls", [SpectralClustering, *FAIR])
+def test_disconnected_graph(cls):
+    A, _, _ = planted(n=80)
+    B = sparse.csr_array(sparse.block_diag([A, A, A]))
+    model = cls(3, random_state=0).fit(B, sensitive_features=np.arange(240) % 2)
+    assert model.n_nonempty_clusters_ == 3
+    assert model.eigenvalues_[1] < 1e-10
+    if cls is SpectralClustering:
+        assert [len(set(model.labels_[start : start + 80])) for start in (0, 80, 160)] == [1, 1, 1]
+
+
+def test_plain_clustering_of_graphs_with_few_edges():
+    edge = sparse.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(6, 6))
+    model = SpectralClustering(4, random_state=0).fit(edge)
+    assert model.n_nonempty_clusters_ == 4
+    assert model.embedding_.shape == (6, 4)
+    assert SpectralClustering(3, random_state=0).fit(sparse.csr_array((5, 5))).n_nonempty_clusters_ == 3
+
+
+def test_fair_clustering_without_edges_is_infeasible():
+    with pytest.raises(InfeasibleError, match="0 nodes with an edge"):
+        FairSC(2).fit(sparse.csr_array((5, 5)), sensitive_features=[0, 1, 0, 1, 0])
+
+
+def test_too_few_different_points_give_fewer_clusters_without_a_warning():
+    points = np.repeat(np.eye(2), 5, axis=0)
+    labels = kmeans_labels(points, 4, n_init=2, seed=0)
+    assert len(set(labels)) == 2
+    assert set(fill_empty(labels, points, 4)) == {0, 1, 2, 3}
+
+
+def test_row_normalization_changes_labels_only():
+    A, _, group = planted(n=180, k=3, probabilities=(0.2, 0.15, 0.1, 0.02))
+    raw = ScalableFairSC(3, random_state=0).fit(A, sensitive_features=group)
+    unit = ScalableFairSC(3, row_normalize=True, random_state=0).fit(A, sensitive_features=group)
+    assert np.array_equal(raw.embedding_, unit.embedding_)
+    expected = kmeans_labels(unit_rows(raw.embedding_), 3, n_init=10, seed=0)
+    assert (contingency_table(unit.labels_, expected, 3, 3) > 0).sum() == 3
+
+
+def test_unit_rows_keep_zeros_and_survive_tiny_numbers():
+    rows = unit_rows(np.array([[0.0, 0.0], [3e-200, 4e-200]]))
+    np.testing.assert_allclose(rows, [[0, 0], [0.6, 0.8]])
+
+
+def test_fill_empty_takes_outliers_first():
+    points = np.array([[0.0], [0.1], [0.2], [9.0], [5.0]])
+    labels = fill_empty(np.array([0, 0, 0, 0, 1]), points, 3)
+    assert labels.tolist() == [0, 0, 0, 2, 1]
+
+
+@pytest.mark.parametrize("n_clusters", [2, 5, 30])
+def test_spectral_labels_fill_every_cluster(n_clusters):
+    components = sparse.csr_array(sparse.block_diag([np.ones((10, 10)) - np.eye(10)] * 3))
+    labels = spectral_labels(components, n_clusters, seed=0)
+    assert labels.dtype == np.intp
+    assert set(labels) == set(range(n_clusters))
+    assert np.array_equal(labels, spectral_labels(components, n_clusters, seed=0))
+    no_edges = spectral_labels(sparse.csr_array((40, 40)), n_clusters, seed=0)
+    assert set(no_edges) == set(range(n_clusters))

@@ -1,0 +1,50 @@
+"""Known eigenvalues of the six real graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from equigraph import datasets
+from equigraph.groups import encode_groups
+from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC
+from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.embedding import constrained_embedding
+
+NORMALIZED = {
+    "diaries": (0, 0.00469, 0.05143, 0.08509, 0.12187),
+    "facebook": (0, 0.12611, 0.25348, 0.30012, 0.31772),
+    "friendship": (0, 0.04615, 0.05869, 0.07277, 0.09139),
+    "drugnet": (0, 0.01628, 0.03427, 0.04567, 0.05208),
+    "nba": (0, 0.57931, 0.64857, 0.66568, 0.67873),
+    "lastfm": (0, 0.03592, 0.03655, 0.03908, 0.03981),
+}
+
+
+@pytest.fixture(params=NORMALIZED)
+def data(request, data_dir):
+    bunch = getattr(datasets, f"fetch_{request.param}")(data_home=data_dir)
+    return request.param, bunch.adjacency, encode_groups(bunch.sensitive_features)
+
+
+def test_constrained_eigenvalues(data):
+    name, A, groups = data
+    F = group_constraint(groups.codes, groups.n_groups)
+    degrees = np.asarray(A.sum(axis=1)).ravel()
+    for model in (ScalableFairSC(5, random_state=0), FairSC(5, normalized=True, random_state=0)):
+        H = model.fit(A, sensitive_features=groups.codes).embedding_
+        np.testing.assert_allclose(model.eigenvalues_, NORMALIZED[name], atol=1e-4)
+        assert np.abs(F.T @ H).max() < 1e-10
+        np.testing.assert_allclose(H.T @ (degrees[:, None] * H), np.eye(5), atol=1e-10)
+
+
+def test_unnormalized_solvers_agree(data):
+    _, A, groups = data
+    F = group_constraint(groups.codes, groups.n_groups)
+    factor, H = constrained_embedding(A, F, 5, normalized=False, method="factor")
+    iterate, _ = constrained_embedding(A, F, 5, normalized=False, method="iterate")
+    np.testing.assert_allclose(factor, iterate, atol=1e-9)
+    assert np.abs(F.T @ H).max() < 1e-10
+    model = IndividualFairSC(4, constraint="group_no_constant", random_state=0)
+    model.fit(A, sensitive_features=groups.codes)
+    np.testing.assert_allclose(model.eigenvalues_, factor[1:], atol=1e-9)
