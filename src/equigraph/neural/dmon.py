@@ -18,7 +18,7 @@ from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, r
 from equigraph.graph import Graph
 from equigraph.groups import Groups
 from equigraph.neural.features import ordinal_column, propagate, sensitive_columns, structural_columns
-from equigraph.parameters import AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Integer, Real
 from equigraph.randomness import RandomState
 
 if TYPE_CHECKING:
@@ -148,9 +148,7 @@ class DMoN(GraphClusterer):
         "skip": Boolean(help="Whether a layer weighs a node's own value beside its neighbourhood."),
         "device": Choice(values=("auto", "cpu", "cuda"), help="Where to train."),
         "dtype": Choice(values=("float32", "float64"), help="Precision of the training."),
-        "callbacks": AnyOf(
-            options=(Instance(methods=("__call__",)), Instance(methods=("__iter__",))), optional=True
-        ),
+        "callbacks": CALLBACKS,
     }
 
     def __init__(

@@ -1,0 +1,291 @@
+"""Leiden and Louvain of other libraries, as references without fairness.
+
+igraph and leidenalg are under the GPL: they are called when they are installed, and never needed by the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.community.exact_k import exactly_k
+from equigraph.exceptions import require
+from equigraph.parameters import Choice, Constraint, Integer, Real
+from equigraph.randomness import RandomState
+
+
+class _Adapter(GraphClusterer):
+    """A modularity method of another library, then exactly k clusters where a number is asked for."""
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **GraphClusterer._parameters,
+        "n_clusters": Integer(low=2, optional=True, help="Number of clusters; by default what comes out."),
+        "resolution": Real(low=0, help="Weight of the null model in Q."),
+    }
+
+    resolution: float
+    n_clusters: int | None
+
+    def _fit(self, problem: Problem) -> Clustering:
+        adjacency = problem.adjacency
+        # Without edges there is nothing to optimise, and the libraries disagree on what to return.
+        labels = self._labels(adjacency, problem.seed) if adjacency.nnz else np.arange(problem.n_nodes)
+        labels = np.unique(labels, return_inverse=True)[1]
+        if self.n_clusters is not None:
+            labels = exactly_k(
+                adjacency, labels, self.n_clusters, resolution=self.resolution, seed=problem.seed
+            )
+        return Clustering(labels=labels, attributes={"n_clusters_": int(labels.max()) + 1})
+
+    def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
+        raise NotImplementedError
+
+
+class Leiden(_Adapter):
+    r"""Leiden on modularity, by igraph, leidenalg or networkit; groups are not looked at.
+
+    .. math:: \max_{\text{labels}} \; Q
+
+    A reference for the price of fairness: Q of a fair method is compared with what this finds.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters. By default as many as come out; a number is met exactly by splitting or merging
+        afterwards, which is ours, not the library's: see `exactly_k`.
+    backend : {"igraph", "networkit", "leidenalg"}, default="igraph"
+        The library that does the work; all three are in the extra ``peers``.
+    resolution : float, default=1.0
+        Weight of the null model in Q.
+    n_iterations : int, default=2
+        Rounds over all levels; -1 repeats until nothing improves (networkit: at most 100).
+    random_state : int, Generator, RandomState or None
+        Seed handed to the library.
+
+    Attributes
+    ----------
+    labels_, membership_, interaction_, n_nonempty_clusters_, seed_
+        See `GraphClusterer`.
+    n_clusters_ : int
+        Number of clusters found.
+
+    Notes
+    -----
+    igraph draws from a generator that is set for the whole process; during the call it is a private one, and
+    Python's ``random``, its default, afterwards. networkit runs on one thread during the call, or the seed
+    would not fix the result; its own seed stays as set here.
+
+    References
+    ----------
+    Traag, Waltman, van Eck. From Louvain to Leiden: guaranteeing well-connected communities. Scientific
+    Reports 9, 2019.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> two_pairs = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    >>> eg.Leiden(random_state=0).fit_predict(two_pairs).tolist()
+    [0, 0, 1, 1]
+    """
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **_Adapter._parameters,
+        "backend": Choice(values=("igraph", "networkit", "leidenalg"), help="Library that does the work."),
+        "n_iterations": Integer(low=-1, help="Rounds over all levels; -1 until nothing improves."),
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        backend: str = "igraph",
+        resolution: float = 1.0,
+        n_iterations: int = 2,
+        random_state: RandomState = None,
+    ):
+        self.n_clusters = n_clusters
+        self.backend = backend
+        self.resolution = resolution
+        self.n_iterations = n_iterations
+        self.random_state = random_state
+
+    def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
+        method = {"igraph": igraph_leiden, "networkit": networkit_leiden, "leidenalg": leidenalg_leiden}
+        rounds = self.n_iterations or -1
+        return method[self.backend](adjacency, seed, self.resolution, rounds)
+
+
+class Louvain(_Adapter):
+    r"""Louvain on modularity, by networkit or igraph; groups are not looked at.
+
+    .. math:: \max_{\text{labels}} \; Q
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters. By default as many as come out; a number is met exactly by splitting or merging
+        afterwards, which is ours, not the library's: see `exactly_k`.
+    backend : {"networkit", "igraph"}, default="networkit"
+        The library that does the work; both are in the extra ``peers``. networkit's has a refinement.
+    resolution : float, default=1.0
+        Weight of the null model in Q.
+    random_state : int, Generator, RandomState or None
+        Seed handed to the library.
+
+    Attributes
+    ----------
+    labels_, membership_, interaction_, n_nonempty_clusters_, seed_
+        See `GraphClusterer`.
+    n_clusters_ : int
+        Number of clusters found.
+
+    Notes
+    -----
+    What `Leiden` says about the generators of the libraries holds here too.
+
+    References
+    ----------
+    Blondel, Guillaume, Lambiotte, Lefebvre. Fast unfolding of communities in large networks. Journal of
+    Statistical Mechanics, 2008.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> two_pairs = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    >>> eg.Louvain(random_state=0).fit_predict(two_pairs).tolist()
+    [0, 0, 1, 1]
+    """
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **_Adapter._parameters,
+        "backend": Choice(values=("networkit", "igraph"), help="Library that does the work."),
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        backend: str = "networkit",
+        resolution: float = 1.0,
+        random_state: RandomState = None,
+    ):
+        self.n_clusters = n_clusters
+        self.backend = backend
+        self.resolution = resolution
+        self.random_state = random_state
+
+    def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
+        method: Callable[..., NDArray] = igraph_louvain if self.backend == "igraph" else networkit_louvain
+        return method(adjacency, seed, self.resolution)
+
+
+def igraph_leiden(
+    adjacency: sparse.csr_array, seed: int, resolution: float = 1.0, n_iterations: int = 2
+) -> NDArray:
+    """Return the labels of igraph's Leiden."""
+    graph, weights = _igraph_of(adjacency)
+    with _igraph_seed(seed):
+        found = graph.community_leiden(
+            objective_function="modularity", weights=weights, resolution=resolution, n_iterations=n_iterations
+        )
+    return np.asarray(found.membership)
+
+
+def igraph_louvain(adjacency: sparse.csr_array, seed: int, resolution: float = 1.0) -> NDArray:
+    """Return the labels of igraph's Louvain."""
+    graph, weights = _igraph_of(adjacency)
+    with _igraph_seed(seed):
+        found = graph.community_multilevel(weights=weights, resolution=resolution)
+    return np.asarray(found.membership)
+
+
+def leidenalg_leiden(
+    adjacency: sparse.csr_array, seed: int, resolution: float = 1.0, n_iterations: int = 2
+) -> NDArray:
+    """Return the labels of leidenalg."""
+    leidenalg = require("leidenalg", extra="peers", purpose="Leiden(backend='leidenalg')")
+    graph, weights = _igraph_of(adjacency)
+    found = leidenalg.find_partition(
+        graph,
+        leidenalg.RBConfigurationVertexPartition,
+        weights=weights,
+        resolution_parameter=resolution,
+        n_iterations=n_iterations,
+        # The library takes a C int.
+        seed=seed % (2**31 - 1),
+    )
+    return np.asarray(found.membership)
+
+
+def networkit_leiden(
+    adjacency: sparse.csr_array, seed: int, resolution: float = 1.0, n_iterations: int = 2
+) -> NDArray:
+    """Return the labels of networkit's parallel Leiden, on one thread."""
+    rounds = 100 if n_iterations < 0 else n_iterations
+    with _networkit(seed) as networkit:
+        method = networkit.community.ParallelLeiden(
+            _networkit_of(networkit, adjacency), iterations=rounds, gamma=resolution
+        )
+        return _networkit_labels(method)
+
+
+def networkit_louvain(adjacency: sparse.csr_array, seed: int, resolution: float = 1.0) -> NDArray:
+    """Return the labels of networkit's parallel Louvain with refinement, on one thread."""
+    with _networkit(seed) as networkit:
+        method = networkit.community.PLM(
+            _networkit_of(networkit, adjacency), refine=True, gamma=resolution, par="none randomized"
+        )
+        return _networkit_labels(method)
+
+
+def _igraph_of(adjacency: sparse.csr_array) -> tuple[Any, list[float]]:
+    """Return an igraph graph with the same node order, and the weights of its edges."""
+    igraph = require("igraph", extra="peers", purpose="This backend")
+    upper = sparse.triu(adjacency, k=1).tocoo()
+    edges = np.column_stack(upper.coords)
+    graph = igraph.Graph(n=adjacency.shape[0], edges=edges.tolist(), directed=False)
+    return graph, upper.data.astype(np.float64).tolist()
+
+
+@contextmanager
+def _igraph_seed(seed: int) -> Iterator[None]:
+    igraph = require("igraph", extra="peers", purpose="This backend")
+    igraph.set_random_number_generator(random.Random(seed))
+    try:
+        yield
+    finally:
+        igraph.set_random_number_generator(random)
+
+
+@contextmanager
+def _networkit(seed: int) -> Iterator[Any]:
+    """Give networkit with a seed and one thread; the number of threads is put back."""
+    networkit = require("networkit", extra="peers", purpose="This backend")
+    threads = networkit.getMaxNumberOfThreads()
+    networkit.setNumberOfThreads(1)
+    networkit.setSeed(seed, False)
+    try:
+        yield networkit
+    finally:
+        networkit.setNumberOfThreads(threads)
+
+
+def _networkit_of(networkit: Any, adjacency: sparse.csr_array) -> Any:
+    # One triangle, or every edge would be there twice; 64-bit ids, or the constructor crashes.
+    upper = sparse.triu(adjacency, k=1).tocoo()
+    rows, columns = (np.ascontiguousarray(ids, dtype=np.uint64) for ids in upper.coords)
+    weights = np.ascontiguousarray(upper.data, dtype=np.float64)
+    return networkit.GraphFromCoo(
+        (weights, (rows, columns)), n=adjacency.shape[0], weighted=True, directed=False
+    )
+
+
+def _networkit_labels(method: Any) -> NDArray:
+    return np.asarray(method.run().getPartition().getVector(), dtype=np.int64)

@@ -1,0 +1,101 @@
+"""Random labels: the yardstick that every table of fairness scores needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.exceptions import ParameterError
+from equigraph.parameters import Constraint, Instance
+from equigraph.randomness import RandomState
+
+
+class RandomClustering(GraphClusterer):
+    """Random labels with clusters of given sizes; the edges and the groups are not looked at.
+
+    Random clusters mirror the population up to chance, so they score high on balance, with a modularity near
+    0. A fair method is worth what it reaches beyond this.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters k.
+    sizes : sequence of k positive int, optional
+        Size of each cluster; they sum to the number of nodes. By default as equal as possible.
+    random_state : int, Generator, RandomState or None
+        Seed of the labels.
+
+    Attributes
+    ----------
+    labels_, membership_, interaction_, n_nonempty_clusters_, seed_
+        See `GraphClusterer`.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> ring = np.roll(np.eye(7), 1, axis=1) + np.roll(np.eye(7), -1, axis=1)
+    >>> labels = eg.RandomClustering(n_clusters=3, random_state=0).fit_predict(ring)
+    >>> np.bincount(labels).tolist()
+    [3, 2, 2]
+    """
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **GraphClusterer._parameters,
+        "sizes": Instance(methods=("__iter__", "__len__"), optional=True, help="Size of each cluster."),
+    }
+
+    def __init__(
+        self, n_clusters: int = 2, *, sizes: Sequence[int] | None = None, random_state: RandomState = None
+    ):
+        self.n_clusters = n_clusters
+        self.sizes = sizes
+        self.random_state = random_state
+
+    def _fit(self, problem: Problem) -> Clustering:
+        sizes = cluster_sizes(problem.n_nodes, self.n_clusters, self.sizes)
+        return Clustering(labels=problem.rng().permutation(np.repeat(np.arange(sizes.size), sizes)))
+
+
+def cluster_sizes(n_nodes: int, n_clusters: int, sizes: Sequence[int] | None = None) -> NDArray[np.intp]:
+    """Check the sizes of the clusters, or make them as equal as possible.
+
+    Parameters
+    ----------
+    n_nodes, n_clusters : int
+        What the sizes sum to, and how many there are.
+    sizes : sequence of int, optional
+        The sizes to check.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters,)
+        The sizes.
+
+    Raises
+    ------
+    ParameterError
+        If the sizes are not ``n_clusters`` positive whole numbers that sum to ``n_nodes``.
+
+    Examples
+    --------
+    >>> cluster_sizes(8, 3).tolist()
+    [3, 3, 2]
+    """
+    if sizes is None:
+        share, extra = divmod(n_nodes, n_clusters)
+        return np.full(n_clusters, share) + (np.arange(n_clusters) < extra)
+    array = np.asarray(list(sizes))
+    if array.shape != (n_clusters,) or array.dtype.kind not in "iu" or array.min() < 1:
+        raise ParameterError(
+            f"sizes={list(sizes)!r} does not fit n_clusters={n_clusters}: expected {n_clusters} positive "
+            "whole numbers."
+        )
+    if array.sum() != n_nodes:
+        raise ParameterError(
+            f"sizes sum to {array.sum()} and the graph has {n_nodes} nodes: expected the same number."
+        )
+    return array.astype(np.intp)

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from equigraph.community import Leiden, Louvain, RandomClustering
+from equigraph.community.random import cluster_sizes
+from equigraph.exceptions import MissingDependencyError, ParameterError
+
+METHODS = [
+    Leiden(backend="igraph"),
+    Leiden(backend="leidenalg"),
+    Leiden(backend="networkit"),
+    Louvain(backend="networkit"),
+    Louvain(backend="igraph"),
+]
+
+
+def named(model):
+    return f"{type(model).__name__}-{model.backend}"
+
+
+@pytest.fixture(params=METHODS, ids=named)
+def model(request):
+    pytest.importorskip(request.param.backend)
+    return request.param.set_params(random_state=0, n_clusters=None)
+
+
+def test_modularity_is_that_of_a_direct_call(model, make_skewed, naive):
+    igraph = pytest.importorskip("igraph")
+    adjacency, _ = make_skewed(0, n_blocks=4, size=15, inside=0.5)
+    dense = adjacency.toarray()
+    graph = igraph.Graph.Adjacency((dense > 0).tolist(), mode="undirected")
+    direct = graph.community_leiden(objective_function="modularity", n_iterations=-1)
+    ours = naive.naive_modularity(dense, model.fit_predict(adjacency))
+    assert ours == pytest.approx(direct.modularity, abs=0.005)
+
+
+def test_same_seed_same_labels_and_the_generator_is_left_alone(model, make_skewed):
+    adjacency, _ = make_skewed(1, inside=0.15)
+    random.seed(3)
+    state = random.getstate()
+    first = model.fit_predict(adjacency)
+    assert random.getstate() == state
+    random.seed(4)
+    assert np.array_equal(first, model.fit_predict(adjacency))
+
+
+def test_another_seed_can_give_other_labels(model, make_graph):
+    adjacency = make_graph(80, 0, density=0.08)
+    found = {tuple(model.set_params(random_state=seed).fit_predict(adjacency)) for seed in range(6)}
+    assert len(found) > 1
+
+
+def test_weights_and_node_order_are_kept(model):
+    ring = np.zeros((6, 6))
+    for i in range(6):
+        ring[i, (i + 1) % 6] = ring[(i + 1) % 6, i] = 9.0 if i % 2 else 1.0
+    labels = model.fit_predict(ring)
+    assert labels[1] == labels[2]
+    assert labels[3] == labels[4]
+    assert labels[5] == labels[0]
+    assert np.unique(labels).size == 3
+
+
+def test_isolated_nodes_are_clusters_of_their_own(model):
+    dense = np.zeros((7, 7))
+    dense[:3, :3] = np.ones((3, 3)) - np.eye(3)
+    dense[4:6, 4:6] = np.ones((2, 2)) - np.eye(2)
+    fitted = model.fit(dense)
+    assert fitted.labels_.tolist() == [0, 0, 0, 2, 1, 1, 3]
+    assert fitted.n_clusters_ == 4
+    assert model.fit(np.zeros((3, 3))).n_clusters_ == 3
+
+
+def test_higher_resolution_gives_more_clusters(model, make_skewed):
+    adjacency, _ = make_skewed(0)
+    few = model.set_params(resolution=0.3).fit(adjacency).n_clusters_
+    many = model.set_params(resolution=4.0).fit(adjacency).n_clusters_
+    model.set_params(resolution=1.0)
+    assert few < many
+
+
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_exactly_k_on_request(model, tiny, k):
+    labels = model.set_params(n_clusters=k).fit_predict(tiny)
+    assert np.unique(labels).size == k
+
+
+def test_networkit_gets_its_threads_back(make_skewed):
+    networkit = pytest.importorskip("networkit")
+    before = networkit.getMaxNumberOfThreads()
+    networkit.setNumberOfThreads(2)
+    try:
+        adjacency, _ = make_skewed(0)
+        Louvain(random_state=0).fit(adjacency)
+        assert networkit.getMaxNumberOfThreads() == 2
+    finally:
+        networkit.setNumberOfThreads(before)
+
+
+def test_a_missing_library_is_named(monkeypatch, make_graph):
+    monkeypatch.setitem(__import__("sys").modules, "igraph", None)
+    with pytest.raises(MissingDependencyError, match=r"igraph.*equigraph\[peers\]"):
+        Leiden().fit(make_graph(8, 0))
+
+
+def test_random_labels_have_the_sizes_asked_for(make_graph):
+    adjacency = make_graph(20, 0)
+    equal = RandomClustering(3, random_state=0).fit_predict(adjacency)
+    assert np.bincount(equal).tolist() == [7, 7, 6]
+    given = RandomClustering(3, sizes=[2, 15, 3], random_state=0).fit_predict(adjacency)
+    assert np.bincount(given).tolist() == [15, 3, 2]
+    assert np.array_equal(given, RandomClustering(3, sizes=(2, 15, 3), random_state=0).fit_predict(adjacency))
+    assert not np.array_equal(equal, RandomClustering(3, random_state=1).fit_predict(adjacency))
+
+
+@pytest.mark.parametrize("sizes", [[10, 10], [5, 5, 11], [20, 0, 0], [6.5, 6.5, 7]])
+def test_sizes_that_do_not_fit_are_refused(sizes):
+    with pytest.raises(ParameterError, match="sizes"):
+        cluster_sizes(20, 3, sizes)
+
+
+def test_random_labels_mirror_the_population_and_have_no_modularity(make_skewed, naive):
+    adjacency, codes = make_skewed(0)
+    labels = RandomClustering(3, random_state=0).fit_predict(adjacency)
+    assert naive.naive_notion(labels, codes, "normalized") > 0.8
+    assert abs(naive.naive_modularity(adjacency.toarray(), labels)) < 0.05

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from equigraph.community import FairLouvain, exactly_k
+from equigraph.community.exact_k import merge_clusters
+from equigraph.community.louvain import fair_louvain
+from equigraph.exceptions import FairnessIgnoredWarning, InfeasibleError, InputError, ParameterError
+
+NOTIONS = ("normalized", "balance", "mouflon")
+
+
+@pytest.mark.parametrize("k", range(2, 11))
+@pytest.mark.parametrize("fairness", [0.0, 0.5, 1.0])
+def test_exactly_k_clusters_on_tiny_graphs(tiny, k, fairness):
+    codes = np.arange(12) % 3
+    for notion in NOTIONS:
+        found = fair_louvain(tiny, codes, n_clusters=k, fairness=fairness, notion=notion)
+        assert np.bincount(found.labels, minlength=k).min() >= 1
+        assert found.labels.max() + 1 == k
+
+
+@pytest.mark.parametrize("start", [np.zeros(12, dtype=int), np.arange(12), np.arange(12) // 3 * 7])
+@pytest.mark.parametrize("k", [1, 2, 5, 12])
+def test_exactly_k_from_any_labels(tiny, start, k):
+    labels = exactly_k(tiny, start, k, np.arange(12) % 2, fairness=0.3)
+    assert sorted(set(labels.tolist())) == list(range(k))
+
+
+def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
+    monkeypatch.setattr("equigraph.community.exact_k._MOST_PAIRED", 16)
+    adjacency = make_graph(150, 0, density=0.01)
+    assert (np.diff(adjacency.indptr) == 0).sum() > 5
+    for k in (3, 16, 40):
+        labels = exactly_k(adjacency, np.arange(150), k, np.arange(150) % 2, fairness=0.2)
+        assert np.bincount(labels).size == k
+        assert np.bincount(labels).min() >= 1
+
+
+def test_exactly_k_refuses_what_cannot_be(tiny):
+    with pytest.raises(InfeasibleError, match="13 non-empty clusters"):
+        exactly_k(tiny, np.zeros(12, dtype=int), 13)
+    with pytest.raises(InputError, match="labels"):
+        exactly_k(tiny, np.full(12, -1), 2)
+
+
+def test_cliques_are_found_at_f_zero_for_every_k_that_fits():
+    dense = np.kron(np.eye(5), np.ones((6, 6)) - np.eye(6))
+    dense[np.arange(0, 24, 6), np.arange(6, 30, 6)] = 1
+    dense = np.maximum(dense, dense.T)
+    model = FairLouvain(5, fairness=0, random_state=0).fit(dense)
+    assert model.labels_.tolist() == np.repeat(np.arange(5), 6).tolist()
+    assert FairLouvain(fairness=0, random_state=0).fit(dense).n_clusters_ == 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_modularity_at_f_zero_is_that_of_the_libraries(seed, make_skewed):
+    networkx = pytest.importorskip("networkx")
+    adjacency, _ = make_skewed(seed, n_blocks=8, inside=0.2)
+    graph = networkx.from_scipy_sparse_array(adjacency)
+    peer = networkx.community.louvain_communities(graph, seed=seed)
+    reference = networkx.community.modularity(graph, peer)
+    assert fair_louvain(adjacency, fairness=0.0, seed=seed).modularity > 0.98 * reference
+
+
+def test_modularity_on_lastfm_is_that_of_leiden(data_dir):
+    pytest.importorskip("igraph")
+    from equigraph.community import Leiden
+    from equigraph.datasets import fetch_lastfm
+    from equigraph.metrics import modularity_score
+
+    data = fetch_lastfm()
+    ours = FairLouvain(fairness=0, random_state=0).fit(data.adjacency).labels_
+    leiden = Leiden(random_state=0).fit(data.adjacency).labels_
+    assert modularity_score(data.adjacency, ours) > 0.99 * modularity_score(data.adjacency, leiden)
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_raising_the_dial_does_not_lower_the_notion(notion, make_skewed):
+    dial = (0.0, 0.2, 0.5, 0.8)
+    means = []
+    for fairness in dial:
+        scores = []
+        for seed in range(4):
+            adjacency, codes = make_skewed(seed, paired=2)
+            found = fair_louvain(adjacency, codes, n_clusters=6, fairness=fairness, notion=notion, seed=seed)
+            scores.append(found.notion)
+        means.append(np.mean(scores))
+    assert means[0] < 0.4
+    assert means[-1] > 0.9
+    assert np.all(np.diff(means) > -0.01)
+
+
+def test_a_large_dial_does_not_freeze_at_pairs(make_skewed):
+    adjacency, codes = make_skewed(0)
+    found = fair_louvain(adjacency, codes, fairness=0.9)
+    assert np.bincount(found.labels).min() > 5
+    assert found.notion > 0.95
+    assert found.modularity > 0.3
+
+
+def test_the_free_search_is_no_worse_than_its_own_clusters_merged(make_skewed):
+    from equigraph.community.aggregate import first_level, scores_of
+    from equigraph.community.objective import make_objective
+
+    adjacency, codes = make_skewed(1)
+    found = fair_louvain(adjacency, codes, fairness=0.5)
+    objective, codes, n_groups = make_objective(
+        codes,
+        None,
+        n_nodes=codes.size,
+        total=adjacency.sum(),
+        fairness=0.5,
+        notion="normalized",
+        resolution=1.0,
+    )
+    level = first_level(adjacency, codes, n_groups)
+    merged = merge_clusters(level, found.labels, 2, found.labels.max() + 1, objective)
+    assert objective.value(*scores_of(level, merged, objective)) <= found.objective + 2e-3
+
+
+@pytest.mark.parametrize("n_clusters", [None, 4])
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_scores_agree_with_the_metrics(n_clusters, notion, make_skewed):
+    from equigraph import metrics
+
+    score = {
+        "normalized": metrics.normalized_balance_score,
+        "balance": metrics.balance_score,
+        "mouflon": metrics.mouflon_balance_score,
+    }[notion]
+    adjacency, codes = make_skewed(2)
+    model = FairLouvain(n_clusters, fairness=0.4, notion=notion, resolution=1.2, random_state=1)
+    model.fit(adjacency, sensitive_features=codes)
+    q = metrics.modularity_score(adjacency, model.labels_, resolution=1.2)
+    fair = score(model.labels_, sensitive_features=codes)
+    assert model.objective_ == pytest.approx(0.6 * q + 0.4 * fair, abs=1e-9)
+    assert model.n_clusters_ == np.unique(model.labels_).size
+
+
+def test_same_seed_same_labels_and_float32_and_int64_agree(make_skewed):
+    from scipy import sparse
+
+    adjacency, codes = make_skewed(3)
+    model = FairLouvain(fairness=0.3, random_state=5)
+    first = model.fit_predict(adjacency, sensitive_features=codes)
+    again = clone(model).fit_predict(adjacency.astype(np.float32), sensitive_features=codes)
+    arrays = (adjacency.data, adjacency.indices.astype(np.int64), adjacency.indptr.astype(np.int64))
+    wide = clone(model).fit_predict(sparse.csr_array(arrays, shape=adjacency.shape), sensitive_features=codes)
+    assert np.array_equal(first, again)
+    assert np.array_equal(first, wide)
+
+
+def test_labels_do_not_depend_on_the_number_of_threads(make_skewed):
+    import numba
+
+    adjacency, codes = make_skewed(4)
+    model = FairLouvain(4, fairness=0.3, random_state=5)
+    before = numba.get_num_threads()
+    labels = []
+    try:
+        for threads in {1, before}:
+            numba.set_num_threads(threads)
+            labels.append(model.fit_predict(adjacency, sensitive_features=codes))
+    finally:
+        numba.set_num_threads(before)
+    assert all(np.array_equal(labels[0], one) for one in labels)
+
+
+def test_weights_count(make_graph):
+    # A ring of four: the two heavy edges make the clusters, whichever they are.
+    for shift in (0, 1):
+        ring = np.zeros((4, 4))
+        for i in range(4):
+            ring[i, (i + 1) % 4] = ring[(i + 1) % 4, i] = 5.0 if (i + shift) % 2 == 0 else 1.0
+        labels = FairLouvain(2, fairness=0, random_state=0).fit_predict(ring)
+        assert (labels[0] == labels[1]) == (shift == 0)
+
+
+def test_a_node_without_edges_joins_for_fairness_when_k_is_fixed():
+    dense = np.zeros((9, 9))
+    dense[:4, :4] = np.ones((4, 4)) - np.eye(4)
+    dense[4:8, 4:8] = np.ones((4, 4)) - np.eye(4)
+    codes = [0, 0, 1, 1, 0, 0, 0, 1, 1]
+    free = FairLouvain(fairness=0, random_state=0).fit(dense)
+    assert free.n_clusters_ == 3
+    labels = FairLouvain(2, fairness=0.3, random_state=0).fit_predict(dense, sensitive_features=codes)
+    assert labels[8] == labels[4]
+
+
+def test_without_groups_there_is_a_warning_and_modularity_alone(make_skewed):
+    adjacency, _ = make_skewed(0)
+    with pytest.warns(FairnessIgnoredWarning):
+        labels = FairLouvain(fairness=0.5, random_state=0).fit_predict(adjacency)
+    assert np.array_equal(labels, FairLouvain(fairness=0, random_state=0).fit_predict(adjacency))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"fairness": 1.1}, {"notion": "parity"}, {"n_clusters": 1}, {"max_passes": 0}, {"resolution": -1}]
+)
+def test_bad_parameters_are_named(bad, make_graph):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        FairLouvain(**bad).fit(make_graph(8, 0), sensitive_features=np.arange(8) % 2)
+
+
+def test_importing_the_folder_loads_no_compiler_and_no_peer():
+    heavy = ("numba", "igraph", "networkit", "leidenalg")
+    code = f"import sys, equigraph.community; print([m for m in {heavy} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
