@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from equigraph.community import FairLouvain, exactly_k
-from equigraph.community.exact_k import merge_clusters
+from equigraph.community import FairLouvain
 from equigraph.community.louvain import fair_louvain
 from equigraph.exceptions import FairnessIgnoredWarning, InfeasibleError, InputError, ParameterError
+from equigraph.refinement.exact_k import exactly_k, merge_clusters
 
 NOTIONS = ("normalized", "balance", "mouflon")
 
@@ -33,7 +33,7 @@ def test_exactly_k_from_any_labels(tiny, start, k):
 
 
 def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
-    monkeypatch.setattr("equigraph.community.exact_k._MOST_PAIRED", 16)
+    monkeypatch.setattr("equigraph.refinement.exact_k._MOST_PAIRED", 16)
     adjacency = make_graph(150, 0, density=0.01)
     assert (np.diff(adjacency.indptr) == 0).sum() > 5
     for k in (3, 16, 40):
@@ -105,8 +105,8 @@ def test_a_large_dial_does_not_freeze_at_pairs(make_skewed):
 
 
 def test_the_free_search_is_no_worse_than_its_own_clusters_merged(make_skewed):
-    from equigraph.community.aggregate import first_level, scores_of
-    from equigraph.community.objective import make_objective
+    from equigraph.refinement.aggregate import first_level, scores_of
+    from equigraph.refinement.objective import make_objective
 
     adjacency, codes = make_skewed(1)
     found = fair_louvain(adjacency, codes, fairness=0.5)

@@ -1,8 +1,7 @@
 """Modularity methods: a fair Louvain of our own, adapters of Leiden and Louvain, and random labels."""
 
 from equigraph.community.adapters import Leiden, Louvain
-from equigraph.community.exact_k import exactly_k
 from equigraph.community.louvain import FairLouvain
 from equigraph.community.random import RandomClustering
 
-__all__ = ["FairLouvain", "Leiden", "Louvain", "RandomClustering", "exactly_k"]
+__all__ = ["FairLouvain", "Leiden", "Louvain", "RandomClustering"]

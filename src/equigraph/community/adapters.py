@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.community.exact_k import exactly_k
 from equigraph.exceptions import require
 from equigraph.parameters import Choice, Constraint, Integer, Real
 from equigraph.randomness import RandomState
+from equigraph.refinement.exact_k import exactly_k
 
 
 class _Adapter(GraphClusterer):

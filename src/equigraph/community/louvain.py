@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.community.aggregate import Level, compact, first_level, scores_of
-from equigraph.community.exact_k import fix_clusters, merge_clusters
-from equigraph.community.multilevel import climb
-from equigraph.community.objective import NOTIONS, Objective, make_objective
 from equigraph.parameters import Choice, Constraint, Integer, Real
 from equigraph.randomness import RandomState
+from equigraph.refinement.aggregate import Level, compact, first_level, scores_of
+from equigraph.refinement.exact_k import fix_clusters, merge_clusters
+from equigraph.refinement.multilevel import climb
+from equigraph.refinement.objective import NOTIONS, Objective, make_objective
 
 # Where the dial rests on its way up.
 _DIAL = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85)

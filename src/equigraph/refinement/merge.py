@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from equigraph.community.moves import better, notion_change, score
+from equigraph.refinement.moves import better, notion_change, score
 
 
 @njit(cache=True)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equigraph.community.aggregate import aggregate, compact, first_level, scores_of
-from equigraph.community.exact_k import merge_clusters
-from equigraph.community.multilevel import climb, local_moves
-from equigraph.community.objective import make_objective
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.refinement.aggregate import aggregate, compact, first_level, scores_of
+from equigraph.refinement.exact_k import merge_clusters
+from equigraph.refinement.multilevel import climb, local_moves
+from equigraph.refinement.objective import make_objective
 
 NOTIONS = ("normalized", "balance", "mouflon")
 SETTINGS = settings(

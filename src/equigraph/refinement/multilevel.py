@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.community.aggregate import Level, aggregate, compact
-from equigraph.community.objective import Objective
+from equigraph.refinement.aggregate import Level, aggregate, compact
+from equigraph.refinement.objective import Objective
 
 if TYPE_CHECKING:
-    from equigraph.community.moves import Sites, Terms
+    from equigraph.refinement.moves import Sites, Terms
 
 # Parts of clusters make the next level only if it is this much smaller, and whole clusters do otherwise.
 _LEAST_SHRINKAGE = 0.8
@@ -30,7 +30,7 @@ class Moved:
 
 def terms_of(objective: Objective) -> Terms:
     """Return the objective in the form that compiled code takes."""
-    from equigraph.community.moves import Terms
+    from equigraph.refinement.moves import Terms
 
     return Terms(
         objective.shares,
@@ -44,7 +44,7 @@ def terms_of(objective: Objective) -> Terms:
 
 def sites_of(level: Level, bounds: NDArray[np.int64] | None = None) -> Sites:
     """Return the level in the form that compiled code takes."""
-    from equigraph.community.moves import Sites
+    from equigraph.refinement.moves import Sites
 
     if bounds is None:
         bounds = np.zeros(level.n_nodes, dtype=np.int64)
@@ -93,7 +93,7 @@ def local_moves(
         The new labels. With ``least_gain=0``, fewer visits and moves than allowed mean that no move to the cluster of a
         neighbour, or to a cluster of its own, raises the objective.
     """
-    from equigraph.community.moves import move_nodes, start
+    from equigraph.refinement.moves import move_nodes, start
 
     n = level.n_nodes
     sites, terms = sites_of(level, bounds), terms_of(objective)

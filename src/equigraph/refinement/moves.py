@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from equigraph.community.objective import BALANCE, MOUFLON
+from equigraph.refinement.objective import BALANCE, MOUFLON
 
 # Gains are differences of numbers of the order of one over the number of edges; below this is rounding.
 TOLERANCE = 1e-12
@@ -17,7 +17,7 @@ MOST_EVERYWHERE = 64
 
 
 class Terms(NamedTuple):
-    """The objective, as plain values; see `equigraph.community.objective.Objective`."""
+    """The objective, as plain values; see `equigraph.refinement.objective.Objective`."""
 
     shares: NDArray[np.float64]
     n_nodes: int

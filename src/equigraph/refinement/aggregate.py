@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.community.objective import Objective
 from equigraph.groups import group_sums
+from equigraph.refinement.objective import Objective
 
 
 @dataclass(frozen=True)

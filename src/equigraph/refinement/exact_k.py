@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.community.aggregate import Level, aggregate, compact, first_level
-from equigraph.community.multilevel import climb, local_moves, sites_of, terms_of
-from equigraph.community.objective import Objective, make_objective
 from equigraph.exceptions import InfeasibleError, InputError
+from equigraph.refinement.aggregate import Level, aggregate, compact, first_level
+from equigraph.refinement.multilevel import climb, local_moves, sites_of, terms_of
+from equigraph.refinement.objective import Objective, make_objective
 
 # All pairs of this many clusters are cheap to keep (8 MB) and to scan; more are first absorbed by neighbours.
 _MOST_PAIRED = 1024
@@ -151,8 +151,8 @@ def merge_clusters(
     level: Level, labels: NDArray[np.int64], n_least: int, n_most: int, objective: Objective
 ) -> NDArray[np.int64]:
     """Merge clusters greedily; return compact labels at the best moment with n_least to n_most clusters."""
-    from equigraph.community.merge import merge_pairs
-    from equigraph.community.moves import absorb, start
+    from equigraph.refinement.merge import merge_pairs
+    from equigraph.refinement.moves import absorb, start
 
     terms = terms_of(objective)
     coarse = aggregate(level, labels)

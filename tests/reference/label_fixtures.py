@@ -1,0 +1,71 @@
+"""Graphs and definitions that the tests of label search share; conftest files import the fixtures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from equigraph.graph import check_adjacency
+from tests.reference import labels_objective
+
+
+@pytest.fixture(scope="session")
+def naive():
+    """Return the module with the naive definitions."""
+    return labels_objective
+
+
+def random_graph(n, seed, density=0.25):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) < density, k=1) * rng.integers(1, 5, (n, n))
+    return check_adjacency((upper + upper.T).astype(float))
+
+
+def skewed_blocks(seed, n_blocks=6, size=30, inside=0.35, outside=0.02, paired=5):
+    """Return blocks in pairs: one block of a pair is nearly all of one group, the other of the other group."""
+    rng = np.random.default_rng(seed)
+    blocks = np.repeat(np.arange(n_blocks), size)
+    pair = blocks[:, None] // 2 == blocks[None, :] // 2
+    same = blocks[:, None] == blocks[None, :]
+    probability = np.where(same, inside, np.where(pair, paired * outside, outside))
+    upper = np.triu(rng.random(probability.shape) < probability, k=1)
+    codes = np.where(rng.random(blocks.size) < 0.9, blocks % 2, 1 - blocks % 2)
+    return check_adjacency((upper + upper.T).astype(float)), codes
+
+
+@pytest.fixture(scope="session")
+def make_graph():
+    return random_graph
+
+
+@pytest.fixture(scope="session")
+def make_skewed():
+    return skewed_blocks
+
+
+def _star(n):
+    dense = np.zeros((n, n))
+    dense[0, 1:] = dense[1:, 0] = 1
+    return dense
+
+
+def _tiny():
+    clique = np.ones((12, 12)) - np.eye(12)
+    two = np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6))
+    lonely = np.zeros((12, 12))
+    lonely[:6, :6] = np.ones((6, 6)) - np.eye(6)
+    path = np.eye(12, k=1) + np.eye(12, k=-1)
+    return {
+        "star": _star(12),
+        "clique": clique,
+        "disconnected": two,
+        "isolated": lonely,
+        "path": path,
+        "empty": np.zeros((12, 12)),
+    }
+
+
+@pytest.fixture(params=["star", "clique", "disconnected", "isolated", "path", "empty"])
+def tiny(request):
+    return sparse.csr_array(check_adjacency(_tiny()[request.param]))
