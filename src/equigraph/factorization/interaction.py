@@ -1,0 +1,130 @@
+r"""The interaction W that fits a membership best: a nonnegative least-squares problem of k (k + 1) / 2 unknowns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def fit_interaction(
+    W: NDArray[np.float64],
+    HAH: NDArray[np.float64],
+    HH: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    *,
+    capped: bool,
+    n_sweeps: int,
+    tolerance: float,
+    loops: Callable[..., None] | None = None,
+) -> NDArray[np.float64]:
+    r"""Lower the normalised objective over W by exact coordinate descent.
+
+    .. math:: \min_{W \ge 0} \; -2 \langle H^\top A H, W\rangle + \langle H^\top H W H^\top H, W\rangle
+              + \sum_l c_l \max_m W_{lm} \frac{\|h_m\|}{\|h_l\|}
+
+    It is convex where the costs are nonnegative.
+
+    Parameters
+    ----------
+    W : ndarray of shape (k, k)
+        Symmetric start; it is not changed.
+    HAH, HH : ndarray of shape (k, k)
+        :math:`H^\top A H` and :math:`H^\top H`.
+    cost : ndarray of shape (k,)
+        Penalty of each column of H, weight included.
+    capped : bool
+        True lets entries off the diagonal fall but not rise.
+    n_sweeps : int
+        Most passes over all entries.
+    tolerance : float
+        Stop when no entry moves by more, for columns of unit length.
+    loops : callable, optional
+        A compiled `interaction_sweeps`.
+
+    Examples
+    --------
+    >>> I = np.eye(2)
+    >>> fit_interaction(0 * I, 3 * I, I, np.zeros(2), capped=False, n_sweeps=5, tolerance=0.0).tolist()
+    [[3.0, 0.0], [0.0, 3.0]]
+    """
+    W = W.copy()
+    sweeps = loops or interaction_sweeps
+    sweeps(W, HH @ W @ HH, HAH, HH, cost, np.sqrt(np.diag(HH)), capped, n_sweeps, tolerance)
+    return W
+
+
+def interaction_sweeps(W, image, HAH, HH, cost, length, capped, n_sweeps, tolerance):  # type: ignore[no-untyped-def]
+    """Change W and ``image = HH W HH`` in place; written so that it can be compiled as it is."""
+    k = W.shape[0]
+    for _ in range(n_sweeps):
+        largest = 0.0
+        for i in range(k):
+            for j in range(i, k):
+                if length[i] == 0.0 or length[j] == 0.0:
+                    continue
+                value = _best_entry(W, image, HAH, HH, cost, length, i, j)
+                if capped and i != j:
+                    value = min(value, W[i, j])
+                step = value - W[i, j]
+                if step == 0.0:
+                    continue
+                W[i, j] = value
+                W[j, i] = value
+                _add_outer(image, step, HH[i], HH[j])
+                if i != j:
+                    _add_outer(image, step, HH[j], HH[i])
+                largest = max(largest, abs(step) * length[i] * length[j])
+        if largest <= tolerance:
+            break
+
+
+def _add_outer(image, factor, left, right):  # type: ignore[no-untyped-def]
+    image += factor * np.outer(left, right)
+
+
+def _add_outer_loops(image, factor, left, right):  # type: ignore[no-untyped-def]
+    """Do the same where loops are compiled: an outer product takes seconds to compile."""
+    for m in range(left.size):
+        for n in range(right.size):
+            image[m, n] += factor * (left[m] * right[n])
+
+
+def _best_entry(W, image, HAH, HH, cost, length, i, j):  # type: ignore[no-untyped-def]
+    """Return the best value of one entry of W (and its mirror) while the others stay."""
+    # A slope that sets in at a threshold: what lies between is a threshold itself.
+    if i == j:
+        curvature = 2 * HH[i, i] ** 2
+        value = W[i, i] - 2 * (image[i, i] - HAH[i, i]) / curvature
+        threshold = _strongest_other(W, length, i, i) / length[i]
+        if value > threshold:
+            value = max(threshold, value - cost[i] / curvature)
+        return max(value, 0.0)
+    curvature = 4 * (HH[i, i] * HH[j, j] + HH[i, j] ** 2)
+    value = W[i, j] - 4 * (image[i, j] - HAH[i, j]) / curvature
+    first, second = (
+        _strongest_other(W, length, i, j) / length[j],
+        _strongest_other(W, length, j, i) / length[i],
+    )
+    slope, slope_second = cost[i] * length[j] / length[i], cost[j] * length[i] / length[j]
+    if first > second:
+        first, second = second, first
+        slope, slope_second = slope_second, slope
+    # The slope that sets in last acts first when one comes from above.
+    both = value - (slope + slope_second) / curvature
+    if both > second:
+        return both
+    one = value - slope / curvature
+    if one > first:
+        return max(min(one, second), 0.0)
+    return max(min(value, first), 0.0)
+
+
+def _strongest_other(W, length, i, skip):  # type: ignore[no-untyped-def]
+    """Return the strongest link of cluster i except that to ``skip``, in units of the length of i."""
+    strongest = 0.0
+    for m in range(W.shape[0]):
+        if m != skip:
+            strongest = max(strongest, W[i, m] * length[m])
+    return strongest

@@ -1,0 +1,186 @@
+r"""The normalised objective: free of the scale of the graph, of the columns of H and of the number of nodes.
+
+.. math::
+    J(H, W) = \frac{\|A - H W H^\top\|_F^2}{\|A\|_F^2} + \mu \, \frac{R(H \, \mathrm{diag}(w)^{1/2})}{k \bar d},
+    \qquad w_l = \max_m W_{lm} \frac{\|h_m\|}{\|h_l\|},
+
+where :math:`\bar d` is the mean degree. Where the own link of a cluster is its strongest, as in any graph of cohesive
+clusters, :math:`w_l = W_{ll}`: the penalty sees the membership that has :math:`W_{ll} = 1`. The maximum over the other
+clusters steps in, without a jump, where it is not (stars, bipartite graphs, whose W has a zero diagonal). Without it
+the penalty could be gamed: one cluster, written as two equal columns with a zero diagonal, would be free of it.
+
+J does not change when a column of H is multiplied by a number and its row and column of W are divided by it: the
+squared length of column l of ``H diag(sqrt(w))`` is its strongest link in the W of columns of unit length.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.execution import Product, gram
+from equigraph.penalties import Penalty
+
+
+class Scale(NamedTuple):
+    """What makes the objective of a graph free of its scale."""
+
+    norm: float
+    mean_degree: float
+
+
+def graph_scale(product: Product) -> Scale:
+    """Return the Frobenius norm and the mean degree of the graph; one pass over it."""
+    return Scale(float(np.sqrt(product.squared_norm())), float(product(np.ones((product.n_nodes, 1))).mean()))
+
+
+def penalty_weight(weight: float, n_clusters: int, scale: Scale) -> float:
+    """Return what R is multiplied with when A is divided by its norm, and W with it."""
+    return weight * scale.norm / (n_clusters * scale.mean_degree)
+
+
+def strengths(
+    HH: NDArray[np.float64], W: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return w, and for each cluster the one that its strongest link leads to; zero for a column of zeros.
+
+    Examples
+    --------
+    >>> HH = np.diag([1.0, 4.0])
+    >>> strengths(HH, np.array([[2.0, 0.5], [0.5, 3.0]]))[0].tolist()
+    [2.0, 3.0]
+    >>> strengths(HH, np.array([[0.0, 1.0], [1.0, 0.0]]))[0].tolist()
+    [2.0, 0.5]
+    """
+    length = np.sqrt(np.diag(HH))
+    links = W * length
+    # The own link wins a tie: a tie is where nothing special should happen.
+    best = np.where(np.diag(links) >= links.max(axis=1), np.arange(length.size), links.argmax(axis=1))
+    strongest = links[np.arange(length.size), best]
+    return np.divide(strongest, length, out=np.zeros_like(length), where=length > 0), best
+
+
+def column_penalties(penalty: Penalty | None, H: NDArray) -> NDArray[np.float64]:
+    """Return R of each column of H by itself; they sum to R(H), since R is a quadratic form."""
+    if penalty is None:
+        return np.zeros(H.shape[1])
+    return 0.5 * np.einsum("ij,ij->j", H, penalty.gradient(H), dtype=np.float64)
+
+
+def normalized_error(HAH: NDArray[np.float64], HH: NDArray[np.float64], W: NDArray[np.float64]) -> float:
+    """Return the squared error for a graph of norm 1."""
+    return float(1 - 2 * np.sum(HAH * W) + np.sum((HH @ W @ HH) * W))
+
+
+def normalized_objective(
+    product: Product, H: NDArray, W: NDArray, *, penalty: Penalty | None = None, weight: float = 1.0
+) -> float:
+    r"""Return J(H, W).
+
+    Parameters
+    ----------
+    product : Product
+        Products with A; one pass over the graph is made, and one with a single column.
+    H : ndarray of shape (n_nodes, k)
+        Nonnegative membership.
+    W : ndarray of shape (k, k)
+        Nonnegative, symmetric interaction.
+    penalty : Penalty, optional
+        R.
+    weight : float
+        :math:`\mu`.
+
+    Returns
+    -------
+    float
+        J; for a graph without edges, whose norm is zero, 0.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from equigraph.execution import SerialProduct
+    >>> product = SerialProduct(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))
+    >>> round(normalized_objective(product, np.eye(2), np.array([[0.0, 3.0], [3.0, 0.0]])), 9) + 0.0
+    0.0
+    >>> normalized_objective(product, np.eye(2), np.zeros((2, 2)))
+    1.0
+    """
+    scale = graph_scale(product)
+    if scale.norm == 0:
+        return 0.0
+    W = np.asarray(W, dtype=np.float64) / scale.norm
+    HH, HAH = gram(H, H), gram(H, product(H)) / scale.norm
+    factor = penalty_weight(weight, H.shape[1], scale)
+    cost = factor * float(strengths(HH, W)[0] @ column_penalties(penalty, H)) if factor else 0.0
+    return normalized_error(HAH, HH, W) + cost
+
+
+def normalized_gradient(
+    product: Product, H: NDArray, W: NDArray, *, penalty: Penalty | None = None, weight: float = 1.0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the gradients of J with respect to H and to W, all entries of W taken as free.
+
+    J has kinks where the own link of a cluster ties with another; there it is a gradient from one side.
+
+    Parameters
+    ----------
+    product, H, W, penalty, weight
+        As for `normalized_objective`.
+
+    Returns
+    -------
+    gradient_H : ndarray of shape (n_nodes, k)
+    gradient_W : ndarray of shape (k, k)
+    """
+    scale = graph_scale(product)
+    k = H.shape[1]
+    if scale.norm == 0:
+        return np.zeros(H.shape), np.zeros((k, k))
+    H = np.asarray(H, dtype=np.float64)
+    W = np.asarray(W, dtype=np.float64) / scale.norm
+    AH, HH = product(H) / scale.norm, gram(H, H)
+    on_H = 4 * (H @ (W @ HH @ W) - AH @ W)
+    on_W = 2 * (HH @ W @ HH - gram(H, AH))
+    factor = penalty_weight(weight, k, scale)
+    if penalty is not None and factor:
+        w, best = strengths(HH, W)
+        r = column_penalties(penalty, H)
+        on_H += factor * w * penalty.gradient(H) + H * length_forces(factor * r, w, best, HH)
+        length = np.sqrt(np.diag(HH))
+        rows = np.flatnonzero(length)
+        on_W[rows, best[rows]] += factor * r[rows] * length[best[rows]] / length[rows]
+    return on_H, on_W / scale.norm
+
+
+def length_forces(
+    cost: NDArray[np.float64],
+    w: NDArray[np.float64],
+    best: NDArray[np.intp],
+    HH: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return f: the derivative of ``cost @ w`` by column l of H, through its length, is ``f[l] * h_l``.
+
+    Zero wherever the own link of every cluster is its strongest, since w then does not depend on H.
+    """
+    squares = np.diag(HH)
+    force = np.zeros(w.size)
+    for cluster in np.flatnonzero((best != np.arange(w.size)) & (w > 0)):
+        force[cluster] -= cost[cluster] * w[cluster] / squares[cluster]
+        force[best[cluster]] += cost[cluster] * w[cluster] / squares[best[cluster]]
+    return force
+
+
+def rescale(H: NDArray, W: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
+    """Return the factors with the same product H W H' whose columns are as the penalty sees them: all w are 1.
+
+    Examples
+    --------
+    >>> H, W = rescale(np.array([[1.0, 0.0], [0.0, 1.0]]), np.diag([4.0, 9.0]))
+    >>> H.tolist(), W.tolist()
+    ([[2.0, 0.0], [0.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]])
+    """
+    w, _ = strengths(gram(H, H), np.asarray(W, dtype=np.float64))
+    root = np.sqrt(np.where(w > 0, w, 1.0))
+    return H * root.astype(H.dtype), W / np.outer(root, root)

@@ -1,0 +1,299 @@
+"""Coordinate descent: it never rises, it arrives, and it costs one pass over the graph per step."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.callbacks import Notifier
+from equigraph.exceptions import ParameterError
+from equigraph.execution import SerialProduct, gram
+from equigraph.factorization.coordinate import coordinate_descent
+from equigraph.factorization.multiplicative import Status, multiplicative_updates
+from equigraph.factorization.normalized import (
+    normalized_gradient,
+    normalized_objective,
+    strengths,
+)
+from equigraph.factorization.starts import random_start, spectral_start, svd_start
+from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Penalty, Scatter
+
+
+def random_graph(rng, n, kind="random"):
+    if kind == "star":
+        A = np.zeros((n, n))
+        A[0, 1:] = A[1:, 0] = 1
+        return sparse.csr_array(A)
+    weights = rng.random((n, n)) + 0.1
+    upper = np.triu((rng.random((n, n)) < 0.3) * weights, 1)
+    if kind == "bipartite":
+        side = np.arange(n) % 2
+        upper = upper * (side[:, None] != side)
+    if kind == "planted":
+        cluster = np.arange(n) % 3
+        upper = np.triu(rng.random((n, n)) < np.where(cluster[:, None] == cluster, 0.6, 0.05), 1) + np.zeros(
+            (n, n)
+        )
+    upper[0, 1] = 1.0
+    return sparse.csr_array(upper + upper.T)
+
+
+def penalties(rng, n):
+    groups = np.r_[0, 1, 2, rng.integers(0, 3, n - 3)]
+    similarity = random_graph(rng, n)
+    return {
+        "none": None,
+        "scatter": Scatter(groups),
+        "parity": GroupParity(groups),
+        "contrastive": Contrastive(groups, self_pairs=False),
+        "graph": GraphPenalty(similarity),
+        "sum": Scatter(groups) + 0.5 * GraphPenalty(similarity),
+    }
+
+
+class CountingProduct(SerialProduct):
+    passes = 0
+
+    def __call__(self, panel):
+        self.passes += 1
+        return super().__call__(panel)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["random", "star", "bipartite", "planted"]),
+    name=st.sampled_from(["none", "scatter", "parity", "contrastive", "graph", "sum"]),
+    n=st.integers(4, 30),
+    k=st.integers(1, 4),
+    weight=st.sampled_from([0.0, 1e-3, 0.3, 3.0, 100.0, 1e5]),
+    start=st.sampled_from([random_start, svd_start, spectral_start]),
+    seed=st.integers(0, 2**16),
+)
+def test_objective_never_rises_and_is_the_one_of_the_factors(kind, name, n, k, weight, start, seed):
+    rng = np.random.default_rng(seed)
+    product = SerialProduct(random_graph(rng, n, kind))
+    penalty = penalties(rng, n)[name]
+    H, W = start(product.adjacency, k, rng)
+    factors = coordinate_descent(
+        product, H, W, penalty=penalty, weight=weight, max_iter=30, tol=0, use_compiled=False
+    )
+    assert np.isfinite(factors.history).all()
+    assert (np.diff(factors.history) <= 1e-12 * np.abs(factors.history[:-1])).all()
+    assert (factors.H >= 0).all()
+    assert (factors.W >= 0).all()
+    np.testing.assert_array_equal(factors.W, factors.W.T)
+    last = normalized_objective(product, factors.H, factors.W, penalty=penalty, weight=weight)
+    assert last == pytest.approx(factors.history[-1], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["none", "scatter", "graph"])
+def test_one_pass_over_the_graph_per_step(name):
+    rng = np.random.default_rng(0)
+    product = CountingProduct(random_graph(rng, 40))
+    H, W = svd_start(product.adjacency, 3, rng)
+    product.passes = 0
+    factors = coordinate_descent(
+        product, H, W, penalty=penalties(rng, 40)[name], weight=1, max_iter=60, tol=0
+    )
+    assert factors.n_iter == 60
+    assert product.passes == 61
+
+
+@pytest.mark.parametrize("name", ["none", "scatter", "parity", "graph"])
+@pytest.mark.parametrize("kind", ["random", "bipartite"])
+def test_compiled_and_plain_agree(name, kind):
+    rng = np.random.default_rng(1)
+    # More nodes than a block, and not a multiple of one.
+    product = SerialProduct(random_graph(rng, 300, kind))
+    penalty = penalties(rng, 300)[name]
+    H, W = svd_start(product.adjacency, 4, rng)
+    runs = [
+        coordinate_descent(
+            product, H, W, penalty=penalty, weight=0.5, max_iter=15, tol=0, use_compiled=compiled
+        )
+        for compiled in (False, True)
+    ]
+    np.testing.assert_allclose(runs[0].history, runs[1].history, rtol=1e-10)
+    np.testing.assert_allclose(runs[0].H, runs[1].H, atol=1e-10)
+    np.testing.assert_allclose(runs[0].W, runs[1].W, atol=1e-10)
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e-3, 1e12])
+@pytest.mark.parametrize("start", [svd_start, spectral_start])
+def test_scale_of_the_graph_plays_no_part(factor, start):
+    rng = np.random.default_rng(2)
+    adjacency = random_graph(rng, 45, "planted")
+    penalty = penalties(rng, 45)["scatter"]
+    H, W = start(adjacency, 3, np.random.default_rng(0))
+    one, other = (
+        coordinate_descent(SerialProduct(A), H, W, penalty=penalty, weight=0.3, max_iter=40, tol=0)
+        for A in (adjacency, adjacency * factor)
+    )
+    np.testing.assert_allclose(other.history, one.history, rtol=1e-9)
+    np.testing.assert_array_equal(other.H.argmax(axis=1), one.H.argmax(axis=1))
+    np.testing.assert_allclose(other.H, one.H * np.sqrt(factor), atol=1e-6 * other.H.max())
+    np.testing.assert_allclose(other.W, one.W, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"), [("none", 0.0), ("scatter", 0.3), ("scatter", 3.0), ("graph", 0.003)]
+)
+def test_stationary_at_convergence(name, weight):
+    rng = np.random.default_rng(3)
+    adjacency = random_graph(rng, 60, "planted")
+    product = SerialProduct(adjacency / np.sqrt((adjacency.data**2).sum()))
+    options = {"penalty": penalties(rng, 60)[name], "weight": weight}
+    H, W = spectral_start(product.adjacency, 3, rng)
+    factors = coordinate_descent(product, H, W, max_iter=3000, tol=1e-12, **options)
+    assert factors.status is Status.CONVERGED
+    for factor, gradient in zip(
+        (factors.H, factors.W), normalized_gradient(product, factors.H, factors.W, **options), strict=True
+    ):
+        assert np.abs(factor - np.maximum(factor - gradient, 0)).max() < 1e-6
+    at_start = normalized_gradient(product, H, W, **options)[0]
+    assert np.abs(at_start).max() > 1e-2
+
+
+@pytest.mark.parametrize("kind", ["random", "star", "bipartite"])
+def test_columns_have_the_scale_that_the_penalty_sees(kind):
+    rng = np.random.default_rng(4)
+    product = SerialProduct(random_graph(rng, 30, kind))
+    H, W = random_start(product.adjacency, 2, rng)
+    factors = coordinate_descent(
+        product, H, W, penalty=penalties(rng, 30)["scatter"], weight=0.1, max_iter=60
+    )
+    alive = factors.H.any(axis=0)
+    np.testing.assert_allclose(strengths(gram(factors.H, factors.H), factors.W)[0][alive], 1, rtol=1e-9)
+
+
+def test_star_is_found():
+    product = SerialProduct(random_graph(None, 20, "star"))
+    H, W = random_start(product.adjacency, 2, np.random.default_rng(5))
+    factors = coordinate_descent(product, H, W, max_iter=300, tol=0)
+    assert factors.history[-1] < 1e-6
+    labels = factors.H.argmax(axis=1)
+    assert (labels[1:] != labels[0]).all()
+
+
+def test_single_precision_follows_double():
+    rng = np.random.default_rng(6)
+    adjacency = random_graph(rng, 80, "planted")
+    penalty = penalties(rng, 80)["scatter"]
+    H, W = spectral_start(adjacency, 3, rng)
+    for compiled in (False, True):
+        double, single = (
+            coordinate_descent(
+                SerialProduct(adjacency.astype(dtype)),
+                H.astype(dtype),
+                W,
+                penalty=penalty,
+                weight=0.3,
+                max_iter=40,
+                tol=0,
+                use_compiled=compiled,
+            )
+            for dtype in (np.float64, np.float32)
+        )
+        assert single.H.dtype == np.float32
+        assert single.history[-1] == pytest.approx(double.history[-1], rel=1e-4)
+        assert (np.diff(single.history) <= 0).all()
+
+
+def test_isolated_nodes_get_rows_of_zeros():
+    rng = np.random.default_rng(7)
+    adjacency = random_graph(rng, 30).tolil()
+    adjacency[:, [3, 9]] = 0
+    adjacency[[3, 9]] = 0
+    adjacency = sparse.csr_array(adjacency.tocsr())
+    adjacency.eliminate_zeros()
+    H, W = svd_start(adjacency, 3, rng)
+    factors = coordinate_descent(SerialProduct(adjacency), H, W, max_iter=200, tol=0)
+    assert np.abs(factors.H[[3, 9]]).max() < 1e-6 * factors.H.max()
+
+
+def test_graph_without_edges():
+    empty = SerialProduct(sparse.csr_array((5, 5)))
+    factors = coordinate_descent(empty, np.ones((5, 2)), np.eye(2))
+    assert factors.status is Status.CONVERGED
+    assert not factors.H.any()
+    assert normalized_objective(empty, factors.H, factors.W) == 0
+
+
+def test_start_that_explains_nothing():
+    # One cluster per side of a single edge, with a W that only has links within clusters.
+    product = SerialProduct(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))
+    factors = coordinate_descent(product, np.eye(2), np.eye(2), max_iter=20)
+    assert factors.history[-1] == pytest.approx(0, abs=1e-12)
+
+
+def test_start_is_not_changed_and_runs_repeat():
+    rng = np.random.default_rng(8)
+    product = SerialProduct(random_graph(rng, 30))
+    H, W = svd_start(product.adjacency, 3, rng)
+    copies = H.copy(), W.copy()
+    runs = [coordinate_descent(product, H, W, max_iter=20, tol=0) for _ in range(2)]
+    np.testing.assert_array_equal(H, copies[0])
+    np.testing.assert_array_equal(W, copies[1])
+    np.testing.assert_array_equal(runs[0].H, runs[1].H)
+
+
+def test_tolerance_and_callback_stop():
+    rng = np.random.default_rng(9)
+    product = SerialProduct(random_graph(rng, 30, "planted"))
+    H, W = svd_start(product.adjacency, 3, rng)
+    early = coordinate_descent(product, H, W, max_iter=2000, tol=1e-4)
+    assert early.status is Status.CONVERGED
+    assert early.change < 1e-4
+    assert early.n_iter < 500
+    stopped = coordinate_descent(product, H, W, notify=Notifier(lambda progress: progress.step == 7))
+    assert stopped.status is Status.STOPPED
+    assert stopped.n_iter == 7
+
+
+def test_bad_penalties_are_refused():
+    class Unbounded(Penalty):
+        def positive(self, H):
+            return H
+
+        def negative(self, H):
+            return 0 * H
+
+    product = SerialProduct(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))
+    with pytest.raises(ParameterError, match=r"Unbounded\.curvature\(\) is not finite"):
+        coordinate_descent(product, np.eye(2), np.eye(2), penalty=Unbounded(), weight=1.0)
+    with pytest.raises(ParameterError, match="at least 0; got -1"):
+        coordinate_descent(product, np.eye(2), np.eye(2), penalty=Unbounded(), weight=-1)
+
+
+def test_nothing_is_compiled_at_import_or_for_small_graphs():
+    script = (
+        "import sys, numpy as np\n"
+        "from scipy import sparse\n"
+        "from equigraph.execution import SerialProduct\n"
+        "from equigraph.factorization.coordinate import coordinate_descent\n"
+        "coordinate_descent(SerialProduct(sparse.csr_array([[0., 1.], [1., 0.]])), np.eye(2), np.eye(2))\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("start", [svd_start, spectral_start])
+@pytest.mark.parametrize("name", ["diaries", "facebook"])
+def test_fifty_passes_do_what_five_hundred_multiplicative_ones_do(data_dir, name, start):
+    from equigraph.datasets import load
+
+    adjacency = load(name).adjacency
+    product = SerialProduct(adjacency)
+    ours, theirs = [], []
+    for seed in range(5):
+        H, W = start(adjacency, 5, np.random.default_rng(seed))
+        ours.append(coordinate_descent(product, H, W, max_iter=49, tol=0).history[-1])
+        factors = multiplicative_updates(product, H, W, max_iter=500, tol=0)
+        theirs.append(normalized_objective(product, factors.H, factors.W))
+    assert np.median(ours) <= 1.005 * np.median(theirs)
