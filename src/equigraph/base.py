@@ -15,11 +15,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, GraphError, GroupsError, warn
-from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.graph import Graph, as_graph
+from equigraph.graph.attributes import attach, take_groups
+from equigraph.graph.messages import as_calls
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.sums import indicator
 from equigraph.parameters import Constraint, Integer, Seed, check_parameters
 from equigraph.randomness import as_seed
+from equigraph.words import count
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     -------------------------
     labels_ : ndarray of shape (n_nodes,)
         Cluster of each node. Clusters are numbered by size, largest first (ties: by their first node).
-    membership_ : ndarray of shape (n_nodes, n_clusters)
-        H; ``membership_.argmax(axis=1) == labels_``.
-    interaction_ : ndarray of shape (n_clusters, n_clusters)
-        W.
+    membership_ : ndarray or csr_array of shape (n_nodes, n_clusters)
+        H; ``np.asarray(membership_.argmax(axis=1)).ravel() == labels_``. With ``n_clusters=None``, where the
+        clusters may be nearly as many as the nodes, a sparse one-hot array.
+    interaction_ : ndarray or csr_array of shape (n_clusters, n_clusters)
+        W; sparse where ``membership_`` is.
     n_nonempty_clusters_ : int
         Clusters that have a node. Fewer than asked for is also an `EmptyClusterWarning`.
     seed_ : int
@@ -105,8 +109,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         y : None
             Ignored; present by scikit-learn's convention.
         sensitive_features : array-like of shape (n_nodes,), optional
-            Group of each node, in node order; a mapping from node name to group also works. By default the
-            groups that came with the graph; without any there is no fairness term.
+            Group of each node, in node order; a mapping from node name to group, or a pandas Series with the
+            node names as its index, also works. An edge table takes only these, since its nodes are sorted
+            by name. By default the groups that came with the graph; without any there is no fairness term.
 
         Returns
         -------
@@ -131,7 +136,10 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         """Check parameters and input, and return the problem to solve."""
         name = type(self).__name__
         check_parameters(name, self._parameters, self.get_params(deep=False))
-        graph = as_graph(X)
+        try:
+            graph = as_graph(X)
+        except GraphError as error:
+            raise as_calls(error) from error.__cause__
         self.n_features_in_ = graph.n_nodes
         if hasattr(X, "columns") and graph.positional and graph.node_names.dtype.kind in "OUT":
             self.feature_names_in_ = np.asarray(graph.node_names, dtype=object)
@@ -143,7 +151,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 f"{name}: n_clusters={n_clusters} needs at least as many nodes; the graph has "
                 f"{graph.n_nodes} (n_samples={graph.n_nodes})."
             )
-        groups = self._groups_of(graph, sensitive_features)
+        # Only who made a Graph has seen its order; the nodes of an edge table are sorted behind one's back.
+        order_known = graph.positional or isinstance(X, Graph)
+        groups = self._groups_of(graph, _in_node_order(graph, sensitive_features, order_known))
         self.seed_ = as_seed(getattr(self, "random_state", None))
         return Problem(graph=graph, groups=groups, seed=self.seed_)
 
@@ -162,26 +172,35 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             return None
         if sensitive_features is None:
             sensitive_features = graph.sensitive_features
-        elif not isinstance(sensitive_features, Groups):
-            sensitive_features = read_graph(graph, groups=sensitive_features).sensitive_features
         assert sensitive_features is not None
         groups = encode_groups(sensitive_features, n_nodes=graph.n_nodes)
         if groups.n_groups < 2 and (self._fairness_wanted() or self._requires_groups):
             raise GroupsError(
-                f"{name}: the sensitive feature is constant ({groups.names[0]!r} for all {groups.n_nodes} nodes), "
-                "so no clustering is fairer than another: give an attribute with two or more values, or no fairness."
+                f"{name}: the sensitive feature is constant ({groups.names.tolist()[0]!r} for all "
+                f"{count(groups.n_nodes, 'node')}), so no clustering is fairer than another: give an attribute "
+                "with two or more values, or no fairness."
             )
         return groups
 
     def _finish(self, problem: Problem, clustering: Clustering) -> Self:
         """Number the clusters by size and set the fitted attributes."""
-        membership, order = _by_size(_membership_of(clustering, self._n_columns(clustering)))
-        labels = membership.argmax(axis=1)
-        interaction = clustering.interaction
-        if interaction is None:
-            interaction = mean_interaction(problem.adjacency, labels, membership.shape[1])
+        membership: NDArray | sparse.csr_array
+        interaction: NDArray | sparse.csr_array | None
+        if clustering.membership is None:
+            assert clustering.labels is not None
+            n_clusters = self._n_columns(clustering)
+            labels, order = _labels_by_size(clustering.labels, n_clusters)
+            membership = indicator(labels, n_clusters)
         else:
-            interaction = interaction[np.ix_(order, order)]
+            membership, order = _by_size(clustering.membership)
+            labels = membership.argmax(axis=1)
+        if clustering.interaction is not None:
+            interaction = clustering.interaction[np.ix_(order, order)]
+        else:
+            interaction = sparse_interaction(problem.adjacency, labels, membership.shape[1])
+        # As many clusters as come out may be nearly as many as nodes, and then these would be n x n.
+        if getattr(self, "n_clusters", None) is not None:
+            membership, interaction = _dense(membership), _dense(interaction)
         self.labels_ = labels
         self.membership_ = membership
         self.interaction_ = interaction
@@ -220,17 +239,48 @@ def mean_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters: i
 
     For one-hot H this is the W that minimises :math:`\|A - H W H^\top\|`; rows of empty clusters are 0.
     """
+    return sparse_interaction(adjacency, labels, n_clusters).toarray()
+
+
+def sparse_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters: int) -> sparse.csr_array:
+    """Return what `mean_interaction` says, where there may be as many clusters as nodes."""
     onehot = indicator(labels.astype(np.intp), n_clusters)
-    weight = (onehot.T @ (adjacency @ onehot)).toarray()
-    sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
-    return weight / np.outer(sizes, sizes)
+    weight = (onehot.T @ (adjacency @ onehot)).tocoo()
+    rows, columns = weight.coords
+    sizes = np.bincount(labels, minlength=n_clusters)
+    mean = weight.data / (sizes[rows].astype(np.float64) * sizes[columns])
+    return sparse.csr_array((mean, (rows, columns)), shape=weight.shape)
 
 
-def _membership_of(clustering: Clustering, n_columns: int) -> NDArray:
-    if clustering.membership is not None:
-        return clustering.membership
-    assert clustering.labels is not None
-    return indicator(np.asarray(clustering.labels, dtype=np.intp), n_columns).toarray()
+def _in_node_order(graph: Graph, sensitive_features: Any, order_known: bool) -> Any:
+    """Return groups as an array in node order, where they are not None or encoded already."""
+    if sensitive_features is None or isinstance(sensitive_features, Groups):
+        return sensitive_features
+    given = take_groups(sensitive_features, None, None, graph)
+    try:
+        placed = attach(graph, given, missing="error", unknown="error", order_known=order_known)
+    except GroupsError as error:
+        raise as_calls(error) from None
+    return placed.sensitive_features
+
+
+def _dense(matrix: Any) -> NDArray:
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def _labels_by_size(labels: NDArray, n_clusters: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number the clusters by size, largest first, ties by first node; return the labels and the order."""
+    order = _size_order(labels, n_clusters)
+    place = np.empty(n_clusters, dtype=np.intp)
+    place[order] = np.arange(n_clusters)
+    return place[labels], order
+
+
+def _size_order(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
+    sizes = np.bincount(labels, minlength=n_clusters)
+    first = np.full(n_clusters, labels.size)
+    np.minimum.at(first, labels, np.arange(labels.size))
+    return np.lexsort((first, -sizes))
 
 
 def _by_size(membership: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
@@ -239,14 +289,10 @@ def _by_size(membership: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
     Rows with several equal maxima change hands when columns move, so the order is repeated until it stands;
     each round only moves such rows forward, hence the bound.
     """
-    n_nodes, n_columns = membership.shape
+    n_columns = membership.shape[1]
     order = np.arange(n_columns)
     for _ in range(n_columns + 1):
-        labels = membership.argmax(axis=1)
-        sizes = np.bincount(labels, minlength=n_columns)
-        first = np.full(n_columns, n_nodes)
-        np.minimum.at(first, labels, np.arange(n_nodes))
-        step = np.lexsort((first, -sizes))
+        step = _size_order(membership.argmax(axis=1), n_columns)
         if np.array_equal(step, np.arange(n_columns)):
             break
         membership, order = membership[:, step], order[step]

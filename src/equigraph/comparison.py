@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.callbacks import Callbacks, Notifier
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import InputError, ParameterError
 from equigraph.files import atomic_path
 from equigraph.graph import Graph, read_graph
 from equigraph.methods import METHODS, Method, get_method
@@ -49,11 +49,14 @@ class ComparisonRow:
     seconds : float or None
         Median time of a fit.
     peak_mib : float or None
-        Largest growth of the process's memory during a fit, in MiB; see `PeakMemory`.
+        Median over the seeds of the growth of the process's memory in a fit, in MiB; see `PeakMemory`. What the
+        first fit imports and compiles is in it only if there are fewer than three seeds.
     notes : tuple of str
         Warnings; of each kind the first.
     error : str or None
         Why there is no result.
+    bad_input : bool
+        Whether the error is one of the input, such as too many clusters, rather than of the method.
     """
 
     method: str
@@ -69,6 +72,7 @@ class ComparisonRow:
     peak_mib: float | None = None
     notes: tuple[str, ...] = ()
     error: str | None = None
+    bad_input: bool = False
 
 
 @dataclass(frozen=True)
@@ -311,7 +315,7 @@ def _run(
             row = _row(method, results, peaks)
         # One method's failure, whatever it is, must not lose the rows of the others.
         except Exception as error:
-            row = replace(row, error=_one_line(error))
+            row = replace(row, error=_one_line(error), bad_input=isinstance(error, InputError))
             stop = notify(method.name, len(seeds), len(seeds))
     return replace(row, notes=_notes(caught)), stop
 
@@ -354,7 +358,7 @@ def _row(method: Method, results: list[ClusteringResult], peaks: list[float]) ->
         sizes=tuple(first.sizes.tolist()),
         stability=seed_stability([result.labels for result in results]),
         seconds=float(np.median([result.seconds for result in results])),
-        peak_mib=max(peaks, default=None),
+        peak_mib=float(np.median(peaks)) if peaks else None,
     )
 
 

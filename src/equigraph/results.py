@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.metadata
-import json
 import os
-import platform
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from equigraph._version import __version__
-from equigraph.exceptions import GraphError, InputError, require
+from equigraph.exceptions import GraphError, InputError
 from equigraph.files import atomic_path
-from equigraph.graph import read_graph
+from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.graph.names import texts
 from equigraph.methods import get_method
+from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
+from equigraph.words import count
 
 RESULT_FILES = ("labels.csv", "membership.npz", "interaction.csv", "result.json")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult:
+class ClusteringResult(Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -35,10 +34,10 @@ class ClusteringResult:
         Name of the estimator.
     labels : ndarray of shape (n_nodes,)
         Cluster of each node, largest cluster first.
-    membership : ndarray of shape (n_nodes, n_clusters)
-        H; its row-wise argmax are the labels.
-    interaction : ndarray of shape (n_clusters, n_clusters)
-        W.
+    membership : ndarray or csr_array of shape (n_nodes, n_clusters)
+        H; its row-wise argmax are the labels. Sparse and one-hot where no number of clusters was asked for.
+    interaction : ndarray or csr_array of shape (n_clusters, n_clusters)
+        W; sparse where the membership is.
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
     sensitive_features : ndarray of shape (n_nodes,) or None
@@ -55,12 +54,14 @@ class ClusteringResult:
         Versions of Python and of the packages that matter.
     input_hash : str
         SHA-256 of graph, names and groups.
+    attribute : str or None
+        Name of the attribute that the groups come from.
     """
 
     method: str
     labels: NDArray
-    membership: NDArray
-    interaction: NDArray
+    membership: NDArray | sparse.csr_array
+    interaction: NDArray | sparse.csr_array
     node_names: NDArray
     sensitive_features: NDArray | None
     scores: Mapping[str, Any]
@@ -69,6 +70,7 @@ class ClusteringResult:
     seconds: float
     versions: Mapping[str, str]
     input_hash: str
+    attribute: str | None = None
 
     @classmethod
     def from_estimator(
@@ -97,7 +99,7 @@ class ClusteringResult:
         graph = read_graph(graph, groups=sensitive_features)
         if graph.n_nodes != model.labels_.size:
             raise GraphError(
-                f"The model was fitted to {model.labels_.size} nodes and this graph has {graph.n_nodes}."
+                f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
             )
         scores = evaluate(
             graph.adjacency,
@@ -113,15 +115,12 @@ class ClusteringResult:
             node_names=graph.node_names,
             sensitive_features=graph.sensitive_features,
             scores=scores,
-            parameters={
-                name: _plain(value)
-                for name, value in sorted(model.get_params(deep=False).items())
-                if name != "callbacks"  # they watch the fit and have no part in its outcome
-            },
+            parameters=parameters_of(model),
             seed=model.seed_,
             seconds=seconds,
-            versions=_versions(),
+            versions=versions(),
             input_hash=graph.fingerprint(),
+            attribute=graph.attribute,
         )
 
     @property
@@ -139,43 +138,40 @@ class ClusteringResult:
 
         Strength is the share of the node's membership that its cluster holds; NaN where a node has none.
         """
-        total = self.membership.sum(axis=1, dtype=np.float64)
-        own = np.take_along_axis(self.membership, self.labels[:, None], axis=1)[:, 0]
+        total = np.asarray(self.membership.sum(axis=1, dtype=np.float64)).ravel()
+        own = self.membership.max(axis=1)  # the label is where the largest is
+        own = own.toarray().ravel() if sparse.issparse(own) else own
         strength = np.divide(own, total, out=np.full(total.shape, np.nan), where=total > 0)
         columns = {"node": self.node_names, "cluster": self.labels}
         if self.sensitive_features is not None:
             columns["group"] = self.sensitive_features
         return {**columns, "strength": strength}
 
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
-        """Return the table as a pandas, polars or pyarrow frame."""
-        import narwhals as nw
-
-        require(backend, extra="io", purpose=f"A {backend} table")
-        return nw.from_dict(self.table(), backend=backend).to_native()
-
     def to_networkx(self, graph: Any) -> Any:
-        """Return the graph as a networkx graph whose nodes carry ``cluster`` (and ``group``)."""
-        network = read_graph(graph, groups=self.sensitive_features).to_networkx()
-        for name, cluster in zip(self.node_names.tolist(), self.labels.tolist(), strict=True):
-            network.nodes[name]["cluster"] = cluster
+        """Return the graph as a networkx graph whose nodes carry ``cluster`` (and ``group``).
+
+        The graph is the one that was clustered; its nodes are found by name.
+
+        Raises
+        ------
+        GraphError
+            If its nodes are others.
+        """
+        graph = as_graph(graph)
+        names = dict(zip(texts(graph.node_names), graph.node_names.tolist(), strict=True))
+        own = texts(self.node_names)
+        if set(own) != set(names):
+            raise GraphError(
+                f"The graph has other nodes than the {self.labels.size} that were clustered: give the graph that "
+                "the result is of."
+            )
+        network = Graph(graph.adjacency, graph.node_names).to_networkx()
+        columns = {"cluster": self.labels, "group": self.sensitive_features}
+        for attribute, values in columns.items():
+            if values is not None:
+                for text, value in zip(own, values.tolist(), strict=True):
+                    network.nodes[names[text]][attribute] = value
         return network
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as csv."""
-        columns = self.table()
-        with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(columns)
-            writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as parquet (extra ``io``)."""
-        pyarrow = require("pyarrow", extra="io", purpose="Writing parquet")
-        parquet = require("pyarrow.parquet", extra="io", purpose="Writing parquet")
-        columns = {name: column.tolist() for name, column in self.table().items()}
-        with atomic_path(path) as partial:
-            parquet.write_table(pyarrow.table(columns), partial)
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the per-node arrays, ready for JSON."""
@@ -184,7 +180,7 @@ class ClusteringResult:
             "n_nodes": int(self.labels.size),
             "n_clusters": self.n_clusters,
             "sizes": self.sizes.tolist(),
-            "scores": {name: _plain(value) for name, value in self.scores.items()},
+            "scores": {name: plain(value) for name, value in self.scores.items()},
             "parameters": dict(self.parameters),
             "seed": self.seed,
             "seconds": self.seconds,
@@ -195,27 +191,39 @@ class ClusteringResult:
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write `summary` and the labels by node as JSON."""
         nodes = dict(zip(map(str, self.node_names.tolist()), self.labels.tolist(), strict=True))
-        _write_json(path, {**self.summary(), "labels": nodes})
+        write_json(path, {**self.summary(), "labels": nodes})
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write labels.csv, membership.npz, interaction.csv and result.json; result.json comes last."""
+        """Write labels.csv, membership.npz, interaction.csv and result.json; result.json comes last.
+
+        A sparse membership is written with ``scipy.sparse.save_npz``, and a sparse interaction as a table of
+        its entries, with the columns cluster, other and interaction.
+        """
         folder = Path(folder)
         self.to_csv(folder / "labels.csv")
         with atomic_path(folder / "membership.npz") as partial:
-            np.savez_compressed(partial, membership=self.membership)
-        with atomic_path(folder / "interaction.csv") as partial:
-            np.savetxt(partial, self.interaction, delimiter=",", fmt="%.10g")
-        _write_json(folder / "result.json", self.summary())
+            if sparse.issparse(self.membership):
+                sparse.save_npz(partial, self.membership)
+            else:
+                np.savez_compressed(partial, membership=self.membership)
+        if sparse.issparse(self.interaction):
+            entries = sparse.coo_array(self.interaction)
+            columns = dict(zip(("cluster", "other"), entries.coords, strict=True))
+            write_csv(folder / "interaction.csv", {**columns, "interaction": entries.data})
+        else:
+            with atomic_path(folder / "interaction.csv") as partial:
+                np.savetxt(partial, self.interaction, delimiter=",", fmt="%.10g")
+        write_json(folder / "result.json", self.summary())
 
     def __repr__(self) -> str:
         scores = ", ".join(
             f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB") if name in self.scores
         )
         found = int((self.sizes > 0).sum())
-        clusters = (
-            f"{found} clusters" if found == self.n_clusters else f"{found} of {self.n_clusters} clusters"
-        )
-        return f"ClusteringResult({self.method}, {self.labels.size} nodes in {clusters}, {scores})"
+        clusters = count(self.n_clusters, "cluster")
+        if found < self.n_clusters:
+            clusters = f"{found} of {clusters}"
+        return f"ClusteringResult({self.method}, {count(self.labels.size, 'node')} in {clusters}, {scores})"
 
 
 def cluster(
@@ -263,30 +271,3 @@ def cluster(
     start = time.perf_counter()
     model = estimator(**parameters).fit(graph)
     return ClusteringResult.from_estimator(model, graph, seconds=time.perf_counter() - start)
-
-
-def _versions() -> dict[str, str]:
-    packages = ("numpy", "scipy", "scikit-learn", "numba")
-    return {
-        "python": platform.python_version(),
-        "equigraph": __version__,
-        **{package: importlib.metadata.version(package) for package in packages},
-    }
-
-
-def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold; objects are told by their repr."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        value = value.tolist()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return repr(value)
-
-
-def _write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    with atomic_path(path) as partial:
-        partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -145,7 +145,7 @@ def test_without_groups(run: Run, files: Path) -> None:
     assert "no groups" in answer.stdout
     assert "NB" not in answer.stdout
     answer = run("cluster", files / "friends.csv", "-k", 3)
-    assert "no sensitive_features were given" in answer.stderr
+    assert "no --groups were given" in answer.stderr
 
 
 def test_reading_options(run: Run, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_reading_options(run: Run, tmp_path: Path) -> None:
     assert "zoe" in answer.stderr
     answer = run("cluster", *args, "--unknown", "ignore", "--weight", "2")
     assert answer.exit_code == 0, answer.stderr
-    assert "4 nodes, 4 edges; team: 2 blue, 2 red" in answer.stdout
+    assert "4 nodes, 4 weighted edges; team: 2 blue, 2 red" in answer.stdout
     answer = run("cluster", *args, "--unknown", "ignore", "--weight", "none")
     assert answer.exit_code == 0, answer.stderr
 
@@ -215,3 +215,62 @@ def test_a_failure_midway_keeps_the_older_result(
     assert run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out).exit_code == 0
     assert json.loads((out / "result.json").read_text())["n_clusters"] == 2
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
+
+
+def test_a_new_result_replaces_all_of_an_older_one(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    args = ["cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-q", "-o", out]
+    assert run(*args, "--plot").exit_code == 0
+    (out / "notes.txt").write_text("mine")
+    assert run(*args).exit_code == 0
+    assert sorted(file.name for file in out.iterdir()) == sorted((*RESULT_FILES, "notes.txt"))
+
+
+def test_files_of_the_user_stay_where_there_is_no_result(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "graph.png").write_text("mine")
+    args = ["cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-q", "-o", tmp_path]
+    assert run(*args).exit_code == 0
+    assert (tmp_path / "graph.png").read_text() == "mine"
+
+
+def test_result_json_goes_first_and_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    from equigraph.cli.output import complete_folder
+
+    for name in ("result.json", "labels.csv"):
+        (tmp_path / name).write_text("old")
+    moved: list[tuple[str, bool]] = []
+    real = os.replace
+
+    def watch(source: Path, target: Path) -> None:
+        moved.append((Path(target).name, (tmp_path / "result.json").exists()))
+        real(source, target)
+
+    with complete_folder(str(tmp_path)) as folder:
+        for name in ("result.json", "labels.csv", "zzz.csv"):
+            (folder / name).write_text("new")
+        monkeypatch.setattr(os, "replace", watch)
+    assert moved == [("labels.csv", False), ("zzz.csv", False), ("result.json", False)]
+    assert (tmp_path / "result.json").read_text() == "new"
+
+
+def test_columns_named_by_a_number(run: Run, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\na,b\nb,c\nc,d\n", encoding="utf-8")
+    groups = tmp_path / "groups.csv"
+    groups.write_text("2024,7,1\nred,a,x\nblue,b,x\nred,c,y\nred,d,y\n", encoding="utf-8")
+    args = ["cluster", edges, "--groups", groups, "-m", "random", "--node-column", 7]
+    assert "2024: 1 blue, 3 red" in run(*args, "--attribute", 2024).stdout
+    assert "1: 2 x, 2 y" in run(*args, "--attribute", 1).stdout
+    assert "2024: 1 blue, 3 red" in run(*args, "--attribute", 0).stdout
+
+
+def test_as_many_clusters_as_come_out(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    answer = run("cluster", "dataset:classroom", "-m", "fair-louvain", "-k", "none", "--plot", "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert (out / "interaction.png").exists()
+    assert (out / "interaction.csv").read_text().startswith("cluster,other,interaction")

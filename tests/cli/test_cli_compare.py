@@ -161,3 +161,19 @@ def test_command_json_and_fairness_of_one_method(run: Run) -> None:
     assert told["n_clusters"] == 3
     assert told["rows"][0]["NB"] > plain["rows"][0]["NB"]
     assert told["rows"][1]["NB"] == plain["rows"][1]["NB"]
+
+
+def test_peak_memory_is_the_median_of_the_seeds(room: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    from equigraph import comparison
+
+    peaks = iter([90.0, 2.0, 3.0])
+    real = comparison._fit
+    monkeypatch.setattr(comparison, "_fit", lambda *args: (real(*args)[0], next(peaks)))
+    (row,) = compare(room, methods=["random"], n_clusters=3, n_seeds=3).rows
+    assert row.peak_mib == 3
+
+
+def test_errors_of_the_input_are_marked(room: Graph) -> None:
+    (row,) = compare(room, methods=["random"], n_clusters=31, n_seeds=1).rows
+    assert row.bad_input
+    assert "n_clusters=31" in row.error

@@ -69,3 +69,22 @@ def test_demo_without_matplotlib_says_so(run: Run, tmp_path: Path, monkeypatch: 
     assert "equigraph[plot]" in answer.stderr
     assert "graph.png" not in answer.stdout
     assert {file.name for file in (tmp_path / "demo").iterdir()} == set(RESULT_FILES)
+
+
+def test_all_pictures_of_the_graph_share_one_layout(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from equigraph.plotting import GraphDisplay
+
+    seen: list[np.ndarray] = []
+    real = GraphDisplay.plot
+
+    def watch(self: GraphDisplay, *args: object, **kwargs: object) -> GraphDisplay:
+        seen.append(self.positions)
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(GraphDisplay, "plot", watch)
+    assert run("demo", "-o", tmp_path / "demo").exit_code == 0
+    assert len(seen) == 1 + len(demo.METHODS)
+    assert all(np.array_equal(positions, seen[0]) for positions in seen)

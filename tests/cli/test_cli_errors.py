@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from equigraph.cli.wording import as_flags
 from equigraph.exceptions import DatasetError
 
 Run = Callable[..., Result]
@@ -29,7 +30,7 @@ ROOM = "dataset:classroom"
         (["cluster", ROOM, "--layers", "3"], "has no option --layers; it belongs to dfnmf"),
         (
             ["cluster", ROOM, "-m", "random", "--max-iter", "3"],
-            "random has no option --max-iter; it belongs to nmtf",
+            "random has no option --max-iter; it belongs to ",
         ),
         (["cluster", ROOM, "-m", "nmtf", "--no-self-pairs"], "nmtf has no option --no-self-pairs"),
         (["cluster", ROOM, "--nonsense"], "No such option '--nonsense'"),
@@ -133,3 +134,53 @@ def test_interrupt_is_1_without_traceback(run: Run, monkeypatch: pytest.MonkeyPa
     answer = run("cluster", ROOM)
     assert answer.exit_code == 1
     assert answer.stderr.strip() == "Error: Stopped."
+
+
+@pytest.mark.parametrize(
+    ("edges", "groups", "part"),
+    [
+        ("source,target,since\na,b,1\n", None, "say --weight since, or --weight none to ignore it."),
+        ("source,target,how old\na,b,1\n", None, "say --weight 'how old', or"),
+        ("who,whom\na,b\nc,d\n", None, "may be a header: say --header or --no-header."),
+        ("a,b,1\nb,c,x\n", None, "(--weight none ignores the weights)"),
+        ("a,b,1\nb,a,2\n", None, "with --duplicates sum, max, min, mean or first."),
+        ("0,1,0,0\n0,0,1,0\n0,0,0,1\n1,0,0,0\n", None, "with --symmetrize max, min, mean or sum."),
+        ("a,b\nb,c\n", "a,x\nb,y\n", "say --missing own-group or --missing drop."),
+        (
+            "a,b\nb,c\n",
+            "a,x\nb,y\nc,y\nd,x\n",
+            "say --unknown add to add it without edges, or --unknown ignore.",
+        ),
+        ("a,b\nb,c\n", "who,t,u\na,x,1\nb,y,1\nc,y,1\n", "Name the column of the groups with --attribute:"),
+    ],
+)
+def test_messages_speak_of_options_not_of_keywords(
+    run: Run, tmp_path: Path, edges: str, groups: str | None, part: str
+) -> None:
+    (tmp_path / "edges.csv").write_text(edges, encoding="utf-8")
+    args: list[object] = ["cluster", tmp_path / "edges.csv", "-k", 2]
+    if groups is not None:
+        (tmp_path / "groups.csv").write_text(groups, encoding="utf-8")
+        args += ["--groups", tmp_path / "groups.csv"]
+    answer = run(*args)
+    assert answer.exit_code == 2
+    assert part in answer.stderr
+
+
+def test_other_words_stay_as_they_are() -> None:
+    text = "Leiden(backend='igraph') with tol=1 and weightless=3 at IFairNMTF(n_clusters=3)."
+    assert as_flags(text) == text
+    assert as_flags("NMTF: n_clusters=9 needs more.") == "NMTF: -k 9 needs more."
+    assert as_flags("read_graph(..., missing='drop').") == "--missing drop."
+
+
+def test_compare_where_every_method_fails_for_the_input(run: Run) -> None:
+    answer = run("compare", ROOM, "-k", 31, "--methods", "nmtf,random", "--seeds", 1)
+    assert answer.exit_code == 2
+    assert "nmtf failed: NMTF: -k 31 needs at least as many nodes" in answer.stdout
+
+
+def test_one_node_is_singular(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("0,2\n2,0\n", encoding="utf-8")
+    answer = run("cluster", tmp_path / "m.csv", "--format", "matrix", "-k", 2, "-m", "random")
+    assert "2 nodes, 1 weighted edge, no groups" in answer.stdout

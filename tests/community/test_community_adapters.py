@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from equigraph.community import Leiden, Louvain, RandomClustering
 from equigraph.community.random import cluster_sizes
@@ -128,3 +129,40 @@ def test_random_labels_mirror_the_population_and_have_no_modularity(make_skewed,
     labels = RandomClustering(3, random_state=0).fit_predict(adjacency)
     assert naive.naive_notion(labels, codes, "normalized") > 0.8
     assert abs(naive.naive_modularity(adjacency.toarray(), labels)) < 0.05
+
+
+def test_rounds_are_at_least_one_or_until_nothing_improves():
+    for rounds in (0, -2, 1.5):
+        with pytest.raises(ParameterError, match="n_iterations"):
+            Leiden(n_iterations=rounds).fit([[0, 1], [1, 0]])
+    pytest.importorskip("igraph")
+    assert Leiden(n_iterations=-1, random_state=0).fit_predict([[0, 1], [1, 0]]).tolist() == [0, 0]
+
+
+def test_as_many_clusters_as_come_out_are_sparse(model):
+    n = 30_000  # a dense membership would take 3.6 GB, a dense interaction 1.8 GB
+    first = np.arange(0, n, 2)
+    upper = sparse.coo_array((np.ones(n // 2), (first, first + 1)), shape=(n, n))
+    fitted = model.fit((upper + upper.T).tocsr())
+    assert fitted.membership_.shape == (n, n // 2)
+    assert fitted.interaction_.shape == (n // 2, n // 2)
+    for matrix in (fitted.membership_, fitted.interaction_):
+        assert isinstance(matrix, sparse.csr_array)
+        assert matrix.nnz <= n
+    np.testing.assert_array_equal(np.asarray(fitted.membership_.argmax(axis=1)).ravel(), fitted.labels_)
+    assert fitted.labels_[:4].tolist() == [0, 0, 1, 1]  # ties of size go by the first node
+    np.testing.assert_array_equal(fitted.interaction_.diagonal(), 0.5)
+
+
+def test_a_number_of_clusters_gives_plain_arrays(model, make_skewed):
+    adjacency, _ = make_skewed(0)
+    fitted = model.set_params(n_clusters=3).fit(adjacency)
+    assert isinstance(fitted.membership_, np.ndarray)
+    assert isinstance(fitted.interaction_, np.ndarray)
+    found = model.set_params(n_clusters=None).fit(adjacency)
+    dense = adjacency.toarray()
+    onehot = found.membership_.toarray()
+    sizes = onehot.sum(axis=0)
+    np.testing.assert_allclose(
+        found.interaction_.toarray(), onehot.T @ dense @ onehot / np.outer(sizes, sizes)
+    )

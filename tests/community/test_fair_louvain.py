@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 from equigraph.community import FairLouvain
@@ -213,3 +214,14 @@ def test_importing_the_folder_loads_no_compiler_and_no_peer():
     code = f"import sys, equigraph.community; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_the_number_of_clusters_decides_whether_the_membership_is_sparse(make_skewed):
+    adjacency, codes = make_skewed(0)
+    found = FairLouvain(random_state=0).fit(adjacency, sensitive_features=codes)
+    assert isinstance(found.membership_, sparse.csr_array)
+    assert isinstance(found.interaction_, sparse.csr_array)
+    np.testing.assert_array_equal(np.asarray(found.membership_.argmax(axis=1)).ravel(), found.labels_)
+    fixed = FairLouvain(3, random_state=0).fit(adjacency, sensitive_features=codes)
+    assert isinstance(fixed.membership_, np.ndarray)
+    assert isinstance(fixed.interaction_, np.ndarray)

@@ -339,3 +339,56 @@ def test_number_of_threads_changes_nothing(room, n_threads):
     with threadpool_limits(n_threads):
         model = fitted(room, tol=0)
     np.testing.assert_array_equal(model.membership_, fitted(room, tol=0).membership_)
+
+
+@pytest.mark.parametrize("cls", [eg.NMTF, eg.IFairNMTF])
+@pytest.mark.parametrize("given", ["H", "W"])
+def test_a_start_that_would_be_ignored_is_refused(room, cls, given):
+    start = {"H": np.ones((30, 3)), "W": np.ones((3, 3))}
+    with pytest.raises(ParameterError, match=f"{cls.__name__}: init='svd' makes its own start"):
+        cls(3).fit(room.adjacency, sensitive_features=room.sensitive_features, **{given: start[given]})
+
+
+def test_fit_predict_takes_a_start(room):
+    rng = np.random.default_rng(5)
+    start = {"H": rng.random((30, 3)), "W": rng.random((3, 3))}
+    model = eg.NMTF(3, init="custom", max_iter=3, tol=0)
+    labels = model.fit_predict(room.adjacency, **start)
+    np.testing.assert_array_equal(labels, model.fit(room.adjacency, **start).labels_)
+    with pytest.raises(ParameterError):
+        model.fit_predict(room.adjacency)
+
+
+@pytest.mark.parametrize(
+    ("scale", "dtype", "fairness", "n_few", "reason"),
+    [
+        (1e30, np.float32, 1.0, 15, "overflow float32; rescale them, or use dtype='float64';"),
+        (1e30, np.float32, 1.0, 3, "overflow float32; rescale them"),
+        (1e200, np.float64, 0.0, 3, "overflow float64; rescale them;"),
+    ],
+)
+def test_divergence_blames_the_weights_before_the_first_iteration(
+    room, scale, dtype, fairness, n_few, reason
+):
+    groups = np.arange(30) < n_few
+    model = eg.IFairNMTF(3, fairness=fairness, random_state=0)
+    adjacency = (room.adjacency * scale).astype(dtype)
+    with pytest.warns(ConvergenceWarning, match=reason) as told:
+        model.fit(adjacency, sensitive_features=groups)
+    assert "diverged after 0 iterations" in str(told[0].message)
+    assert "unequal" not in str(told[0].message)
+
+
+def test_the_constant_value_is_shown_as_it_was_given(room):
+    with pytest.raises(GroupsError, match=r"is constant \('x' for all 30 nodes\)"):
+        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=["x"] * 30)
+
+
+def test_messages_of_fit_name_the_function_that_has_the_option(room):
+    directed = np.triu(room.adjacency.toarray())
+    with pytest.raises(GraphError, match=r"read_graph\(\.\.\., symmetrize='max'\)"):
+        eg.NMTF(3).fit(directed)
+    missing = room.sensitive_features.astype(object)
+    missing[4] = None
+    with pytest.raises(GroupsError, match=r"say read_graph\(\.\.\., missing='own-group'\) or read_graph\("):
+        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=missing)

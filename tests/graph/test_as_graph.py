@@ -96,7 +96,9 @@ CONTAINERS = {
     "pandas": table,
     "pandas shuffled": lambda: table().iloc[[3, 1, 0, 4, 2]],
     "pandas reversed": lambda: table(("target", "source", "weight")),
-    "pandas unnamed": lambda: table(("a", "b", "c")),
+    "pandas unnamed": lambda: table((0, 1, 2)),
+    "pandas other names": lambda: table(("a", "b", "Strength")),
+    "pandas with an index column": lambda: table().reset_index(),
     "pandas text": lambda: table().astype({"source": str, "target": str}),
     "pandas float ids": lambda: table().astype({"source": float}),
     "pandas nullable": lambda: table().convert_dtypes(),
@@ -256,6 +258,7 @@ def test_self_loops_warn_once(make):
         warnings.simplefilter("always")
         graph = as_graph(make())
     assert [(w.category, str(w.message)[:11]) for w in caught] == [(SelfLoopWarning, "1 self-loop")]
+    assert caught[0].filename == __file__
     assert (graph.n_nodes, graph.n_edges) == (2, 1)
 
 
@@ -301,7 +304,15 @@ def test_labelled_matrices():
         (pl.DataFrame({"source": [1], "target": [2], "weight": [-2.0]}), "the weight is -2, expected"),
         (pl.DataFrame({"source": [1], "target": [2], "weight": [None]}), "the weight is NaN"),
         (pl.DataFrame({"source": [1], "target": [2], "weight": [float("inf")]}), "the weight is infinity"),
-        (pl.DataFrame({"source": [1], "target": [2], "kind": ["x"]}), "the weight is 'x'"),
+        (pl.DataFrame({"source": [1], "target": [2], "w": ["x"]}), "the weight is 'x'"),
+        (pl.DataFrame({"source": [1], "target": [2], "w": ["1,5"]}), "a decimal point, not a decimal comma"),
+        (
+            pl.DataFrame({"source": [1], "target": [2], "since": [2019]}),
+            "The edge table: the column 'since' may be a weight: say weight='since', or weight=False to ignore it.",
+        ),
+        (pl.DataFrame({"year": [1], "source": [1], "target": [2]}), "the column 'year' may be a weight"),
+        (pl.DataFrame({"weight": [1], "source": [1], "target": [2]}), "the column 'weight' may be a weight"),
+        (pl.DataFrame({"i": [1], "j": [2], "w": [1], "count": [2]}), "the column 'w' may be a weight"),
         (pl.DataFrame({"source": [1, 2], "target": [2, 1], "w": [1.0, 2.0]}), "pair (1, 2) has the weight 2"),
         (pl.DataFrame({"source": [], "target": []}), "no nodes"),
         (pd.DataFrame(np.ones((4, 4)), columns=list("aabc")), "is not a table that can be read"),

@@ -77,9 +77,14 @@ def test_the_text_of_ids_is_kept(tmp_path):
     [
         ("FROM,To\na,b\n", None, ["a", "b"]),
         ("person,friend\n1,2\n", None, [1, 2]),
-        ("person,friend\nann,bob\n", None, ["ann", "bob", "friend", "person"]),
+        ("person,friend\nann,bob\n", False, ["ann", "bob", "friend", "person"]),
         ("person,friend\nann,bob\n", True, ["ann", "bob"]),
-        ("person,friend,years\nann,bob,3\n", None, ["ann", "bob"]),
+        ("person,friend,value\nann,bob,3\n", None, ["ann", "bob"]),
+        ("bob,ann\nann,cem\n", None, ["ann", "bob", "cem"]),
+        ("zoe,yan,2\nann,cem,1\n", None, ["ann", "cem", "yan", "zoe"]),
+        ("01,02\n03,04\n", None, ["01", "02", "03", "04"]),
+        (",source,target\n0,ann,bob\n", None, ["ann", "bob"]),
+        ("id,source,target\n0,ann,bob\n", None, ["ann", "bob"]),
         ("1,2\n3,4\n", True, [3, 4]),
         ("source,target\na,b\n", False, ["a", "b", "source", "target"]),
         ("ann,bob\n", None, ["ann", "bob"]),
@@ -89,12 +94,77 @@ def test_headers(tmp_path, text, header, names):
     assert read_graph(write(tmp_path / "a.csv", text), header=header).node_names.tolist() == names
 
 
+def test_two_words_that_may_be_a_header_must_be_told(tmp_path, monkeypatch):
+    path = write(tmp_path / "friends.csv", "# class 5a\nSchueler,Freund\nann,bob\nbob,cem\n")
+    sentence = "friends.csv, line 2: ('Schueler', 'Freund') may be a header: say header=True or header=False."
+    for fast_bytes in (edge_files.FAST_BYTES, -1):
+        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+        with pytest.raises(GraphError, match=re.escape(sentence)):
+            read_graph(path)
+        assert read_graph(path, header=True).n_nodes == 3
+        assert read_graph(path, header=False).n_nodes == 5
+
+
+@pytest.mark.parametrize("name", ["weight", "Weights", "W", "value", "STRENGTH", " count "])
+def test_names_of_weights(tmp_path, name):
+    path = write(tmp_path / "friends.csv", f"source,target,{name}\na,b,5\n")
+    assert read_graph(path).adjacency[0, 1] == 5
+
+
+def test_a_column_that_may_be_a_weight_must_be_told(tmp_path):
+    path = write(tmp_path / "friends.csv", "source,target,since\na,b,2019\nb,c,2020\n")
+    sentence = (
+        "friends.csv: the column 'since' may be a weight: say weight='since', or weight=False to ignore it."
+    )
+    with pytest.raises(GraphError, match=f"^{re.escape(sentence)}$"):
+        read_graph(path)
+    assert read_graph(path, weight="since").adjacency[0, 1] == 2019
+    assert not read_graph(path, weight=False).is_weighted
+    for text in ("since,source,target\n9,a,b\n", "weight,source,target\n9,a,b\n", "a,b,type\nx,y,1\n"):
+        with pytest.raises(GraphError, match="may be a weight"):
+            read_graph(write(tmp_path / "friends.csv", text))
+    with pytest.raises(GraphError, match="there is no weight column among 'source', 'target'"):
+        read_graph(write(tmp_path / "friends.csv", "source,target\na,b\n"), weight=True)
+
+
+def test_the_separator_that_excel_tells(tmp_path, monkeypatch):
+    named = write(tmp_path / "a.csv", "sep=;\r\nsource;target;weight\r\nLee, Ann;bob;2\r\n", "utf-8-sig")
+    bare = write(tmp_path / "b.csv", "sep=|\nLee, Ann|bob|2\n")
+    for fast_bytes in (edge_files.FAST_BYTES, -1):
+        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+        for graph in (read_graph(named), read_graph(bare), read_graph(bare, delimiter="|")):
+            assert graph.node_names.tolist() == ["Lee, Ann", "bob"]
+            assert graph.adjacency[0, 1] == 2
+
+
+def test_fields_at_the_end_that_are_always_empty(tmp_path, monkeypatch):
+    named = write(tmp_path / "a.csv", "source,target,weight,,\na,b,2,,\nb,c,3,,\n")
+    bare = write(tmp_path / "b.csv", "a,b,\nb,c,\n")
+    for fast_bytes in (edge_files.FAST_BYTES, -1):
+        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+        assert read_graph(named).adjacency[1, 2] == 3
+        assert read_graph(bare).n_edges == 2
+        with pytest.raises(GraphError, match=r"c.csv, line 2: the weight is ''"):
+            read_graph(write(tmp_path / "c.csv", "a,b,1\nb,c,\n"))
+    groups = write(tmp_path / "g.csv", "who,team,\na,x,\nb,y,\nc,y,\n")
+    assert read_graph(bare, groups).sensitive_features.tolist() == ["x", "y", "y"]
+
+
+def test_a_decimal_comma_is_told(tmp_path):
+    path = write(tmp_path / "a.csv", "source;target;weight\na;b;1,5\n")
+    with pytest.raises(GraphError, match=r"'1,5', expected a nonnegative number with a decimal point, not a"):
+        read_graph(path)
+
+
 def test_columns_by_name_and_number(tmp_path):
     text = "year,target,source,weight,count\n2020,b,a,5,1\n2021,c,b,6,2\n"
     path = write(tmp_path / "a.csv", text)
     assert read_graph(path).adjacency[0, 1] == 5
     assert read_graph(path, weight="count").adjacency[1, 2] == 2
     assert read_graph(path, weight=4).adjacency[1, 2] == 2
+    years = write(tmp_path / "years.csv", "source,target,1,2\na,b,5,7\n")
+    assert read_graph(years, weight=2).adjacency[0, 1] == 7  # the name comes before the position
+    assert read_graph(years, weight=3).adjacency[0, 1] == 7
     assert not read_graph(path, weight=False).is_weighted
     with pytest.raises(GraphError, match="weight='size' is not a column: expected one of 'year'"):
         read_graph(path, weight="size")

@@ -15,6 +15,7 @@ import pytest
 from pyarrow import parquet
 from scipy import sparse
 
+import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.graph import Graph, read_graph
 
@@ -65,6 +66,8 @@ def test_columns_are_chosen():
     wide = TABLE.select("gender", "who", age=pl.Series([9, 8, 8, 9]))
     assert found(read_graph(FRIENDS, wide, "gender", node_column="who")) == WANTED
     assert found(read_graph(FRIENDS, wide, 0, node_column=1)) == WANTED
+    years = TABLE.rename({"gender": "2024"}).with_columns(pl.lit("x").alias("2023"))
+    assert found(read_graph(FRIENDS, years, 2024)) == WANTED
     with pytest.raises(GroupsError, match="no column 'sex': there are 'gender', 'who', 'age'"):
         read_graph(FRIENDS, wide, "sex", node_column="who")
     with pytest.raises(GroupsError, match="attribute=: there are 'gender', 'who', 'age'"):
@@ -91,12 +94,78 @@ def test_arrays_in_node_order(groups):
         read_graph([[0, 1], [1, 0]], groups)
 
 
-def test_a_series_is_positional_for_a_matrix():
+def test_a_series_is_matched_by_its_index():
     shuffled = pd.Series(["x", "y", "z"], index=[2, 1, 0])
-    assert found(read_graph(MATRIX, shuffled)) == {0: "x", 1: "y", 2: "z"}
-    named = nx.path_graph(["c", "a", "b"])
-    assert found(read_graph(named, shuffled)) == {"c": "x", "a": "y", "b": "z"}
-    # A table with a key is matched by name, even where the keys count from 0.
+    wanted = {0: "z", 1: "y", 2: "x"}
+    assert found(read_graph(MATRIX, shuffled)) == wanted
+    assert found(read_graph(MATRIX, shuffled.to_frame("team"))) == wanted
+    assert found(read_graph(MATRIX, shuffled.rename(index=str))) == wanted
+    by_name = pd.Series(list("xyz"), index=["b", "a", "c"])
+    assert found(read_graph(nx.path_graph(["c", "a", "b"]), by_name)) == {"c": "z", "a": "y", "b": "x"}
+
+
+def test_a_series_with_the_default_index_is_in_node_order():
+    plain = pd.Series(list("xyz"))
+    for groups in (plain, plain.to_frame("team")):
+        assert found(read_graph(MATRIX, groups)) == {0: "x", 1: "y", 2: "z"}
+        assert found(read_graph(nx.path_graph(["c", "a", "b"]), groups)) == {"c": "x", "a": "y", "b": "z"}
+        with pytest.raises(GroupsError, match="do not fit an edge list"):
+            read_graph(pl.DataFrame({"source": list("ab"), "target": list("bc")}), groups)
+        with pytest.raises(GroupsError, match="do not fit an edge list"):  # ids from 1, rows from 0
+            read_graph(pl.DataFrame({"source": [1, 2], "target": [2, 3]}), groups)
+        # Here the name and the position of every node are the same number.
+        assert found(read_graph(pl.DataFrame({"source": [1, 2], "target": [0, 1]}), groups)) == {
+            0: "x",
+            1: "y",
+            2: "z",
+        }
+    with pytest.raises(GroupsError, match="4 groups for 3 nodes"):
+        read_graph(MATRIX, pd.Series(list("xyzz")))
+
+
+@pytest.mark.parametrize(
+    ("index", "sentence"),
+    [
+        ([5, 6, 7], "names none of the nodes (it starts with 5, the nodes with 0): give the node names"),
+        ([0, 1, 5], "name 1 node that the graph lacks, first '5'"),
+        ([0, 1, 1], "give node '1' two values"),
+    ],
+)
+def test_a_series_with_another_index_is_refused(index, sentence):
+    with pytest.raises(GroupsError, match=re.escape(sentence)):
+        read_graph(MATRIX, pd.Series(list("xyz"), index=index))
+    with pytest.raises(GroupsError, match=re.escape(sentence)):
+        eg.IFairNMTF(2).fit(MATRIX, sensitive_features=pd.Series(list("xyz"), index=index))
+
+
+def test_fit_matches_a_series_by_its_index():
+    room = eg.datasets.make_classroom()
+    graph = Graph(room.adjacency, room.node_names)
+    series = pd.Series(room.sensitive_features, index=room.node_names)
+    model = eg.FairLouvain(3, random_state=0)
+    expected = model.fit_predict(graph, sensitive_features=room.sensitive_features)
+    shuffled = series.sample(frac=1, random_state=1)
+    assert shuffled.tolist() != series.tolist()
+    np.testing.assert_array_equal(model.fit_predict(graph, sensitive_features=shuffled), expected)
+
+
+def test_the_order_of_a_graph_is_known_and_that_of_a_table_is_not():
+    graph = read_graph(FRIENDS, PEOPLE, "gender")
+    other = ["x", "y", "x", "y"]
+    assert found(read_graph(graph, other)) == {"ann": "x", "bob": "y", "cem": "x", "dee": "y"}
+    model = eg.FairLouvain(2, random_state=0)
+    expected = model.fit_predict(graph)
+    np.testing.assert_array_equal(
+        model.fit_predict(graph, sensitive_features=graph.sensitive_features), expected
+    )
+    with pytest.raises(GroupsError, match="do not fit an edge list"):
+        model.fit(FRIENDS, sensitive_features=other)
+    with pytest.raises(GroupsError, match="do not fit an edge list"):
+        read_graph(FRIENDS, other)
+
+
+def test_a_table_with_a_key_is_matched_by_name():
+    # Even where the keys count from 0.
     turned = nx.Graph([(2, 0), (0, 1)])
     assert found(read_graph(turned, pl.DataFrame({"id": [0, 1, 2], "g": list("xyz")}))) == {
         2: "z",
@@ -240,6 +309,33 @@ class TestMissingAndUnknown:
         numbers = read_graph(MATRIX, np.array([1.0, np.nan, 2.0]), missing="own-group")
         assert numbers.sensitive_features.tolist() == ["1", "missing", "2"]
 
+    def test_own_group_does_not_join_a_real_one(self):
+        with pytest.raises(GroupsError, match="has a value 'missing' already"):
+            read_graph(FRIENDS, {"ann": "missing", "bob": "boy"}, missing="own-group")
+
+    @pytest.mark.parametrize("token", ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"])
+    def test_tokens_in_files(self, tmp_path, token):
+        path = write(tmp_path / "people.csv", f"who,gender\nann,girl\nbob,{token}\ncem,boy\ndee,girl\n")
+        with pytest.raises(GroupsError, match="'gender' is missing for 1 of 4 nodes, first 'bob'"):
+            read_graph(FRIENDS, path, "gender")
+        graph = read_graph(FRIENDS, path, "gender", missing="own-group")
+        assert found(graph)["bob"] == "missing"
+        numbers = write(tmp_path / "numbers.csv", f"who,age\nann,9\nbob,{token}\ncem,8\ndee,9\n")
+        assert found(read_graph(FRIENDS, numbers, "age", missing="drop")) == {"ann": 9, "cem": 8, "dee": 9}
+
+    def test_composed_letters(self, tmp_path):
+        composed, decomposed = "Zo\u00eb", "Zoe\u0308"
+        edges = write(tmp_path / "edges.csv", f"source,target\n{decomposed},ann\n")
+        people = write(tmp_path / "people.csv", f"{composed},girl\nann,girl\n")
+        assert found(read_graph(edges, people)) == {decomposed: "girl", "ann": "girl"}
+        assert found(read_graph(edges, {composed: 1, "ann": 2})) == {decomposed: 1, "ann": 2}
+        both = write(tmp_path / "both.csv", f"source,target\n{decomposed},{composed}\n")
+        assert found(read_graph(both, {composed: 1, decomposed: 2})) == {composed: 1, decomposed: 2}
+
+    def test_names_that_look_alike_are_shown(self):
+        with pytest.raises(GroupsError, match=re.escape(r"(here 'ann\xa0', in the graph 'ann')")):
+            read_graph(FRIENDS, {"ann\u00a0": 1, "bob": 1, "cem": 1, "dee": 1})
+
     def test_drop(self):
         graph = read_graph(FRIENDS, {"ann": 1, "dee": 2, "cem": 1}, missing="drop")
         assert found(graph) == {"ann": 1, "cem": 1, "dee": 2}
@@ -319,3 +415,11 @@ def test_weights_of_graph_objects_can_be_chosen():
     with pytest.raises(GraphError, match="No edge has an attribute 'size'"):
         read_graph(graph, weight="size")
     assert read_graph(sparse.csr_array([[0, 3], [3, 0]]), weight=False).adjacency[0, 1] == 1
+
+
+def test_one_of_something_is_singular():
+    with pytest.raises(GroupsError, match=r"^1 group for 3 nodes"):
+        read_graph(MATRIX, ["x"])
+    with pytest.raises(GroupsError, match="is missing for 1 of 1 node, first 0"):
+        read_graph([[0]], [None])
+    assert repr(read_graph([[0]])) == "Graph(1 node, 0 edges)"

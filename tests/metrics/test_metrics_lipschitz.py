@@ -14,6 +14,7 @@ from scipy import sparse
 
 from equigraph.exceptions import ParameterError
 from equigraph.metrics import consistency_score, lipschitz, lipschitz_score
+from equigraph.metrics._membership import as_outputs
 
 FAST = settings(max_examples=60, deadline=None)
 
@@ -192,3 +193,11 @@ def test_wrong_arguments_are_named():
         consistency_score(-np.ones((12, 2)), adjacency=A)
     with pytest.raises(ParameterError, match="must hold numbers"):
         consistency_score(np.full((12, 2), "a"), adjacency=A)
+
+
+def test_a_sparse_one_hot_membership_stays_labels():
+    hard = sparse.csr_array(np.eye(3)[[0, 2, 2, 1]])
+    assert as_outputs(hard).rows is None
+    assert as_outputs(hard).codes.tolist() == [0, 2, 2, 1]
+    soft = sparse.csr_array([[1.0, 3.0], [0.0, 2.0]])
+    assert as_outputs(soft).rows.tolist() == [[0.25, 0.75], [0, 1]]

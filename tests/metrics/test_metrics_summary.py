@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from equigraph import metrics
 from equigraph.exceptions import ParameterError
+from equigraph.graph import Graph
 
 FAST = settings(max_examples=40, deadline=None)
 
@@ -116,3 +117,14 @@ def test_wrong_arguments_are_named():
 def test_every_public_name_exists_and_is_documented():
     for name in metrics.__all__:
         assert getattr(metrics, name).__doc__
+
+
+def test_evaluate_uses_the_groups_of_a_graph():
+    A, labels, groups, _ = random_case(3)
+    with_groups = Graph(A, sensitive_features=groups)
+    assert metrics.evaluate(with_groups, labels) == metrics.evaluate(A, labels, sensitive_features=groups)
+    other = groups[::-1].copy()
+    assert metrics.evaluate(with_groups, labels, sensitive_features=other) == metrics.evaluate(
+        A, labels, sensitive_features=other
+    )
+    assert "NB" not in metrics.evaluate(Graph(A), labels)

@@ -144,10 +144,12 @@ def test_callback_stops_and_sees_every_epoch():
 
 def test_divergence_keeps_the_last_finite_state():
     A, _ = planted()
+    model = quick(learning_rate=1e38, hidden=(16, 16))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyClusterWarning)
-        with pytest.warns(ConvergenceWarning, match="diverged"):
-            model = quick(learning_rate=1e38, hidden=(16, 16)).fit(A)
+        with pytest.warns(ConvergenceWarning, match="diverged") as told:
+            model.fit_predict(A)
+    assert told[0].filename == __file__
     assert model.status_ == "diverged"
     assert np.isfinite(model.membership_).all()
     assert np.isfinite(model.objective_history_).all()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import GroupsError, MissingDependencyError, ParameterError
@@ -165,3 +166,41 @@ def test_missing_matplotlib_names_the_extra(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=r"equigraph\[plot\]"):
         InteractionDisplay.from_result(result)
+
+
+def legend_titles(ax: object) -> list[str]:
+    from matplotlib.legend import Legend
+
+    return [child.get_title().get_text() for child in ax.get_children() if isinstance(child, Legend)]  # type: ignore[attr-defined]
+
+
+def test_the_legend_of_the_groups_is_named_after_the_attribute(
+    room: Graph, result: eg.ClusteringResult
+) -> None:
+    model = eg.NMTF(3, random_state=0).fit(room)
+    for display in (
+        GraphDisplay.from_result(result, room),
+        GraphDisplay.from_result(result, room.adjacency),
+        GraphDisplay.from_predictions(room, result.labels),
+        CompositionDisplay.from_result(result),
+        CompositionDisplay.from_estimator(model, room),
+    ):
+        assert "gender" in legend_titles(display.ax_)
+    features = room.sensitive_features
+    for display in (
+        GraphDisplay.from_predictions(room.adjacency, result.labels, sensitive_features=features),
+        CompositionDisplay.from_predictions(result.labels, sensitive_features=features),
+    ):
+        assert "group" in legend_titles(display.ax_)
+
+
+def test_sparse_interactions_are_drawn_up_to_a_size() -> None:
+    sparse_one = sparse.csr_array([[0.9, 0.0], [0.0, 0.7]])
+    assert [t.get_text() for t in InteractionDisplay(sparse_one).plot().ax_.texts] == ["0.9", "0", "0", "0.7"]
+    with pytest.raises(ParameterError, match="5,000 clusters cannot be drawn: expected at most 2,000"):
+        InteractionDisplay(sparse.eye_array(5000, format="csr"))
+
+
+def test_titles_count_one_in_the_singular() -> None:
+    display = GraphDisplay.from_predictions([[0, 1], [1, 0]], [0, 0])
+    assert display.ax_.get_title("left") == "2 nodes, 1 edge, 1 cluster"

@@ -118,8 +118,11 @@ def _ring_representation(n, reach):
 def test_full_rank_representation_is_approximated_and_said_so():
     A, _, _ = planted()
     R = _ring_representation(200, 3)
-    with pytest.warns(EquigraphWarning, match=r"leaves \d+ of 200 dimensions; .* rank 4"):
+    with pytest.warns(EquigraphWarning, match=r"leaves \d+ of 200 dimensions; .* rank 4") as told:
         model = IndividualFairSC(2, representation=R, random_state=0).fit(A)
+    with pytest.warns(EquigraphWarning) as also:
+        IndividualFairSC(2, representation=R, random_state=0).fit_predict(A)
+    assert {warning.filename for warning in (*told, *also)} == {__file__}
     assert not model.exact_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -254,11 +257,6 @@ def test_plain_clustering_of_graphs_with_few_edges():
     assert SpectralClustering(3, random_state=0).fit(sparse.csr_array((5, 5))).n_nonempty_clusters_ == 3
 
 
-def test_fair_clustering_without_edges_is_infeasible():
-    with pytest.raises(InfeasibleError, match="0 nodes with an edge"):
-        FairSC(2).fit(sparse.csr_array((5, 5)), sensitive_features=[0, 1, 0, 1, 0])
-
-
 def test_too_few_different_points_give_fewer_clusters_without_a_warning():
     points = np.repeat(np.eye(2), 5, axis=0)
     labels = kmeans_labels(points, 4, n_init=2, seed=0)
@@ -295,3 +293,10 @@ def test_spectral_labels_fill_every_cluster(n_clusters):
     assert np.array_equal(labels, spectral_labels(components, n_clusters, seed=0))
     no_edges = spectral_labels(sparse.csr_array((40, 40)), n_clusters, seed=0)
     assert set(no_edges) == set(range(n_clusters))
+
+
+@pytest.mark.parametrize("cls", FAIR)
+def test_a_graph_without_edges_is_told(cls):
+    with pytest.raises(InfeasibleError, match=f"^{cls.__name__}: the graph has no edges"):
+        cls(2, random_state=0).fit(np.zeros((6, 6)), sensitive_features=[0, 1] * 3)
+    assert SpectralClustering(2, random_state=0).fit(np.zeros((6, 6))).n_nonempty_clusters_ == 2

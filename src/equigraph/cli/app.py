@@ -11,12 +11,13 @@ from typing import Any, NoReturn
 import click
 
 from equigraph._version import __version__
+from equigraph.cli.wording import as_flags
 from equigraph.exceptions import EquigraphError, InputError
 
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage.
 FAILED, BAD_INPUT = 1, 2
 
-_COMMANDS = ("demo", "cluster", "compare", "methods", "datasets")
+_COMMANDS = ("demo", "cluster", "tradeoff", "compare", "methods", "datasets")
 
 
 class App(click.Group):
@@ -55,7 +56,7 @@ def _fail(error: Exception) -> NoReturn:
     elif isinstance(error, click.ClickException):
         sentence, code = _usage_sentence(error), error.exit_code
     elif isinstance(error, EquigraphError):
-        sentence, code = str(error), BAD_INPUT if isinstance(error, InputError) else FAILED
+        sentence, code = as_flags(str(error)), BAD_INPUT if isinstance(error, InputError) else FAILED
     elif isinstance(error, MemoryError):
         sentence = "There is not enough memory for this."
     elif isinstance(error, OSError) and error.strerror:

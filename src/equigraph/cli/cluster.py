@@ -112,11 +112,15 @@ def _write(result: Any, graph: Any, output: str, plot: bool) -> list[str]:
         return sorted(file.name for file in folder.iterdir())
 
 
-def draw(result: Any, graph: Any, folder: Any) -> None:
+def draw(result: Any, graph: Any, folder: Any, *, positions: Any = None) -> None:
     """Draw the pictures of a result into a folder."""
     from equigraph.plotting import CompositionDisplay, GraphDisplay, InteractionDisplay
+    from equigraph.plotting.interaction import MAX_CLUSTERS
 
-    GraphDisplay.from_result(result, graph).save(folder / "graph.png")
-    InteractionDisplay.from_result(result).save(folder / "interaction.png")
+    GraphDisplay.from_result(result, graph, positions=positions).save(folder / "graph.png")
+    if result.n_clusters <= MAX_CLUSTERS:
+        InteractionDisplay.from_result(result).save(folder / "interaction.png")
+    else:
+        note(f"{result.n_clusters:,} clusters are too many for interaction.png, so it is not drawn.")
     if result.sensitive_features is not None:
         CompositionDisplay.from_result(result).save(folder / "composition.png")

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from equigraph.cli.app import BAD_INPUT, FAILED
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of
 from equigraph.cli.sources import describe_graph, read_source, reading_options
+from equigraph.cli.wording import as_flags
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown"}
 _SCORES = ("Q", "B", "NB", "min_balance", "rho", "n_nonempty")
@@ -49,7 +51,7 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
 
     The scores are those of the first seed. k counts the clusters that have a node, ARI is the mean adjusted
     Rand index between the seeds (1: all give the same clusters), seconds the median time of a fit, MiB the
-    growth of the process's memory in a fit.
+    median growth of the process's memory in a fit.
     """
     from pathlib import Path
 
@@ -86,7 +88,8 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
         if output is not None:
             line(f"Wrote {output}.")
     if all(row.error for row in comparison.rows):
-        raise click.exceptions.Exit(1)
+        bad_input = all(row.bad_input for row in comparison.rows)
+        raise click.exceptions.Exit(BAD_INPUT if bad_input else FAILED)
 
 
 def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dict[str, float] | None:
@@ -125,7 +128,7 @@ def print_comparison(comparison: Any) -> None:
     table(columns, rows, left=("method", "sizes"))
     for row in comparison.rows:
         if row.error:
-            line(f"{row.method} failed: {row.error}")
+            line(f"{row.method} failed: {as_flags(row.error)}")
     for row in comparison.rows:
         for text in row.notes:
             note(f"{row.method}: {text}")

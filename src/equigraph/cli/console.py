@@ -10,12 +10,14 @@ from typing import Any
 
 import click
 
+from equigraph.cli.wording import as_flags
+
 _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
 
 
 def note(text: str) -> None:
-    """Print one line on standard error."""
-    click.echo(f"Note: {' '.join(text.split())}", err=True)
+    """Print one line on standard error, in the words of the command line."""
+    click.echo(f"Note: {' '.join(as_flags(text).split())}", err=True)
 
 
 @contextmanager

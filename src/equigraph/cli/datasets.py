@@ -11,6 +11,7 @@ import click
 
 from equigraph.cli.console import line, table
 from equigraph.cli.sources import EMBEDDED, PREFIX
+from equigraph.words import count
 
 
 @click.group("datasets")
@@ -98,7 +99,7 @@ def fetch_command(names: tuple[str, ...], data_home: str | None, quiet: bool) ->
             failed.append(name)
             continue
         n_nodes, n_edges = data.adjacency.shape[0], data.adjacency.nnz // 2
-        line(f"{name}: {n_nodes:,} nodes, {n_edges:,} edges; use {PREFIX}{name}")
+        line(f"{name}: {count(n_nodes, 'node')}, {count(n_edges, 'edge')}; use {PREFIX}{name}")
     if EMBEDDED in names:
         line(f"{EMBEDDED}: part of equigraph, nothing to fetch; use {PREFIX}{EMBEDDED}")
     if failed:

@@ -79,26 +79,27 @@ def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path) -> lis
     """Draw what there is a way to draw; without matplotlib, say so."""
     from equigraph.cli.cluster import draw
     from equigraph.exceptions import MissingDependencyError
+    from equigraph.plotting import spring_layout
 
     before = {file.name for file in folder.iterdir()}
+    positions = spring_layout(graph, seed=0)  # one for all pictures, so that everyone is at the same place
     try:
-        draw(results[winner], graph, folder)
-        _draw_methods(results, graph, folder / "methods.png")
+        draw(results[winner], graph, folder, positions=positions)
+        _draw_methods(results, graph, folder / "methods.png", positions)
     except MissingDependencyError as error:
         note(str(error))
     return sorted({file.name for file in folder.iterdir()} - before)
 
 
-def _draw_methods(results: dict[str, Any], graph: Any, path: Path) -> None:
+def _draw_methods(results: dict[str, Any], graph: Any, path: Path, positions: Any) -> None:
     """Draw every method's clusters side by side, each node at the same place."""
     from equigraph.exceptions import require
     from equigraph.groups import encode_groups
-    from equigraph.plotting import GraphDisplay, spring_layout
+    from equigraph.plotting import GraphDisplay
     from equigraph.plotting.graph import draw_legends
     from equigraph.plotting.style import look
 
     figure = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
-    positions = spring_layout(graph, seed=0)
     groups = encode_groups(graph.sensitive_features).names.tolist()
     with look():
         axes = figure(figsize=(13, 6.6), layout="constrained").subplots(2, 3).ravel()
@@ -107,7 +108,9 @@ def _draw_methods(results: dict[str, Any], graph: Any, path: Path) -> None:
             display = GraphDisplay(graph, result.labels, positions=positions)
             display.plot(ax, names=False, legend=False, title=title)
         axes[-1].set_axis_off()
-        draw_legends(axes[-1], [str(i) for i in range(N_CLUSTERS)], groups, corners=((0.3, 0.9), (0.3, 0.2)))
+        clusters = [str(i) for i in range(N_CLUSTERS)]
+        corners = ((0.3, 0.9), (0.3, 0.2))
+        draw_legends(axes[-1], clusters, groups, title=graph.attribute, corners=corners)
     display.save(path)
 
 

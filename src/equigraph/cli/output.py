@@ -11,7 +11,13 @@ from pathlib import Path
 
 from equigraph.exceptions import ParameterError
 
-_LAST = "result.json"  # whoever finds it finds the other files too
+# Whoever finds one of these finds the other files too: they come last, and go first.
+_LAST = ("result.json", "curve.json")
+# What the commands write into folders. A folder with a result may hold files of an older one.
+OWN_FILES = (
+    "labels.csv", "membership.npz", "interaction.csv", "result.json", "graph.png", "interaction.png",
+    "composition.png", "methods.png", "curve.csv", "curve.json", "twin.png", "front.png",
+)  # fmt: skip
 
 
 def check_folder(folder: str) -> None:
@@ -40,7 +46,10 @@ def check_file(path: str, suffixes: tuple[str, ...]) -> None:
 
 @contextmanager
 def complete_folder(folder: str) -> Iterator[Path]:
-    """Give a folder to write to, whose files are moved to the target only if the block succeeds."""
+    """Give a folder to write to, whose files are moved to the target only if the block succeeds.
+
+    Files of an older result in the target are then removed, so that all files there are of one run.
+    """
     target = Path(folder)
     is_new = not target.exists()
     place = target.parent if is_new else target
@@ -50,7 +59,20 @@ def complete_folder(folder: str) -> Iterator[Path]:
         yield partial
         if is_new:
             target.mkdir()
-        for file in sorted(partial.iterdir(), key=lambda file: (file.name == _LAST, file.name)):
+        _remove_older(target, {file.name for file in partial.iterdir()})
+        for file in sorted(partial.iterdir(), key=lambda file: (file.name in _LAST, file.name)):
             os.replace(file, target / file.name)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _remove_older(target: Path, written: set[str]) -> None:
+    """Remove the files of an older result that this run does not write; without a result they are the user's."""
+    marks = [target / name for name in _LAST if (target / name).exists()]
+    if not marks:
+        return
+    for mark in marks:
+        mark.unlink()
+    for name in OWN_FILES:
+        if name not in written:
+            (target / name).unlink(missing_ok=True)

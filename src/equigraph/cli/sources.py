@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from equigraph.cli.options import SectionOption
+from equigraph.words import count
 
 PREFIX = "dataset:"
 EMBEDDED = "classroom"
@@ -22,16 +23,20 @@ def _option(*declarations: str, **settings: Any) -> Callable[[Any], Any]:
 
 _OPTIONS = (
     _option("--groups", metavar="FILE", help="Table of nodes with their groups."),
-    _option("--attribute", metavar="NAME", help="Column (or node attribute) that holds the groups."),
+    _option(
+        "--attribute",
+        metavar="NAME",
+        help="Column (or node attribute) that holds the groups, by name or else by number from 0.",
+    ),
     _option(
         "--node-column",
         metavar="NAME",
-        help="Column of the groups' file that names the node; by default the first.",
+        help="Column of the groups' file that names the node, by name or else by number from 0; by default the first.",
     ),
     _option(
         "--weight",
         metavar="NAME",
-        help="Column of the weights, by name or by number from 0; 'none' ignores weights.",
+        help="Column of the weights, by name or else by number from 0; 'none' ignores weights.",
     ),
     _option(
         "--format",
@@ -133,7 +138,8 @@ def dataset_graph(name: str, attribute: str | int | None = None) -> Any:
 
 def describe_graph(graph: Any, edges: str) -> str:
     """Return one line on what was read."""
-    text = f"{edges}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
+    kind = "weighted edge" if graph.is_weighted else "edge"
+    text = f"{edges}: {count(graph.n_nodes, 'node')}, {count(graph.n_edges, kind)}"
     if graph.sensitive_features is None:
         return f"{text}, no groups"
     from equigraph.groups import encode_groups
@@ -145,4 +151,5 @@ def describe_graph(graph: Any, edges: str) -> str:
 
 
 def _column(name: str | None) -> str | int | None:
-    return int(name) if name is not None and name.isdecimal() else name
+    """Return a number as one, so that it may be a position; the reader looks for a column of that name first."""
+    return int(name) if name is not None and name.isdecimal() and str(int(name)) == name else name

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import require
-from equigraph.parameters import Choice, Constraint, Integer, Real
+from equigraph.parameters import AnyOf, Choice, Constraint, Integer, Real
 from equigraph.randomness import RandomState
 from equigraph.refinement.exact_k import exactly_k
 
@@ -72,7 +72,7 @@ class Leiden(_Adapter):
     Attributes
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
-        See `GraphClusterer`.
+        See `GraphClusterer`; with ``n_clusters=None`` membership and interaction are sparse.
     n_clusters_ : int
         Number of clusters found.
 
@@ -98,7 +98,10 @@ class Leiden(_Adapter):
     _parameters: ClassVar[dict[str, Constraint]] = {
         **_Adapter._parameters,
         "backend": Choice(values=("igraph", "networkit", "leidenalg"), help="Library that does the work."),
-        "n_iterations": Integer(low=-1, help="Rounds over all levels; -1 until nothing improves."),
+        "n_iterations": AnyOf(
+            options=(Integer(low=1), Choice(values=(-1,))),
+            help="Rounds over all levels; -1 until nothing improves.",
+        ),
     }
 
     def __init__(
@@ -118,8 +121,7 @@ class Leiden(_Adapter):
 
     def _labels(self, adjacency: sparse.csr_array, seed: int) -> NDArray:
         method = {"igraph": igraph_leiden, "networkit": networkit_leiden, "leidenalg": leidenalg_leiden}
-        rounds = self.n_iterations or -1
-        return method[self.backend](adjacency, seed, self.resolution, rounds)
+        return method[self.backend](adjacency, seed, self.resolution, self.n_iterations)
 
 
 class Louvain(_Adapter):
@@ -142,7 +144,7 @@ class Louvain(_Adapter):
     Attributes
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
-        See `GraphClusterer`.
+        See `GraphClusterer`; with ``n_clusters=None`` membership and interaction are sparse.
     n_clusters_ : int
         Number of clusters found.
 

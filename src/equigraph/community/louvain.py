@@ -56,7 +56,7 @@ class FairLouvain(GraphClusterer):
     Attributes
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
-        See `GraphClusterer`.
+        See `GraphClusterer`; with ``n_clusters=None`` membership and interaction are sparse.
     n_clusters_ : int
         Number of clusters found.
     objective_ : float

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from equigraph.exceptions import warn
 from equigraph.factorization.multiplicative import Factors, Status
+from equigraph.words import count
 
 
 def fitted_attributes(factors: Factors) -> dict[str, Any]:
@@ -36,7 +37,8 @@ def warn_unless_converged(
         The likely cause of a divergence, as the end of the sentence.
     """
     if factors.status is Status.DIVERGED:
-        message = f"{name} diverged after {factors.n_iter} iterations{divergence}; the last finite factors are kept."
+        done = count(factors.n_iter, "iteration")
+        message = f"{name} diverged after {done}{divergence}; the last finite factors are kept."
     elif factors.status is Status.MAX_ITER and tol > 0:
         message = (
             f"{name} did not converge in max_iter={max_iter} iterations: H still changes by "

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
+from equigraph.exceptions import ParameterError
 from equigraph.execution import SerialProduct, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
-from equigraph.factorization.multiplicative import multiplicative_updates
+from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty
@@ -144,11 +145,28 @@ class NMTF(GraphClusterer):
         problem = self._prepare(X, sensitive_features)
         return self._finish(problem, self._factorize(problem, H, W))
 
+    def fit_predict(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        sensitive_features: ArrayLike | None = None,
+        H: NDArray | None = None,
+        W: NDArray | None = None,
+    ) -> NDArray:
+        """Factorise the graph and return the labels; see `fit`."""
+        return self.fit(X, sensitive_features=sensitive_features, H=H, W=W).labels_
+
     def _penalty_of(self, problem: Problem) -> Penalty:
         """Return everything that is added to the reconstruction error."""
         return WeightedSum([] if self.penalty is None else [(1.0, self.penalty)])
 
     def _factorize(self, problem: Problem, H: NDArray | None, W: NDArray | None) -> Clustering:
+        if self.init != "custom" and (H is not None or W is not None):
+            raise ParameterError(
+                f"{type(self).__name__}: init={self.init!r} makes its own start and would ignore the H or W that "
+                "was given: say init='custom', or leave them out."
+            )
         if self.init == "custom":
             H, W = custom_start(H, W, problem.n_nodes, self.n_clusters)
         else:
@@ -175,12 +193,17 @@ class NMTF(GraphClusterer):
             factors,
             max_iter=self.max_iter,
             tol=self.tol,
-            divergence=self._divergence_reason(),
+            divergence=self._divergence_reason(problem, factors),
         )
         return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))
 
-    def _divergence_reason(self) -> str:
-        return ""
+    def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
+        """Return the likely cause of a divergence, as the end of a sentence."""
+        if self.penalty is not None and factors.n_iter > 0:
+            return ""
+        kind = factors.H.dtype
+        wider = "" if kind == np.float64 else ", or use dtype='float64'"
+        return f": the weights overflow {kind}; rescale them{wider}"
 
 
 class IFairNMTF(NMTF):
@@ -284,8 +307,12 @@ class IFairNMTF(NMTF):
             return total
         return self.fairness * Contrastive(problem.groups, self_pairs=self.self_pairs) + total
 
-    def _divergence_reason(self) -> str:
-        return f": fairness={self.fairness:g} is too large for groups this unequal"
+    def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
+        groups = problem.groups
+        unequal = groups is not None and groups.sizes.min() < groups.sizes.max()
+        if self.fairness > 0 and unequal and factors.n_iter > 0:
+            return f": fairness={self.fairness:g} is too large for groups this unequal"
+        return super()._divergence_reason(problem, factors)
 
     def _empty_clusters_hint(self) -> str:
         if self.fairness == 0:

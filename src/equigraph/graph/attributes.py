@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,9 @@ from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, texts
-from equigraph.graph.tables import Table, column_place, is_table, read_table
+from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.encode import as_column
+from equigraph.words import count
 
 MISSING = ("error", "own-group", "drop")
 UNKNOWN = ("error", "add", "ignore")
@@ -51,7 +53,7 @@ def check_options(missing: str, unknown: str) -> None:
 
 
 def take_groups(groups: Any, attribute: Any, node_column: Any, graph: Graph) -> Values:
-    """Read groups from a path, mapping, table, column or array."""
+    """Read groups from a path, mapping, table, column or array; `attach` puts them onto the nodes."""
     name = None if attribute is None else str(attribute)
     if isinstance(groups, (str, Path)) or hasattr(groups, "__fspath__"):
         from equigraph.graph.group_files import read_groups_file
@@ -66,10 +68,28 @@ def take_groups(groups: Any, attribute: Any, node_column: Any, graph: Graph) -> 
         name = groups.name
     # An arrow array refuses to_numpy where that needs a copy, so it goes through a list.
     values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
-    index: Any = getattr(groups, "index", None)
-    if not graph.positional and hasattr(index, "to_numpy"):
-        return Values(values, np.asarray(index.to_numpy()), name)
-    return Values(values, None, name)
+    return Values(values, _keys_of_index(*row_labels(groups), graph), name)
+
+
+def _keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) -> NDArray[Any] | None:
+    """Return the index of a pandas object as names of nodes, or None where its values are in node order.
+
+    A default index says nothing but the order; any other one names nodes, whatever the order.
+    """
+    if index is None:
+        return None
+    nodes = {_canonical(text) for text in texts(graph.node_names)}
+    named = {_canonical(text) for text in texts(index)}
+    if counts_rows:
+        # The nodes of an edge list that are 0, 1, 2, ... are sorted: name and position are one.
+        return index if not graph.positional and named == nodes else None
+    if not nodes & named:
+        first = index[:1].tolist()[0] if index.size else None
+        raise GroupsError(
+            f"The index of the groups names none of the nodes (it starts with {first!r}, the nodes with "
+            f"{graph.node_names[:1].tolist()[0]!r}): give the node names as the index, or an array in node order."
+        )
+    return index
 
 
 def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph) -> Values:
@@ -78,7 +98,8 @@ def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph
     if len(columns) == 1 and node_column is None:
         if attribute is not None and column_place(columns, attribute) is None:
             raise GroupsError(f"The groups have no column {attribute!r}: expected {columns[0]!r}.")
-        return Values(table.values[0], None if graph.positional else table.index, str(columns[0]))
+        keys = _keys_of_index(table.index, table.counts_rows, graph)
+        return Values(table.values[0], keys, str(columns[0]))
     key = 0 if node_column is None else column_place(columns, node_column)
     if key is None:
         raise GroupsError(f"node_column={node_column!r} is not a column: the groups have {_listed(columns)}.")
@@ -98,11 +119,14 @@ def _listed(columns: list[Any]) -> str:
     return ", ".join(repr(column) for column in columns)
 
 
-def attach(graph: Graph, given: Values, *, missing: str, unknown: str) -> Graph:
-    """Return the graph with groups, after the rules for missing values and unknown nodes."""
+def attach(graph: Graph, given: Values, *, missing: str, unknown: str, order_known: bool) -> Graph:
+    """Return the graph with groups, after the rules for missing values and unknown nodes.
+
+    Values in node order are taken only if the user knows that order.
+    """
     what = f"The attribute {given.attribute!r}" if given.attribute else "The group"
     if given.keys is None:
-        values = _in_node_order(graph, given.values)
+        values = _in_node_order(graph, given.values, order_known)
     else:
         graph, values = _by_name(graph, given.keys, given.values, unknown)
     absent = has_missing(values)
@@ -110,13 +134,18 @@ def attach(graph: Graph, given: Values, *, missing: str, unknown: str) -> Graph:
         if missing == "error":
             first = graph.node_names[absent][:1].tolist()[0]
             raise GroupsError(
-                f"{what} is missing for {np.count_nonzero(absent)} of {graph.n_nodes} nodes, first "
+                f"{what} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
                 f"{first!r}: give every node a value, or say missing='own-group' or missing='drop'."
             )
         if missing == "drop":
             graph, values = _subgraph(graph, ~absent), values[~absent]
         else:
             filled = object_array(texts(values))
+            if "missing" in filled[~absent]:
+                raise GroupsError(
+                    f"{what} has a value 'missing' already, which missing='own-group' would add to: give that "
+                    "value another name, or say missing='drop'."
+                )
             filled[absent] = "missing"
             values = filled
     return Graph._trusted(
@@ -129,16 +158,16 @@ def _tidy(values: NDArray[Any]) -> NDArray[Any]:
     return as_names(values) if values.dtype.kind == "O" else values
 
 
-def _in_node_order(graph: Graph, values: NDArray[Any]) -> NDArray[Any]:
-    if not graph.positional:
+def _in_node_order(graph: Graph, values: NDArray[Any], order_known: bool) -> NDArray[Any]:
+    if not order_known:
         raise GroupsError(
             "Groups in node order do not fit an edge list: its nodes are sorted by name, which is not your "
-            "order; give a table, file, Series or mapping that names the node of each value."
+            "order; give a table, file, mapping, or Series with the node names as its index."
         )
     if values.size != graph.n_nodes:
         raise GroupsError(
-            f"There are {values.size} groups for {graph.n_nodes} nodes: expected one value per node, in node "
-            "order, or a table that names the node of each value."
+            f"{count(values.size, 'group')} for {count(graph.n_nodes, 'node')}: expected one value per "
+            "node, in node order, or a table that names the node of each value."
         )
     return values
 
@@ -146,23 +175,27 @@ def _in_node_order(graph: Graph, values: NDArray[Any]) -> NDArray[Any]:
 def _by_name(
     graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str
 ) -> tuple[Graph, NDArray[Any]]:
-    """Match values to nodes by name; names of different types are compared by their text."""
+    """Match values to nodes by name; names of different types are compared by their text.
+
+    Names that differ only in how Unicode composes their letters are the same name, unless the graph has both.
+    """
     no_key = np.flatnonzero(has_missing(keys))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the groups (counting from 0) names no node: expected a name.")
-    place = {text: k for k, text in enumerate(texts(graph.node_names))}
-    key_texts = texts(keys)
+    place = _places(graph)
+    key_texts = [text if text in place else _canonical(text) for text in texts(keys)]
     strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
     if strangers:
         if unknown == "error":
             first = min(strangers.values())
             raise GroupsError(
-                f"The groups name {len(strangers)} nodes that the graph lacks, first {key_texts[first]!r}: "
-                "say unknown='add' to add them without edges, or unknown='ignore'."
+                f"The groups name {count(len(strangers), 'node')} that the graph lacks, first "
+                f"{key_texts[first]!r}{_look_alike(key_texts[first], graph)}: say unknown='add' to add "
+                f"{'it' if len(strangers) == 1 else 'them'} without edges, or unknown='ignore'."
             )
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(strangers.values())])
-            place = {text: k for k, text in enumerate(texts(graph.node_names))}
+            place = _places(graph)
     result = np.full(graph.n_nodes, None, dtype=object)
     seen: dict[int, Any] = {}
     for text, value in zip(key_texts, values.tolist(), strict=True):
@@ -177,6 +210,34 @@ def _by_name(
         seen[node] = value
         result[node] = value
     return graph, result
+
+
+def _canonical(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _places(graph: Graph) -> dict[str, int]:
+    """Return the place of every node by the text of its name and, where only one node has it, by its NFC."""
+    exact = {text: k for k, text in enumerate(texts(graph.node_names))}
+    composed: dict[str, list[int]] = {}
+    for text, k in exact.items():
+        if not text.isascii():
+            composed.setdefault(_canonical(text), []).append(k)
+    return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
+
+
+def _look_alike(text: str, graph: Graph) -> str:
+    """Say which node a name resembles, in letters that show the difference; nothing if there is none."""
+
+    def skeleton(name: str) -> str:
+        folded = unicodedata.normalize("NFKC", name).casefold()
+        return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")
+
+    wanted = skeleton(text)
+    for name in texts(graph.node_names):
+        if skeleton(name) == wanted:
+            return f" (here {text!a}, in the graph {name!a})"
+    return ""
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -34,7 +34,8 @@ def as_graph(
         A `Graph` (returned as it is); an adjacency matrix as a scipy sparse matrix or array, numpy array
         or nested lists; a networkx, igraph or networkit graph; a torch_geometric ``Data``; a pandas,
         polars or pyarrow table. A table with columns source and target (or from and to, src and dst,
-        node1 and node2, node_1 and node_2, i and j), or with two or three columns, is an edge table;
+        node1 and node2, node_1 and node_2, i and j), or with two or three columns, is an edge table, whose
+        weights are in a column after these called weight, weights, w, value, strength or count;
         any other table must be a square matrix, whose column names are the names of the nodes.
     symmetrize : {"max", "min", "mean", "sum"}, optional
         How to combine the two directions of a pair, for directed edges. Given for an edge table it makes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from equigraph.exceptions import GraphError, ParameterError
 COMMENTS = ("#", "%")
 WHITESPACE = " "
 _SAMPLE = 50
+_SEPARATOR = re.compile(r'"?sep=(.)"?[\r\n]*\Z')
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+\Z")
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,13 @@ class TextFile:
         The file, plain or with the suffix .gz.
     delimiter : str
         The separator; a space stands for any white space.
+    n_empty : int
+        Fields at the end of the records that are empty in all of them; they are left out.
     """
 
     path: Path
     delimiter: str
+    n_empty: int = 0
 
     def where(self, line: int) -> str:
         """Say where a line is."""
@@ -58,7 +64,10 @@ class TextFile:
         return found
 
     def _records(self, stream: IO[str]) -> Iterator[Record]:
-        lines = ("\n" if line.startswith(COMMENTS) else line for line in stream)
+        lines = (
+            "\n" if line.startswith(COMMENTS) or (k == 0 and separator_told(line) is not None) else line
+            for k, line in enumerate(stream)
+        )
         if self.delimiter == WHITESPACE:
             for number, line in enumerate(lines, start=1):
                 fields = _split_blank(line)
@@ -74,7 +83,8 @@ class TextFile:
             except csv.Error as error:
                 raise GraphError(f"{self.where(reader.line_num)}: {error}.") from error
             if len(fields) > 1 or (fields and fields[0].strip()):
-                yield Record(reader.line_num, [field.strip() for field in fields])
+                kept = fields[: len(fields) - self.n_empty] if self.n_empty else fields
+                yield Record(reader.line_num, [field.strip() for field in kept])
 
 
 def _split_blank(line: str) -> list[str]:
@@ -88,12 +98,42 @@ def _split_blank(line: str) -> list[str]:
 def open_text_file(path: Path, delimiter: str | None) -> TextFile:
     """Return the file with its separator, as told or as the first lines show it."""
     if delimiter is None:
-        delimiter = _sniff(path)
+        delimiter = _told(path) or _sniff(path)
     elif delimiter in ("whitespace", "space", ""):
         delimiter = WHITESPACE
     elif len(delimiter) != 1:
         raise ParameterError(f"delimiter={delimiter!r}: expected one character, such as ',' or '\\t'.")
-    return TextFile(path, delimiter)
+    file = TextFile(path, delimiter)
+    return file if delimiter == WHITESPACE else TextFile(path, delimiter, _empty_fields(file))
+
+
+def separator_told(line: str) -> str | None:
+    r"""Return the separator that a first line tells, as spreadsheet programs write it, or None.
+
+    Examples
+    --------
+    >>> separator_told("sep=;\n"), separator_told("sep=;x")
+    (';', None)
+    """
+    match = _SEPARATOR.match(line)
+    return None if match is None else match[1]
+
+
+def _told(path: Path) -> str | None:
+    with open_text(path) as stream:
+        return separator_told(stream.readline())
+
+
+def _empty_fields(file: TextFile) -> int:
+    """Return how many fields at the end are empty in every record; all are read only if the first end so."""
+    fewest = 0
+    for number, record in enumerate(file.records()):
+        filled = max((k + 1 for k, field in enumerate(record.fields) if field), default=0)
+        empty = len(record.fields) - filled if filled else 0
+        fewest = empty if number == 0 else min(fewest, empty)
+        if fewest == 0:
+            return 0
+    return fewest
 
 
 @contextmanager
@@ -138,3 +178,8 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
+
+
+def comma_hint(text: str) -> str:
+    """Return what to add to a message if a text is a number with a decimal comma."""
+    return " with a decimal point, not a decimal comma" if _DECIMAL_COMMA.match(text.strip()) else ""

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import COMMENTS, WHITESPACE, Record, TextFile, is_number
+from equigraph.graph.delimited import (
+    COMMENTS,
+    WHITESPACE,
+    Record,
+    TextFile,
+    comma_hint,
+    is_number,
+    separator_told,
+)
 from equigraph.graph.edges import EdgeRows, encode_numbers, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import INTEGER, names_from_text
@@ -76,10 +84,33 @@ def read_edges(
         rows = fast_rows(file, layout)
         if rows is not None:
             try:
-                return graph_from_rows(rows, **options)
+                return graph_from_rows(_without_doubt(file, layout, rows, header), **options)
             except GraphError:
                 pass  # the exact reader finds the same fault and knows its line
-    return graph_from_rows(exact_rows(file, layout), **options)
+    return graph_from_rows(_without_doubt(file, layout, exact_rows(file, layout), header), **options)
+
+
+def _without_doubt(file: TextFile, layout: Layout, rows: EdgeRows, header: bool | None) -> EdgeRows:
+    """Return the rows, or raise GraphError if the first line was taken for an edge and may name columns.
+
+    It may where it is two words, nowhere else in the file, above ids that are words too.
+    """
+    if (
+        header is not None
+        or layout.header is not None
+        or rows.source.size < 2
+        or rows.names.dtype.kind == "i"
+    ):
+        return rows
+    first = file.sample(1)[0]
+    ends = [rows.source[0], rows.target[0]]
+    repeated = any(
+        np.count_nonzero(rows.source == end) + np.count_nonzero(rows.target == end) > 1 for end in ends
+    )
+    if repeated or any(is_number(field) for field in first.fields):
+        return rows
+    pair = tuple(first.fields[end] for end in layout.ends)
+    raise GraphError(f"{file.where(first.line)}: {pair} may be a header: say header=True or header=False.")
 
 
 def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | None) -> Layout:
@@ -98,10 +129,7 @@ def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | 
         )
     if ends is None:
         ends = (0, 1)
-    try:
-        at = weight_column(columns, ends, weight)
-    except GraphError as error:
-        raise GraphError(f"{file.where(first.line)}: {error}") from None
+    at = weight_column(columns, ends, weight, file.path.name)
     return Layout(width, ends, at, first.line if header else None)
 
 
@@ -163,8 +191,8 @@ def _wrong_width(file: TextFile, layout: Layout, record: Record) -> GraphError:
 def _weight(file: TextFile, record: Record, text: str) -> float:
     if not is_number(text):
         raise GraphError(
-            f"{file.where(record.line)}: the weight is {text!r}, expected a nonnegative number "
-            "(weight=False ignores the weights)."
+            f"{file.where(record.line)}: the weight is {text!r}, expected a nonnegative number"
+            f"{comma_hint(text)} (weight=False ignores the weights)."
         )
     return float(text)
 
@@ -174,7 +202,7 @@ def fast_rows(file: TextFile, layout: Layout) -> EdgeRows | None:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    columns = [f"c{k}" for k in range(layout.width)]
+    columns = [f"c{k}" for k in range(layout.width + file.n_empty)]
     text = pa.dictionary(pa.int32(), pa.string())
     kinds = {columns[end]: text for end in layout.ends}
     if layout.weight is not None:
@@ -202,7 +230,7 @@ def _binary(file: TextFile) -> Any:
 
 
 def _skip_to_data(stream: IO[bytes], layout: Layout) -> None:
-    """Move behind the byte order mark, the comments on top and the header."""
+    """Move behind the byte order mark, the line sep=, the comments on top and the header."""
     marks = tuple(mark.encode() for mark in COMMENTS)
     if stream.read(3) != b"\xef\xbb\xbf":
         stream.seek(0)
@@ -210,6 +238,8 @@ def _skip_to_data(stream: IO[bytes], layout: Layout) -> None:
         start = stream.tell()
         content = stream.readline()
         skip = content.startswith(marks) or not content.strip()
+        if line == 1 and separator_told(content[:8].decode("utf-8", "ignore")) is not None:
+            skip = True
         if content and (skip or (layout.header is not None and line <= layout.header)):
             continue
         stream.seek(start)

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError
+from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import as_names, has_missing, object_array, sort_names, texts
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, warn_self_loops
@@ -146,7 +147,7 @@ def graph_from_rows(
     n_loops = np.count_nonzero(loops if merged is None else loops & (merged != 0))
     first, second = first[keep], second[keep]
     data = np.ones(first.size, dtype=check_dtype(dtype) or np.float64) if merged is None else merged[keep]
-    warn_self_loops(int(n_loops), stacklevel=4)
+    warn_self_loops(int(n_loops))
     adjacency = _csr(first, second, data, n, both=not directed)
     if directed:
         adjacency = canonical_adjacency(adjacency, symmetrize=symmetrize, names=names)
@@ -187,7 +188,7 @@ def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.fl
             result[row] = np.nan if value is None else float(value)
         except (TypeError, ValueError):
             raise GraphError(
-                f"{where(row)}: the weight is {value!r}, expected a nonnegative number "
+                f"{where(row)}: the weight is {value!r}, expected a nonnegative number{comma_hint(str(value))} "
                 "(weight=False ignores the weights)."
             ) from None
     return result

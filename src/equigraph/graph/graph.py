@@ -14,6 +14,7 @@ from equigraph.exceptions import GraphError, GroupsError, require
 from equigraph.graph.names import as_names, check_unique, texts
 from equigraph.graph.validate import canonical_adjacency
 from equigraph.groups.encode import as_column, unique_values
+from equigraph.words import count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,11 +59,15 @@ class Graph:
         n = adjacency.shape[0]
         names = np.arange(n, dtype=np.int64) if self.node_names is None else as_names(self.node_names)
         if names.shape != (n,):
-            raise GraphError(f"There are {names.size} node names for {n} nodes: expected one name per node.")
+            raise GraphError(
+                f"There are {names.size} node names for {count(n, 'node')}: expected one name per node."
+            )
         check_unique(names, "the node names")
         groups = None if self.sensitive_features is None else as_column(self.sensitive_features)
         if groups is not None and groups.shape != (n,):
-            raise GroupsError(f"There are {groups.size} groups for {n} nodes: expected one value per node.")
+            raise GroupsError(
+                f"There are {groups.size} groups for {count(n, 'node')}: expected one value per node."
+            )
         for field, value in (("adjacency", adjacency), ("node_names", names), ("sensitive_features", groups)):
             object.__setattr__(self, field, value)
 
@@ -159,15 +164,11 @@ class Graph:
         return result
 
     def __repr__(self) -> str:
-        parts = [_count(self.n_nodes, "node"), _count(self.n_edges, "edge")]
+        parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge")]
         if self.sensitive_features is not None:
-            groups = _count(unique_values(self.sensitive_features)[0].size, "group")
+            groups = count(unique_values(self.sensitive_features)[0].size, "group")
             parts.append(f"{self.attribute!r}: {groups}" if self.attribute else groups)
         return f"Graph({', '.join(parts)})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _hash_texts(digest: Any, name: str, values: NDArray[Any]) -> None:

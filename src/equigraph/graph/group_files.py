@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ from equigraph.exceptions import GroupsError
 from equigraph.graph.attributes import Values, values_of_table
 from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import has_missing, names_from_text, object_array, texts
+from equigraph.graph.names import names_from_text, object_array, texts
 from equigraph.graph.readers import check_file, file_format, read_parquet
 from equigraph.graph.tables import Table, column_place, read_table
+
+# What spreadsheets, R and pandas write where there is no value.
+MISSING_TOKENS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 
 
 def read_groups_file(path: Path, attribute: Any, node_column: Any, graph: Graph) -> Values:
@@ -56,8 +60,8 @@ def read_groups_file(path: Path, attribute: Any, node_column: Any, graph: Graph)
 
 
 def _typed(values: Any) -> Any:
-    """Return groups as integers if all that are given are, with None for empty cells."""
-    absent = has_missing(values)
+    """Return groups as integers if all that are given are, with None for empty cells and missing tokens."""
+    absent = np.isin(values, MISSING_TOKENS)
     if not absent.any():
         return names_from_text(values)
     result = np.full(values.size, None, dtype=object)
@@ -76,9 +80,9 @@ def _has_header(records: list[Record], attribute: Any, node_column: Any, graph: 
         return True
     if len(first) == 1:
         return graph.positional and len(records) == graph.n_nodes + 1
-    nodes = set(texts(graph.node_names))
-    key = node_column if isinstance(node_column, int) else 0
-    if first[key] in nodes:
+    nodes = {unicodedata.normalize("NFC", text) for text in texts(graph.node_names)}
+    key = (None if node_column is None else column_place(first, node_column)) or 0
+    if unicodedata.normalize("NFC", first[key]) in nodes:
         return False
     if graph.node_names.dtype.kind == "i" and names_from_text([first[key]]).dtype.kind != "i":
         return True

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import Record, TextFile, is_number
+from equigraph.graph.delimited import Record, TextFile, comma_hint, is_number
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique, names_from_text
 from equigraph.graph.tables import end_columns
@@ -105,7 +105,7 @@ def _numbers(file: TextFile, record: Record, skip: int) -> NDArray[np.float64]:
     except ValueError:
         place, text = next((k, x) for k, x in enumerate(record.fields) if k >= skip and not is_number(x))
         raise GraphError(
-            f"{file.where(record.line)}: field {place + 1} is {text!r}, expected a number."
+            f"{file.where(record.line)}: field {place + 1} is {text!r}, expected a number{comma_hint(text)}."
         ) from None
 
 

@@ -46,31 +46,36 @@ def read_graph(
         not "7"; if all ids are plain integers they become integers.
     groups : path, mapping, table, Series or array, optional
         The groups: a mapping from node to value; a table or file whose first column, or `node_column`,
-        names the node; a pandas Series, by its index if the graph is an edge list and by position
-        otherwise; or an array, or a file with one column, in node order. Names are compared by text where
-        types differ. An edge list has no node order of the user's, so it takes no array.
+        names the node; a pandas Series, or table of one column, by the node names in its index; or an array,
+        a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Names are
+        compared by text where types differ, and composed letters (Unicode NFC) are the same as decomposed
+        ones. An edge list has no node order of the user's, so it takes no array; a `Graph` has one that can
+        be seen. In text files an empty field, NA, N/A, n/a, NaN, nan, null, NULL and None are missing.
     attribute : str or int, optional
         Column of `groups` with the values; needed if there are several. Without `groups`, the node
         attribute of a networkx, igraph, torch_geometric, GraphML or GML graph. A column without a name is
-        given by its number, counting from 0.
+        given by its number, counting from 0; a column that has the number as its name comes first.
     format : str, optional
         Format of the file, where the suffix does not tell: ``"edges"`` or ``"matrix"`` for text files,
         ``"csv"``, ``"tsv"`` or ``"txt"`` for either, ``"parquet"``, ``"graphml"``, ``"gml"``, ``"mtx"``,
         ``"npz"`` or ``"mat"``.
     header : bool, optional
-        Whether the first line of a text file names the columns. By default that is looked at.
+        Whether the first line of a text file names the columns. By default that is looked at; two words
+        above words, found nowhere else in the file, may be either and must be told.
     delimiter : str, optional
         Separator of a text file, ``" "`` for any white space. By default the one among comma, tab,
-        semicolon and white space that the first lines show.
+        semicolon and white space that the first lines show, or the one that a first line ``sep=;`` tells.
     weight : str, int or False, optional
-        Column, or edge attribute, of the weights; ``False`` ignores weights. By default a column called
-        weight, or the third of three.
+        Column, or edge attribute, of the weights; ``False`` ignores weights. By default a column after the
+        two ends that is called weight, weights, w, value, strength or count, or the third of three columns
+        without names. Any other further column must be told, since it may be a weight or not.
     node_column : str or int, optional
         Column of `groups` that names the node. By default the first.
     symmetrize : {"max", "min", "mean", "sum"}, optional
         How to combine the two directions of a pair, for directed edges, as in `as_graph`.
     missing : {"error", "own-group", "drop"}, default="error"
-        What to do with nodes without a group: refuse, give them the group ``"missing"``, or remove them.
+        What to do with nodes without a group: refuse, give them the group ``"missing"`` (an error if there is
+        such a group already), or remove them.
     duplicates : {"error", "sum", "max", "min", "mean", "first"}, default="error"
         What to do with an edge that is listed more than once with conflicting weights, as in `as_graph`.
     unknown : {"error", "add", "ignore"}, default="error"
@@ -121,7 +126,7 @@ def read_graph(
         "duplicates": duplicates,
         "dtype": dtype,
     }
-    path = as_path(source)
+    path, original = as_path(source), source
     if path is not None:
         source = read_file(path, format, header=header, delimiter=delimiter, **options)
     elif format is not None or header is not None or delimiter is not None:
@@ -130,7 +135,10 @@ def read_graph(
         )
     graph = convert(source, **options)
     given = _given(source, graph, groups, attribute, node_column)
-    return graph if given is None else attach(graph, given, missing=missing, unknown=unknown)
+    if given is None:
+        return graph
+    order_known = graph.positional or isinstance(original, Graph)
+    return attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
 
 
 def _given(source: Any, graph: Graph, groups: Any, attribute: Any, node_column: Any) -> Values | None:

@@ -20,6 +20,9 @@ END_NAMES = (
     ("node_1", "node_2"),
     ("i", "j"),
 )
+WEIGHT_NAMES = ("weight", "weights", "w", "value", "strength", "count")
+# Leading columns that number the rows, such as the one that pandas writes without a name.
+ROW_NAMES = ("", "id", "index", "row", "edge", "edge_id", "unnamed: 0")
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,14 @@ class Table:
         One array per column.
     index : ndarray or None
         Labels of the rows (pandas only).
+    counts_rows : bool
+        Whether the labels are pandas' default ones, which only count the rows.
     """
 
     columns: list[Any]
     values: list[NDArray[Any]]
     index: NDArray[Any] | None = None
+    counts_rows: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -65,8 +71,17 @@ def read_table(X: Any) -> Table:
         values = [_column(frame.get_column(name)) for name in columns]
     except (TypeError, nw.exceptions.NarwhalsError) as error:
         raise GraphError(f"The {type(X).__name__} is not a table that can be read: {error}.") from error
+    index, counts_rows = row_labels(X)
+    return Table(columns, values, index, counts_rows)
+
+
+def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
+    """Return the labels of the rows of a pandas object, if it is one, and whether they only count the rows."""
     index: Any = getattr(X, "index", None)
-    return Table(columns, values, _plain(index.to_numpy()) if hasattr(index, "to_numpy") else None)
+    if not hasattr(index, "to_numpy"):
+        return None, False
+    counts = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return _plain(index.to_numpy()), counts
 
 
 def _column(series: Any) -> NDArray[Any]:
@@ -91,33 +106,81 @@ def end_columns(columns: list[Any]) -> tuple[int, int] | None:
     return None
 
 
-def weight_column(columns: list[Any], ends: tuple[int, int], weight: str | int | bool | None) -> int | None:
-    """Return the position of the weights: as the user says, or a column `weight`, or the only third one."""
+def weight_column(
+    columns: list[Any], ends: tuple[int, int], weight: str | int | bool | None, where: str
+) -> int | None:
+    """Return the position of the weights: as the user says, or a column after the ends that is named so.
+
+    Without names a third column holds the weights. Where there are names, any other column may or may not be
+    a weight, which only the user knows.
+
+    Raises
+    ------
+    GraphError
+        If there is no such column, or no way to tell; the sentence starts with ``where``.
+    """
     if weight is False:
         return None
     if weight is None or weight is True:
-        lower = [str(name).strip().casefold() for name in columns]
-        if "weight" in lower:
-            return lower.index("weight")
-        others = [k for k in range(len(columns)) if k not in ends]
-        if len(others) == 1 and len(columns) == 3:
-            return others[0]
+        at = _weight_by_name(columns, ends) if _are_names(columns) else _third(columns, ends)
+        if at is not None:
+            return at
         if weight is True:
-            raise GraphError(f"There is no weight column among {_listed(columns)}: name it with weight=.")
+            raise GraphError(
+                f"{where}: there is no weight column among {_listed(columns)}, name it with weight=."
+            )
+        _check_no_other(columns, ends, where)
         return None
     place = column_place(columns, weight)
     if place is None:
-        raise GraphError(f"weight={weight!r} is not a column: expected one of {_listed(columns)}.")
+        raise GraphError(f"{where}: weight={weight!r} is not a column: expected one of {_listed(columns)}.")
     return place
 
 
+def _are_names(columns: list[Any]) -> bool:
+    """Return whether columns have names of their own, rather than numbers, or those that polars makes up."""
+    return any(
+        not isinstance(name, (int, np.integer)) and name != f"column_{k}" for k, name in enumerate(columns)
+    )
+
+
+def _weight_by_name(columns: list[Any], ends: tuple[int, int]) -> int | None:
+    lower = [str(name).strip().casefold() for name in columns]
+    after = [k for k in range(max(ends) + 1, len(columns)) if lower[k] in WEIGHT_NAMES]
+    exact = [k for k in after if lower[k] == "weight"]
+    return exact[0] if exact else (after[0] if len(after) == 1 else None)
+
+
+def _third(columns: list[Any], ends: tuple[int, int]) -> int | None:
+    others = [k for k in range(len(columns)) if k not in ends]
+    return others[0] if len(others) == 1 else None
+
+
+def _check_no_other(columns: list[Any], ends: tuple[int, int], where: str) -> None:
+    """Raise GraphError if a column is left that may be a weight; leading ones that number the rows are not."""
+    if not _are_names(columns):
+        return
+    for k, name in enumerate(columns):
+        counts_rows = k < min(ends) and str(name).strip().casefold() in ROW_NAMES
+        if k not in ends and not counts_rows:
+            raise GraphError(
+                f"{where}: the column {name!r} may be a weight: say weight={name!r}, or weight=False to "
+                "ignore it."
+            )
+
+
 def column_place(columns: list[Any], column: Any) -> int | None:
-    """Return the position of a column given by name or, counting from 0, by number."""
+    """Return the position of a column given by name or else, counting from 0, by number.
+
+    A number is looked for among the names too: a file of the year 2024 may have a column of that name.
+    """
     if column in columns:
         return columns.index(column)
-    if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(columns):
-        return int(column)
-    return None
+    if not isinstance(column, (int, np.integer)) or isinstance(column, bool):
+        return None
+    if str(column) in columns:
+        return columns.index(str(column))
+    return int(column) if 0 <= column < len(columns) else None
 
 
 def _listed(columns: list[Any]) -> str:
@@ -132,7 +195,7 @@ def edge_rows(table: Table, weight: str | int | bool | None) -> EdgeRows | None:
         if len(table.columns) not in (2, 3) or _is_labelled_matrix(table):
             return None
         ends = (0, 1)
-    at = weight_column(table.columns, ends, weight)
+    at = weight_column(table.columns, ends, weight, "The edge table")
     weights = None if at is None else table.values[at]
     source, target = table.values[ends[0]], table.values[ends[1]]
     return encode_rows(source, target, weights, lambda row: f"row {row} of the edge table (counting from 0)")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
+from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning, warn
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
 
@@ -234,13 +233,12 @@ def pair_text(i: int, j: int, names: NDArray[Any] | None) -> str:
     return f"({names[[i]].tolist()[0]!r}, {names[[j]].tolist()[0]!r})"
 
 
-def warn_self_loops(count: int, stacklevel: int = 2) -> None:
+def warn_self_loops(count: int) -> None:
     """Warn that self-loops were dropped, and how many."""
     if count:
-        warnings.warn(
+        warn(
             f"{count} self-loop{'s were' if count > 1 else ' was'} dropped: clustering needs none.",
             SelfLoopWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -248,7 +246,7 @@ def _without_loops_and_zeros(adjacency: sparse.csr_array) -> sparse.csr_array:
     rows = row_indices(adjacency)
     loops = adjacency.indices == rows
     stored_zeros = adjacency.data == 0
-    warn_self_loops(int(np.count_nonzero(loops & ~stored_zeros)), stacklevel=4)
+    warn_self_loops(int(np.count_nonzero(loops & ~stored_zeros)))
     dropped = loops | stored_zeros
     if not dropped.any():
         return adjacency

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import GroupsError
+from equigraph.words import count
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def encode_groups(sensitive_features: ArrayLike | Groups, *, n_nodes: int | None
     missing = np.flatnonzero(is_missing(values))
     if missing.size:
         raise GroupsError(
-            f"The sensitive feature of {missing.size} of {values.size} nodes is missing (first at position "
+            f"The sensitive feature of {missing.size} of {count(values.size, 'node')} is missing (first at position "
             f"{missing[0]}): give every node a group, or read the graph with "
             "read_graph(..., missing='own-group' or 'drop')."
         )
@@ -157,6 +158,6 @@ def unique_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 def _check_length(length: int, n_nodes: int | None) -> None:
     if n_nodes is not None and length != n_nodes:
         raise GroupsError(
-            f"The sensitive features have {length} values and the graph has {n_nodes} nodes: "
+            f"The sensitive features have {count(length, 'value')} and the graph has {count(n_nodes, 'node')}: "
             "give one value per node, in node order."
         )

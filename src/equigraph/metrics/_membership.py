@@ -53,6 +53,9 @@ def as_outputs(membership: ArrayLike, *, n_nodes: int | None = None) -> Outputs:
     >>> as_outputs([[1.0, 3.0]]).rows.tolist()
     [[0.25, 0.75]]
     """
+    labels = _hard_labels(membership)
+    if labels is not None:
+        membership = labels
     matrix = _as_matrix(membership)
     if matrix is None:
         return Outputs(encode_labels(membership, n_nodes=n_nodes, name="membership").codes, None)
@@ -73,6 +76,18 @@ def as_outputs(membership: ArrayLike, *, n_nodes: int | None = None) -> Outputs:
         )
     matrix = matrix / largest  # first, so that the sum of a row cannot overflow
     return Outputs(None, matrix / matrix.sum(axis=1, keepdims=True))
+
+
+def _hard_labels(membership: Any) -> NDArray[Any] | None:
+    """Return the labels of a sparse membership with one positive entry in every row, else None.
+
+    Such a one may have as many clusters as nodes and must not become dense.
+    """
+    if not sparse.issparse(membership) or membership.ndim != 2:
+        return None
+    matrix = sparse.csr_array(membership)
+    single = (np.diff(matrix.indptr) == 1).all() and matrix.nnz > 0
+    return matrix.indices if single and (matrix.data > 0).all() and np.isfinite(matrix.data).all() else None
 
 
 def _as_matrix(membership: Any) -> NDArray[np.float64] | None:

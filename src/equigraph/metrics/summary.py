@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.graph import Graph
 from equigraph.groups import Groups
 from equigraph.metrics._table import as_adjacency, check_choice, check_n_clusters, encode_labels, make_table
 from equigraph.metrics.agreement import _accuracy, _ari, _nmi
@@ -35,7 +36,8 @@ def evaluate(
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
     sensitive_features : array-like of shape (n_nodes,) or Groups, optional
-        Group of each node; without it the fairness scores are left out.
+        Group of each node; by default the groups that a `Graph` carries. Without any the fairness scores are
+        left out.
     n_clusters : int, optional
         Number of clusters that was asked for; needed by ``empty="zero"``.
     target : array-like of shape (n_nodes,), optional
@@ -62,6 +64,8 @@ def evaluate(
     {'Q': 0.5, 'B': 1.0, 'NB': 1.0, 'min_balance': 1.0, 'rho': 0.0, 'n_nonempty': 2}
     """
     check_choice("empty", empty, ("ignore", "zero"))
+    if sensitive_features is None and isinstance(adjacency, Graph):
+        sensitive_features = adjacency.sensitive_features
     matrix = as_adjacency(adjacency)
     encoded = encode_labels(labels, n_nodes=matrix.shape[0])
     if n_clusters is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
-from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, require
+from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, require, warn
 from equigraph.graph import Graph
 from equigraph.groups import Groups
 from equigraph.neural.features import ordinal_column, propagate, sensitive_columns, structural_columns
@@ -202,11 +201,10 @@ class DMoN(GraphClusterer):
             raise InfeasibleError("DMoN maximises modularity, which a graph without edges does not have.")
         training = self._train(problem, self._columns(problem))
         if training.status == "diverged":
-            warnings.warn(
+            warn(
                 f"DMoN diverged after {len(training.history)} epochs; the last finite weights are kept: use "
                 f"a smaller learning_rate than {self.learning_rate:g}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return Clustering(
             membership=training.membership,

@@ -9,6 +9,7 @@ from equigraph.exceptions import GroupsError
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.sums import indicator
 from equigraph.penalties.base import Penalty, PenaltyTerms
+from equigraph.words import count
 
 
 class _GroupPenalty(Penalty):
@@ -18,8 +19,8 @@ class _GroupPenalty(Penalty):
         groups = encode_groups(sensitive_features)
         if groups.n_groups < 2:
             raise GroupsError(
-                f"The sensitive feature has the same value ({groups.names[0]!r}) for all {groups.n_nodes} "
-                "nodes: fairness between groups needs at least two groups."
+                f"The sensitive feature has the same value ({groups.names.tolist()[0]!r}) for all "
+                f"{count(groups.n_nodes, 'node')}: fairness between groups needs at least two groups."
             )
         self.groups = groups
         # As a sparse product the sums over groups cost one pass over H.

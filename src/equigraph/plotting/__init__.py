@@ -4,5 +4,13 @@ from equigraph.plotting.composition import CompositionDisplay
 from equigraph.plotting.graph import GraphDisplay
 from equigraph.plotting.interaction import InteractionDisplay
 from equigraph.plotting.layout import spring_layout
+from equigraph.plotting.tradeoff import TradeoffCurvesDisplay, TradeoffDisplay
 
-__all__ = ["CompositionDisplay", "GraphDisplay", "InteractionDisplay", "spring_layout"]
+__all__ = [
+    "CompositionDisplay",
+    "GraphDisplay",
+    "InteractionDisplay",
+    "TradeoffCurvesDisplay",
+    "TradeoffDisplay",
+    "spring_layout",
+]

@@ -22,6 +22,8 @@ class CompositionDisplay(Display):
     ----------
     composition : Composition
         What `equigraph.metrics.composition` returns.
+    attribute : str, optional
+        Name of the groups' attribute, which the legend shows.
 
     Attributes
     ----------
@@ -35,8 +37,9 @@ class CompositionDisplay(Display):
     ['all', '0', '1']
     """
 
-    def __init__(self, composition: Any):
+    def __init__(self, composition: Any, *, attribute: str | None = None):
         self.composition = composition
+        self.attribute = attribute
 
     @classmethod
     def from_estimator(
@@ -48,20 +51,31 @@ class CompositionDisplay(Display):
         ax: Any = None,
     ) -> Self:
         """Draw the labels of a fitted estimator; the groups are given, or come with the graph."""
+        attribute = None
         if sensitive_features is None and graph is not None:
             from equigraph.graph import as_graph
 
-            sensitive_features = as_graph(graph).sensitive_features
-        return cls.from_predictions(model.labels_, sensitive_features=sensitive_features, ax=ax)
+            graph = as_graph(graph)
+            sensitive_features, attribute = graph.sensitive_features, graph.attribute
+        return cls.from_predictions(
+            model.labels_, sensitive_features=sensitive_features, attribute=attribute, ax=ax
+        )
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
         """Draw the labels and groups of a `ClusteringResult`."""
-        return cls.from_predictions(result.labels, sensitive_features=result.sensitive_features, ax=ax)
+        return cls.from_predictions(
+            result.labels, sensitive_features=result.sensitive_features, attribute=result.attribute, ax=ax
+        )
 
     @classmethod
     def from_predictions(
-        cls, labels: ArrayLike, *, sensitive_features: ArrayLike | Groups | None, ax: Any = None
+        cls,
+        labels: ArrayLike,
+        *,
+        sensitive_features: ArrayLike | Groups | None,
+        attribute: str | None = None,
+        ax: Any = None,
     ) -> Self:
         """Draw any labels and groups.
 
@@ -76,7 +90,8 @@ class CompositionDisplay(Display):
             raise GroupsError(
                 "A composition needs groups: pass sensitive_features=, or read the graph with groups."
             )
-        return cls(composition(labels, sensitive_features=sensitive_features)).plot(ax)
+        what = composition(labels, sensitive_features=sensitive_features)
+        return cls(what, attribute=attribute).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the bars: the population first, then one bar per cluster, with its number of nodes above.
@@ -114,7 +129,7 @@ class CompositionDisplay(Display):
             ax.legend(
                 handles[::-1],
                 labels[::-1],
-                title="group",
+                title=self.attribute or "group",
                 loc="center left",
                 bbox_to_anchor=(1.0, 0.5),
                 alignment="left",

@@ -14,6 +14,7 @@ from equigraph.groups.encode import as_column, unique_values
 from equigraph.plotting.base import Display
 from equigraph.plotting.layout import spring_layout
 from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, group_markers, look
+from equigraph.words import count
 
 MAX_NAMED_NODES = 60
 MAX_DRAWN_EDGES = 20_000
@@ -37,6 +38,8 @@ class GraphDisplay(Display):
         Group of each node; by default the groups that came with the graph.
     node_names : array-like of shape (n_nodes,), optional
         Names to write at the nodes of graphs of at most 60 nodes; by default those of the graph.
+    attribute : str, optional
+        Name of the groups' attribute, which the legend shows; by default that of the graph, if the groups are.
     positions : ndarray of shape (n_nodes, 2), optional
         Where the nodes are; by default `spring_layout` decides.
     seed : int, default=0
@@ -63,6 +66,7 @@ class GraphDisplay(Display):
         *,
         sensitive_features: ArrayLike | Groups | None = None,
         node_names: ArrayLike | None = None,
+        attribute: str | None = None,
         positions: NDArray[np.float64] | None = None,
         seed: int = 0,
     ):
@@ -73,11 +77,13 @@ class GraphDisplay(Display):
         self.labels = as_column(labels)
         features = graph.sensitive_features if sensitive_features is None else sensitive_features
         self.groups = None if features is None else encode_groups(features, n_nodes=graph.n_nodes)
+        own = graph.attribute if sensitive_features is None else None
+        self.attribute = own if attribute is None else attribute
         self.node_names = graph.node_names if node_names is None else as_column(node_names)
         for what, values in (("labels", self.labels), ("node_names", self.node_names)):
             if values.size != graph.n_nodes:
                 raise ParameterError(
-                    f"There are {values.size} {what} for {graph.n_nodes} nodes: expected one per node."
+                    f"There are {values.size} {what} for {count(graph.n_nodes, 'node')}: expected one per node."
                 )
         self.clusters, self._codes = unique_values(self.labels)
         self.positions = (
@@ -98,13 +104,23 @@ class GraphDisplay(Display):
         return cls(graph, model.labels_, sensitive_features=sensitive_features, seed=seed).plot(ax)
 
     @classmethod
-    def from_result(cls, result: Any, graph: Any, *, ax: Any = None, seed: int = 0) -> Self:
+    def from_result(
+        cls,
+        result: Any,
+        graph: Any,
+        *,
+        positions: NDArray[np.float64] | None = None,
+        ax: Any = None,
+        seed: int = 0,
+    ) -> Self:
         """Draw a `ClusteringResult` on the graph that was clustered."""
         return cls(
             graph,
             result.labels,
             sensitive_features=result.sensitive_features,
             node_names=result.node_names,
+            attribute=result.attribute,
+            positions=positions,
             seed=seed,
         ).plot(ax)
 
@@ -162,7 +178,8 @@ class GraphDisplay(Display):
         return self
 
     def _title(self) -> str:
-        return f"{self.labels.size:,} nodes, {self.adjacency.nnz // 2:,} edges, {self.clusters.size} clusters"
+        numbers = {"node": self.labels.size, "edge": self.adjacency.nnz // 2, "cluster": self.clusters.size}
+        return ", ".join(count(number, noun) for noun, number in numbers.items())
 
     def _node_size(self) -> float:
         return float(np.clip(9000 / self.labels.size, 4, 150))
@@ -231,11 +248,21 @@ class GraphDisplay(Display):
         groups = (
             [] if self.groups is None else _counted(self.groups.names.tolist(), self.groups.sizes.tolist())
         )
-        draw_legends(ax, clusters, groups)
+        draw_legends(ax, clusters, groups, title=self.attribute)
 
 
-def draw_legends(ax: Any, clusters: list[str], groups: list[str], *, corners: Corners = _RIGHT) -> None:
-    """Explain the colours and the shapes: at the right of the axes, or at other places in them."""
+def draw_legends(
+    ax: Any,
+    clusters: list[str],
+    groups: list[str],
+    *,
+    title: str | None = None,
+    corners: Corners = _RIGHT,
+) -> None:
+    """Explain the colours and the shapes: at the right of the axes, or at other places in them.
+
+    The title of the groups is the name of their attribute, or ``group``.
+    """
     from matplotlib.lines import Line2D
 
     def keys(names: list[str], markers: list[str], colors: list[Any]) -> list[Any]:
@@ -263,7 +290,11 @@ def draw_legends(ax: Any, clusters: list[str], groups: list[str], *, corners: Co
         ax.add_artist(first)
         entries = keys(groups, group_markers(m), ["white"] * m)
         ax.legend(
-            handles=entries, title="group", loc="lower left", bbox_to_anchor=corners[1], alignment="left"
+            handles=entries,
+            title=title or "group",
+            loc="lower left",
+            bbox_to_anchor=corners[1],
+            alignment="left",
         )
 
 

@@ -6,11 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from equigraph.exceptions import ParameterError
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import look, text_color
 
+MAX_CLUSTERS = 2000  # a heat map of more is a grey square, and would be held as a dense array
 _MAX_VALUES = 15  # more rows than that leave no room for numbers
 
 
@@ -19,8 +21,8 @@ class InteractionDisplay(Display):
 
     Parameters
     ----------
-    interaction : array-like of shape (n_clusters, n_clusters)
-        W.
+    interaction : array-like or sparse array of shape (n_clusters, n_clusters)
+        W, of at most 2,000 clusters.
     clusters : array-like of shape (n_clusters,), optional
         Names of the clusters; by default 0, 1, 2, ...
 
@@ -36,8 +38,14 @@ class InteractionDisplay(Display):
     ['0.9', '0.1', '0.1', '0.7']
     """
 
-    def __init__(self, interaction: ArrayLike, *, clusters: ArrayLike | None = None):
-        self.interaction: NDArray[np.float64] = np.asarray(interaction, dtype=np.float64)
+    def __init__(self, interaction: Any, *, clusters: ArrayLike | None = None):
+        if len(getattr(interaction, "shape", ())) == 2 and max(interaction.shape) > MAX_CLUSTERS:
+            raise ParameterError(
+                f"The interaction of {max(interaction.shape):,} clusters cannot be drawn: expected at most "
+                f"{MAX_CLUSTERS:,}; draw a part, such as interaction[:20, :20], the largest clusters."
+            )
+        values = interaction.toarray() if sparse.issparse(interaction) else interaction
+        self.interaction: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
         shape = self.interaction.shape
         if len(shape) != 2 or shape[0] != shape[1]:
             raise ParameterError(

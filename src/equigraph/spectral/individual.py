@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Problem
-from equigraph.exceptions import EquigraphWarning, ParameterError
+from equigraph.exceptions import EquigraphWarning, ParameterError, warn
 from equigraph.parameters import AnyOf, Choice, Constraint, Instance, Integer
 from equigraph.randomness import RandomState
 from equigraph.spectral.constraints import (
@@ -192,10 +191,9 @@ def representation_constraint(
     reason = "is too large to be used in full"
     if basis is not None:
         reason = f"has rank {basis.shape[1]} and leaves {n_nodes - basis.shape[1]} of {n_nodes} dimensions"
-    warnings.warn(
+    warn(
         f"IndividualFairSC: the representation graph {reason}; it is approximated with rank {rank}. "
         "Give rank= to choose another one.",
         EquigraphWarning,
-        stacklevel=6,
     )
     return low_rank_row_space(representation, rank), False

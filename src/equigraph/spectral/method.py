@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.exceptions import InfeasibleError
 from equigraph.groups.placement import place_isolated
 from equigraph.parameters import Boolean, Constraint, Integer
 from equigraph.spectral.constraints import group_constraint
@@ -52,12 +53,19 @@ class SpectralMethod(GraphClusterer):
         "row_normalize": Boolean(help="Scale the rows of the embedding to unit length before k-means."),
         "n_init": Integer(low=1, help="Number of starts of k-means; the best one counts."),
     }
+    # Whether a graph without any edge is refused, rather than placed node by node.
+    _needs_edges: ClassVar[bool] = True
     n_clusters: int
     row_normalize: bool
     n_init: int
 
     def _fit(self, problem: Problem) -> Clustering:
         active = active_part(problem)
+        if self._needs_edges and active.n_nodes == 0:
+            raise InfeasibleError(
+                f"{type(self).__name__}: the graph has no edges, so there is nothing to embed; give a graph with "
+                "edges, or use RandomClustering."
+            )
         constraint, attributes = self._constraint(active)
         eigenvalues, vectors = self._embed(active, constraint)
         n_parts = vectors.shape[1]

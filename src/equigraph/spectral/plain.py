@@ -66,6 +66,7 @@ class SpectralClustering(SpectralMethod):
     [0, 0, 0, 1, 1, 1]
     """
 
+    _needs_edges: ClassVar[bool] = False
     _parameters: ClassVar[dict[str, Constraint]] = {**SpectralMethod._parameters, "normalized": NORMALIZED}
 
     def __init__(

@@ -1,0 +1,134 @@
+"""What results of every kind share: a table with its exports, values for JSON, and the versions in use."""
+
+from __future__ import annotations
+
+import csv
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._version import __version__
+from equigraph.exceptions import require
+from equigraph.files import atomic_path
+
+
+class Tabular:
+    """Anything whose content is a table of columns of one length."""
+
+    def table(self) -> dict[str, NDArray]:
+        """Return the columns by name."""
+        raise NotImplementedError
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the table as a pandas, polars or pyarrow frame.
+
+        pandas keeps values of any type; the others turn what they have no type for, such as names of mixed
+        types, into texts.
+        """
+        import narwhals as nw
+
+        library = require(backend, extra="io", purpose=f"A {backend} table")
+        columns: dict[str, Any] = self.table()
+        if backend != "pandas":
+            make = library.array if backend == "pyarrow" else library.Series
+            columns = {name: typed(column, make) for name, column in columns.items()}
+        return nw.from_dict(columns, backend=backend).to_native()
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as csv."""
+        write_csv(path, self.table())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as parquet (extra ``io``); what it has no type for is written as texts."""
+        pyarrow = require("pyarrow", extra="io", purpose="Writing parquet")
+        parquet = require("pyarrow.parquet", extra="io", purpose="Writing parquet")
+        columns = {name: typed(column, pyarrow.array) for name, column in self.table().items()}
+        with atomic_path(path) as partial:
+            parquet.write_table(pyarrow.table(columns), partial)
+
+
+def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[Any]:
+    """Return a column that a library of typed columns takes: as it is, or as texts where it refuses.
+
+    Parameters
+    ----------
+    column : ndarray
+        The values; only those of dtype object may be refused.
+    make : callable
+        Makes a column of a list, or raises.
+
+    Examples
+    --------
+    >>> import polars
+    >>> typed(np.array([7, "b", None], dtype=object), polars.Series)
+    ['7', 'b', None]
+    """
+    if column.dtype != object:
+        return column
+    values = column.tolist()
+    try:
+        make(values)
+    except Exception:  # every library has its own errors for this
+        return [None if value is None else str(value) for value in values]
+    return values
+
+
+def write_csv(path: str | os.PathLike[str], columns: dict[str, NDArray]) -> None:
+    """Write columns of one length as csv, the names first."""
+    with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
+    """Write a dict as JSON."""
+    with atomic_path(path) as partial:
+        partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON can hold; objects are told by their repr.
+
+    Examples
+    --------
+    >>> plain(np.array([1.5, np.nan])), plain(np.int64(3))
+    ([1.5, None], 3)
+    """
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return repr(value)
+
+
+def parameters_of(model: Any, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the parameters of an estimator, ready for JSON.
+
+    Callbacks are left out: they watch the fit and have no part in its outcome.
+    """
+    return {
+        name: plain(value)
+        for name, value in sorted(model.get_params(deep=False).items())
+        if name not in ("callbacks", *without)
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that matter."""
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    return {
+        "python": platform.python_version(),
+        "equigraph": __version__,
+        **{package: importlib.metadata.version(package) for package in packages},
+    }

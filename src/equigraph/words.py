@@ -1,0 +1,14 @@
+"""Small help with the sentences that people read."""
+
+from __future__ import annotations
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the singular for one.
+
+    Examples
+    --------
+    >>> count(1, "node"), count(1200, "node")
+    ('1 node', '1,200 nodes')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
