@@ -1,0 +1,270 @@
+"""``equigraph tradeoff``: the curve of one method on one graph, a picture, the recommended point."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
+from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
+from equigraph.cli.sources import describe_graph, read_source, reading_options
+
+_POINTS = 21
+# The command has options of its own for these.
+_REPLACED = ("fairness", "notion")
+_RULES = ("knee", "intersection")
+_REASONS = {
+    "knee": "where the front stands out most; past it, fairness costs more cohesion",
+    "intersection": "where the scaled lines of cohesion and fairness cross",
+}
+
+
+class _DialCommand(MethodCommand):
+    """The options of a method, without its dial, which the command turns itself."""
+
+    default_method = "fair-nmtf"
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the options of the command, and those of the method that it does not replace."""
+        replaced = {f"parameter_{name}" for name in _REPLACED}
+        return [parameter for parameter in super().get_params(ctx) if parameter.name not in replaced]
+
+    def _explain(self, error: click.NoSuchOption, method: Any) -> None:
+        if error.option_name == "--fairness":
+            raise click.UsageError(
+                "tradeoff turns the dial itself: give --fairness-values or --points, or use `equigraph cluster` "
+                "for a single value.",
+                error.ctx,
+            ) from None
+        super()._explain(error, method)
+
+
+@click.command("tradeoff", cls=_DialCommand)
+@reading_options
+@click.option(
+    "-m",
+    "--method",
+    default=_DialCommand.default_method,
+    show_default=True,
+    help="Name of a method with a fairness dial.",
+)
+@click.option(
+    "--fairness-values",
+    metavar="A,B,C",
+    help="Values of the dial, ascending; needed where the dial has no upper end.",
+)
+@click.option(
+    "--points",
+    type=click.IntRange(min=2),
+    help=f"Number of even values in [0, 1].  [default: {_POINTS}]",
+)
+@click.option(
+    "--notion",
+    metavar="NAME",
+    help="What fairness means: normalized (NB), balance (B) or mouflon.  [default: that of the method]",
+)
+@click.option(
+    "--restarts",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of seeds for each value.",
+)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes; -1 for all cores.")
+@click.option("--select", type=click.Choice(_RULES), help="Rule that recommends a point.  [default: knee]")
+@click.option(
+    "--min-fairness",
+    type=click.FloatRange(0, 1),
+    help="Recommend the most cohesive point that is at least this fair.",
+)
+@click.option(
+    "--max-quality-loss",
+    type=click.FloatRange(0, 1),
+    help="Recommend the fairest point that loses at most this fraction of Q.",
+)
+@click.option(
+    "-P",
+    "generic",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Any parameter of the method, by its name in Python.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    help="Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png and front.png.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no table.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.pass_context
+def command(
+    ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
+) -> None:
+    """Sweep the fairness dial, and recommend a point.
+
+    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
+    dataset:classroom. In the table k counts the clusters that have a node, and ARI is the mean adjusted Rand
+    index between the restarts (1: all give the same clusters).
+    """
+    from equigraph.cli.output import check_folder
+    from equigraph.methods import get_method
+
+    rule = _rule(settings, ctx)
+    values = _values(method, settings["fairness_values"], settings["points"], ctx)
+    if settings["output"] is not None:
+        check_folder(settings["output"])
+    parameters = method_parameters(get_method(method), ctx, generic)
+    for name in _REPLACED:
+        if name in parameters:
+            other = "--notion" if name == "notion" else "--fairness-values or --points"
+            raise click.UsageError(f"-P {name} is not for tradeoff: give {other}.", ctx)
+    with warnings_as_notes():
+        graph = read_source(edges, settings)
+        with progress_bar(quiet=settings["quiet"]) as callbacks:
+            curve = _sweep(graph, method, parameters, values, settings, callbacks)
+        point = curve.select(**rule)
+        files = _write(curve, point, settings["output"]) if settings["output"] is not None else []
+    if settings["as_json"]:
+        line(json.dumps({**curve.summary(), "recommended": _recommended(curve, point, rule)}, indent=2))
+    elif not settings["quiet"]:
+        line(describe_graph(graph, edges))
+        print_curve(curve, point)
+        line()
+        line(recommendation(curve, point, rule))
+        if files:
+            line(f"Wrote {', '.join(files)} to {settings['output']}.")
+        else:
+            note("nothing was written; -o DIR keeps the curve and the labels.")
+
+
+def _rule(settings: dict[str, Any], ctx: click.Context) -> dict[str, Any]:
+    """Return the one rule that was given, as arguments of ``TradeoffCurve.select``."""
+    given = {name: settings.pop(name) for name in ("select", "min_fairness", "max_quality_loss")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        raise click.UsageError(
+            "Give one of --select, --min-fairness and --max-quality-loss: each recommends one point.", ctx
+        )
+    if "select" in given or not given:
+        return {"rule": given.get("select", _RULES[0])}
+    return given
+
+
+def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float]:
+    from equigraph.methods import METHODS, get_method
+    from equigraph.parameters import Real
+
+    get_method(method)
+    dial = constraints_of(method).get("fairness")
+    if dial is None:
+        known = ", ".join(name for name in METHODS if "fairness" in constraints_of(name))
+        raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.", ctx)
+    if text is not None and points is not None:
+        raise click.UsageError("Give --fairness-values or --points, not both.", ctx)
+    if text is not None:
+        try:
+            return [float(part) for part in text.split(",")]
+        except ValueError:
+            raise click.UsageError(
+                f"--fairness-values {text} is no list of numbers: expected such as 0,0.25,0.5,1.", ctx
+            ) from None
+    if not (isinstance(dial, Real) and dial.high == 1):
+        raise click.UsageError(
+            f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100.", ctx
+        )
+    count = points or _POINTS
+    return [round(i / (count - 1), 12) for i in range(count)]
+
+
+def _sweep(
+    graph: Any,
+    method: str,
+    parameters: dict[str, Any],
+    values: list[float],
+    settings: dict[str, Any],
+    callbacks: list[Any],
+) -> Any:
+    from equigraph.methods import get_method
+    from equigraph.tradeoff import tradeoff_curve
+
+    return tradeoff_curve(
+        graph,
+        estimator=get_method(method).load()(**parameters),
+        fairness=values,
+        notion=settings["notion"],
+        n_restarts=settings["restarts"],
+        n_jobs=settings["jobs"],
+        callbacks=callbacks,
+    )
+
+
+def _write(curve: Any, point: Any, output: str) -> list[str]:
+    from equigraph.cli.output import complete_folder
+    from equigraph.exceptions import MissingDependencyError
+
+    with complete_folder(output) as folder:
+        curve.to_csv(folder / "curve.csv")
+        curve.to_json(folder / "curve.json")
+        curve.labels_to_csv(point, folder / "labels.csv")
+        try:
+            for kind in ("twin", "front"):
+                curve.plot(kind, select=point).save(folder / f"{kind}.png")
+        except MissingDependencyError as error:
+            note(str(error))
+        return sorted(file.name for file in folder.iterdir())
+
+
+def print_curve(curve: Any, point: Any) -> None:
+    """Print one row per point; the recommended one is bold and has an arrow."""
+    names = [name for name in curve.points[0].scores if name != "n_nonempty"]
+    heads = ["min B" if name == "min_balance" else name for name in names]
+    several = len(curve.seeds) > 1
+    rows = [
+        (
+            f"{one.fairness:g}",
+            *(float(one.scores[name]) for name in names),
+            int(one.scores["n_nonempty"]),
+            " ".join(map(str, one.sizes.tolist())),
+            *((None if one.n_restarts < 2 else one.stability,) if several else ()),
+            "<-" if one is point else "",
+        )
+        for one in curve.points
+    ]
+    columns = ("fairness", *heads, "k", "sizes", *(("ARI",) if several else ()), "")
+    table(columns, rows, left=("sizes", ""), bold=curve.points.index(point))
+
+
+def recommendation(curve: Any, point: Any, rule: dict[str, Any]) -> str:
+    """Say in words which point is recommended, why, and what it costs."""
+    measure = curve.measure
+    best = max(curve.values("Q").tolist())
+    quality, fair = float(point.scores["Q"]), float(point.scores[measure])
+    loss = f" ({(best - quality) / best:.0%} below)" if best > quality and best > 0 else ""
+    ((name, value),) = rule.items()
+    if name == "rule":
+        reason = _REASONS[value]
+    elif name == "min_fairness":
+        reason = f"the most cohesive point with {measure} of at least {value:g}"
+    else:
+        reason = f"the fairest point that loses at most {value:.0%} of the best Q"
+    found = int(point.scores["n_nonempty"])
+    few = curve.n_clusters is not None and found < curve.n_clusters
+    empty = f" Only {found} of {curve.n_clusters} clusters have a node there." if few else ""
+    return (
+        f"Recommended: fairness {point.fairness:g}, {reason}. {measure} is {fair:.3f} (from "
+        f"{float(curve.points[0].scores[measure]):.3f} at fairness {curve.points[0].fairness:g}), and Q is "
+        f"{quality:.3f} where the best of the curve is {best:.3f}{loss}.{empty}"
+    )
+
+
+def _recommended(curve: Any, point: Any, rule: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "index": curve.points.index(point),
+        "fairness": point.fairness,
+        "rule": rule,
+        "sentence": recommendation(curve, point, rule),
+    }

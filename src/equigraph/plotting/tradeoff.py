@@ -1,0 +1,391 @@
+"""The trade-off curve: over the dial, and as a front."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import ParameterError
+from equigraph.plotting.annotate import PointLabel, label_points
+from equigraph.plotting.base import Display
+from equigraph.plotting.style import EDGE, MARKERS, MUTED, PALETTE, TEXT, look
+
+if TYPE_CHECKING:
+    from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, TradeoffPoint
+
+_QUALITY, _FAIR = PALETTE[0], PALETTE[5]
+_MARK = TEXT
+# Orange, green, pink, sky, yellow and grey: not the colours of the curve.
+_OTHERS = tuple(color for color in PALETTE if color not in (_QUALITY, _FAIR))
+_NAMES = {
+    "Q": "modularity Q",
+    "B": "balance B",
+    "NB": "normalised balance NB",
+    "min_balance": "balance of the worst cluster",
+    "rho": "individual balance rho",
+    "mouflon": "MOUFLON balance",
+}
+_RULE_OF = {"twin": "intersection", "front": "knee"}
+_WIDE = 30.0  # a dial whose values span more than this ratio is drawn on a logarithmic axis
+
+
+class TradeoffDisplay(Display):
+    """Draw a trade-off curve.
+
+    Parameters
+    ----------
+    curve : TradeoffCurve
+        The curve.
+    kind : {"twin", "front"}, default="twin"
+        "twin": Q and the measure of the notion over the dial, each with its own axis from its lowest to its
+        highest value, so that the lines cross where the rule "intersection" looks; below them the number of
+        clusters that have a node, since a collapse looks like fairness. "front": the two measures against
+        each other, with the points that no other dominates.
+    select : TradeoffPoint or str, optional
+        The point to mark, or the rule that picks it; by default "intersection" for "twin", "knee" for "front".
+    compare : Comparison or mapping from name to (Q, measure), optional
+        Methods to mark on the front; those without both scores are left out.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Set by `plot`; see `Display`.
+    fairness_ax_, clusters_ax_ : matplotlib.axes.Axes
+        Set by `plot` for "twin": the right axis, and the strip below.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> curve = eg.tradeoff_curve(
+    ...     room.adjacency,
+    ...     sensitive_features=room.sensitive_features,
+    ...     estimator=eg.FairLouvain(n_clusters=3, random_state=0),
+    ...     fairness=[0, 0.1, 0.5, 1],
+    ... )
+    >>> display = TradeoffDisplay(curve, kind="front", compare={"mine": (0.4, 0.9)}).plot()
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('modularity Q', 'normalised balance NB')
+    """
+
+    fairness_ax_: Any
+    clusters_ax_: Any
+
+    def __init__(
+        self,
+        curve: TradeoffCurve,
+        *,
+        kind: Literal["twin", "front"] = "twin",
+        select: TradeoffPoint | str | None = None,
+        compare: Any = None,
+    ):
+        if kind not in _RULE_OF:
+            raise ParameterError(f"kind={kind!r} is unknown: expected 'twin' or 'front'.")
+        if compare is not None and kind != "front":
+            raise ParameterError("compare is drawn on the front only: use kind='front'.")
+        self.curve = curve
+        self.kind = kind
+        select = _RULE_OF[kind] if select is None else select
+        self.selected: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
+        self.compared = _compared(compare, curve.measure)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``.
+        """
+        with look():
+            if self.kind == "twin":
+                self._plot_twin(self._axes(ax, (7.4, 5.0)))
+            else:
+                self._plot_front(self._axes(ax, (7.4, 5.6)))
+        return self
+
+    def _title(self) -> str:
+        k = self.curve.n_clusters
+        return self.curve.method + ("" if k is None else f", {k} clusters")
+
+    def _plot_twin(self, ax: Any) -> None:
+        curve = self.curve
+        right = self.fairness_ax_ = ax.twinx()
+        right.spines["right"].set_visible(True)
+        names = ("Q", curve.measure)
+        # The same margins on both axes: only then do the lines cross where the scaled measures do.
+        margins = np.max([_margins(curve, name) for name in names], axis=0)
+        _draw_measure(ax, curve, "Q", margins, color=_QUALITY, marker="o", markersize=5.5, linewidth=2.4)
+        _draw_measure(right, curve, names[1], margins, color=_FAIR, marker="s", markersize=4, linewidth=1.5)
+        _dial_axis(ax, curve.fairness)
+        point = self.selected
+        # The twin is drawn over the left axes, so the line goes there to be seen.
+        right.axvline(point.fairness, color=_MARK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+        share = _axis_share(ax, point.fairness)
+        measured = ", ".join(f"{name} = {point.scores[name]:.3f}" for name in names)
+        ax.text(
+            share,
+            1.02,
+            f"fairness = {point.fairness:g}: {measured}",
+            transform=ax.transAxes,
+            ha="left" if share < 0.3 else "right" if share > 0.7 else "center",
+            va="bottom",
+            fontsize=9,
+        )
+        ax.set_title(f"Cohesion and fairness over the dial: {self._title()}", pad=24)
+        self._draw_clusters(ax)
+
+    def _draw_clusters(self, ax: Any) -> None:
+        """Draw the number of clusters that have a node, as a strip below."""
+        curve = self.curve
+        strip = self.clusters_ax_ = ax.inset_axes([0, -0.27, 1, 0.13], sharex=ax)
+        found = curve.values("n_nonempty")
+        asked = curve.n_clusters
+        top = max(int(found.max()), asked or 0)
+        strip.step(curve.fairness, found, where="mid", color=MUTED, linewidth=1.5)
+        strip.set_ylim(min(float(found.min()), top - 1) - 0.4, top + 0.4)
+        strip.set_yticks(sorted({int(found.min()), top}))
+        strip.tick_params(labelsize=8)
+        small = {"fontsize": 8.5, "fontweight": "normal", "color": MUTED, "pad": 3}
+        strip.set_title("non-empty clusters", **small)
+        if any(point.n_restarts > 1 for point in curve.points):
+            strip.set_title(f"bands: mean ± sd of {len(curve.seeds)} restarts", loc="right", **small)
+        strip.set_xlabel("fairness (dial)")
+        ax.tick_params(axis="x", labelbottom=False)
+
+    def _plot_front(self, ax: Any) -> None:
+        curve, measure = self.curve, self.curve.measure
+        x, y = curve.values("Q"), curve.values(measure)
+        front = curve.pareto()
+        order = front[np.lexsort((y[front], x[front]))]
+        dominated = np.setdiff1d(np.arange(x.size), front)
+        ax.plot(x, y, color=EDGE, linewidth=0.9, zorder=1)
+        self._draw_spreads(ax)
+        ax.plot(
+            x[dominated],
+            y[dominated],
+            "o",
+            markersize=4.5,
+            markerfacecolor="white",
+            markeredgecolor=EDGE,
+            zorder=2,
+            label="dominated by another point" if dominated.size else None,
+        )
+        ax.plot(x[order], y[order], "o-", color=_QUALITY, markersize=6, linewidth=2, zorder=3, label="front")
+        chosen = (self.selected.scores["Q"], self.selected.scores[measure])
+        ax.plot(
+            *chosen,
+            "o",
+            markersize=13,
+            markerfacecolor="none",
+            markeredgecolor=_MARK,
+            zorder=5,
+            label="chosen",
+        )
+        for i, (xy, color) in enumerate(zip(self.compared.values(), itertools.cycle(_OTHERS), strict=False)):
+            marker = MARKERS[1:][i % (len(MARKERS) - 1)]
+            ax.plot(
+                *xy, marker, markersize=8, color=color, markeredgecolor=TEXT, markeredgewidth=0.7, zorder=4
+            )
+        ax.margins(0.13)
+        ax.grid(color="#E6E6E6", linewidth=0.7)
+        ax.set_axisbelow(True)
+        ax.set_xlabel(_NAMES["Q"])
+        ax.set_ylabel(_NAMES[measure])
+        ax.set_title(f"Cohesion against fairness: {self._title()}")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=4, columnspacing=1.4)
+        self._write_labels(ax, x, y)
+
+    def _draw_spreads(self, ax: Any) -> None:
+        """Draw means and standard deviations over the restarts, where there are several."""
+        points = [point for point in self.curve.points if point.n_restarts > 1]
+        if not points:
+            return
+        measure = self.curve.measure
+        ax.errorbar(
+            [point.means["Q"] for point in points],
+            [point.means[measure] for point in points],
+            xerr=[point.spreads["Q"] for point in points],
+            yerr=[point.spreads[measure] for point in points],
+            fmt="none",
+            ecolor=PALETTE[4],
+            elinewidth=0.9,
+            alpha=0.7,
+            zorder=1.5,
+            label=f"mean ± sd of {len(self.curve.seeds)} restarts",
+        )
+
+    def _bars(self) -> NDArray[np.float64]:
+        """Return places along the bars of `_draw_spreads`."""
+        steps = np.linspace(-1, 1, 9)
+        points = [point for point in self.curve.points if point.n_restarts > 1]
+        bars = [np.empty((0, 2))]
+        for point in points:
+            center = np.array([point.means[name] for name in ("Q", self.curve.measure)])
+            for axis, name in enumerate(("Q", self.curve.measure)):
+                bar = np.tile(center, (steps.size, 1))
+                bar[:, axis] += steps * point.spreads[name]
+                bars.append(bar)
+        return np.vstack(bars)
+
+    def _write_labels(self, ax: Any, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+        measure, ends = self.curve.measure, (self.curve.points[0], self.curve.points[-1])
+        labels = []
+        for point in dict.fromkeys((self.selected, *ends)):
+            mark = point is self.selected
+            text = f"fairness = {point.fairness:g}"
+            labels.append(PointLabel(point.scores["Q"], point.scores[measure], text, _QUALITY, mark))
+        labels += [PointLabel(*xy, text, TEXT) for text, xy in _joined(self.compared)]
+        places = np.array([*zip(x, y, strict=True), *self.compared.values()])
+        label_points(ax, labels, np.vstack((places, _samples(x, y), self._bars())))
+
+
+class TradeoffCurvesDisplay(Display):
+    """Draw the fronts of curves with different numbers of clusters.
+
+    Parameters
+    ----------
+    curves : TradeoffCurves
+        The curves.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Set by `plot`; see `Display`.
+    """
+
+    def __init__(self, curves: TradeoffCurves):
+        self.curves = curves
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw one line per number of clusters, through the points that no other point of its curve dominates.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``.
+        """
+        measure = next(iter(self.curves.values())).measure
+        with look():
+            ax = self._axes(ax, (7.4, 5.0))
+            # The numbers are ordered, so the colours are: cividis looks alike to all eyes.
+            from matplotlib import colormaps
+
+            shades = colormaps["cividis"](np.linspace(0.0, 0.92, len(self.curves)))
+            for i, (k, curve) in enumerate(self.curves.items()):
+                x, y = curve.values("Q"), curve.values(measure)
+                front = curve.pareto()
+                front = front[np.lexsort((y[front], x[front]))]
+                marker = MARKERS[i % len(MARKERS)]
+                ax.plot(x[front], y[front], marker=marker, color=shades[i], markersize=5.5, label=str(k))
+            ax.margins(0.08)
+            ax.grid(color="#E6E6E6", linewidth=0.7)
+            ax.set_axisbelow(True)
+            ax.set_xlabel(_NAMES["Q"])
+            ax.set_ylabel(_NAMES[measure])
+            method = next(iter(self.curves.values())).method
+            ax.set_title(f"Cohesion against fairness: {method}")
+            ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
+        return self
+
+
+def _compared(compare: Any, measure: str) -> dict[str, tuple[float, float]]:
+    """Return Q and the measure of the compared methods by name."""
+    if compare is None:
+        return {}
+    if hasattr(compare, "rows"):
+        if any(not hasattr(row, measure) for row in compare.rows):
+            raise ParameterError(
+                f"The comparison has no score {measure!r}: give a mapping from name to (Q, {measure})."
+            )
+        pairs = {row.method: (row.Q, getattr(row, measure)) for row in compare.rows}
+        return {name: xy for name, xy in pairs.items() if None not in xy}
+    if not isinstance(compare, Mapping):
+        raise ParameterError(f"compare must be a Comparison or a mapping from name to (Q, {measure}).")
+    for name, xy in compare.items():
+        if np.shape(xy) != (2,):
+            raise ParameterError(f"compare[{name!r}] must be the pair (Q, {measure}); got {xy!r}.")
+    return {str(name): (float(xy[0]), float(xy[1])) for name, xy in compare.items()}
+
+
+def _joined(compared: dict[str, tuple[float, float]]) -> list[tuple[str, tuple[float, float]]]:
+    """Return one text for all methods at the same place, three names to a line."""
+    places: dict[tuple[float, float], list[str]] = {}
+    for name, xy in compared.items():
+        places.setdefault((round(xy[0], 3), round(xy[1], 3)), []).append(name)
+    return [
+        ("\n".join(", ".join(names[i : i + 3]) for i in range(0, len(names), 3)), compared[names[-1]])
+        for names in places.values()
+    ]
+
+
+def _band(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean minus and plus one standard deviation; a single restart has none, and no score is above 1."""
+    means = curve.values(name, of="means")
+    spreads = np.nan_to_num([point.spreads[name] for point in curve.points])
+    return means - spreads, np.minimum(means + spreads, 1.0)
+
+
+def _range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of a measure; one that never changes is at its upper end, as in the rules."""
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (high - 0.1, high)
+
+
+def _margins(curve: TradeoffCurve, name: str) -> tuple[float, float]:
+    """Return how far, in units of a measure's range, its band reaches below and above its values."""
+    (low, high), (below, above) = _range(curve.values(name)), _band(curve, name)
+    reach = np.array([low - below.min(), above.max() - high]) / (high - low)
+    lower, upper = np.clip(1.1 * reach, 0.06, 1.0)
+    return float(lower), float(upper)
+
+
+def _draw_measure(
+    ax: Any, curve: TradeoffCurve, name: str, margins: NDArray[np.float64], *, color: str, **style: Any
+) -> None:
+    values = curve.values(name)
+    if any(point.n_restarts > 1 for point in curve.points):
+        ax.fill_between(curve.fairness, *_band(curve, name), color=color, alpha=0.13, linewidth=0)
+    ax.plot(curve.fairness, values, color=color, **style)
+    low, high = _range(values)
+    bottom, top = low - margins[0] * (high - low), high + margins[1] * (high - low)
+    ax.set_ylim(bottom, top)
+    # No ticks where there are no scores: Q can be below 0, the others cannot, and none is above 1.
+    least = bottom if name == "Q" else max(bottom, 0)
+    ax.set_yticks([tick for tick in ax.get_yticks() if least <= tick <= min(1, top)])
+    ax.set_ylabel(_NAMES[name], color=color)
+    ax.tick_params(axis="y", colors=color)
+
+
+def _dial_axis(ax: Any, fairness: NDArray[np.float64]) -> None:
+    """Set a logarithmic axis, with room for 0, where the values of the dial span several orders."""
+    positive = fairness[fairness > 0]
+    if fairness.max() > 1 and positive.max() / positive.min() > _WIDE:
+        ax.set_xscale("symlog", linthresh=float(positive.min()))
+    ax.margins(x=0.03)
+
+
+def _axis_share(ax: Any, value: float) -> float:
+    """Return where a value of the dial is on the axis, from 0 to 1."""
+    return float(ax.transAxes.inverted().transform(ax.transData.transform((value, 0.0)))[0])
+
+
+def _samples(x: NDArray[np.float64], y: NDArray[np.float64], n: int = 12) -> NDArray[np.float64]:
+    """Return places along the line through the points."""
+    steps = np.linspace(0, 1, n, endpoint=False)[:, None]
+    points = np.column_stack((x, y))
+    return (points[:-1, None] + steps * (points[1:, None] - points[:-1, None])).reshape(-1, 2)

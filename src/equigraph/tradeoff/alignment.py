@@ -1,0 +1,78 @@
+"""Numbers of clusters that stay with their clusters along a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.groups import contingency_table
+
+
+def number_by_size(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
+    """Return the same clusters numbered by size, largest first, ties by their first node.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_nodes,)
+        Cluster of each node, in ``range(n_clusters)``.
+    n_clusters : int
+        Number of clusters, empty ones included.
+
+    Returns
+    -------
+    ndarray of int, shape (n_nodes,)
+        The labels, renumbered.
+
+    Examples
+    --------
+    >>> number_by_size(np.array([2, 0, 0, 2, 0]), 3).tolist()
+    [1, 0, 0, 1, 0]
+    """
+    labels = np.asarray(labels, dtype=np.intp)
+    first = np.full(n_clusters, labels.size)
+    np.minimum.at(first, labels, np.arange(labels.size))
+    order = np.lexsort((first, -np.bincount(labels, minlength=n_clusters)))
+    return np.argsort(order)[labels]
+
+
+def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArray[np.intp]:
+    """Return the same clusters, numbered so that most nodes keep the number that they have in a reference.
+
+    The numbers are those of the assignment with the largest total overlap (the Hungarian method). Clusters
+    that share no node with the number they get take what is left over.
+
+    Parameters
+    ----------
+    labels, reference : ndarray of int, shape (n_nodes,)
+        Cluster of each node, in ``range(n_clusters)``.
+    n_clusters : int
+        Number of clusters, empty ones included.
+
+    Returns
+    -------
+    ndarray of int, shape (n_nodes,)
+        The labels, renumbered.
+
+    Examples
+    --------
+    >>> align_labels(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]), 3).tolist()
+    [0, 0, 1, 2]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    labels = np.asarray(labels, dtype=np.intp)
+    overlap = contingency_table(labels, np.asarray(reference, dtype=np.intp), n_clusters, n_clusters)
+    _, numbers = linear_sum_assignment(overlap, maximize=True)
+    return numbers[labels]
+
+
+def align_all(labelings: Iterable[NDArray], n_clusters: int) -> Sequence[NDArray[np.intp]]:
+    """Number the first labels by size, and align each of the others with the one before it."""
+    aligned: list[NDArray[np.intp]] = []
+    for labels in labelings:
+        aligned.append(
+            align_labels(labels, aligned[-1], n_clusters) if aligned else number_by_size(labels, n_clusters)
+        )
+    return aligned

@@ -1,0 +1,400 @@
+"""Points and curves: what a sweep of the dial returns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.parameters import Real, check_parameters
+from equigraph.records import Tabular, plain, write_csv, write_json
+from equigraph.tradeoff import selection
+from equigraph.tradeoff.front import hypervolume, pareto_front
+from equigraph.tradeoff.scores import measure_of
+
+Of = Literal["labels", "means"]
+RULES = {"intersection": selection.intersection, "knee": selection.knee}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TradeoffPoint:
+    """What one value of the dial gave.
+
+    Attributes
+    ----------
+    fairness : float
+        Value of the dial.
+    labels : ndarray of shape (n_nodes,)
+        Cluster of each node; clusters have the number that they have at the point before.
+    sizes : ndarray of shape (n_clusters,)
+        Nodes of each cluster; 0 for an empty one.
+    scores : dict
+        Q, B, NB, min_balance, rho and n_nonempty of these labels (and the measure of the notion, if it is none
+        of these).
+    means, spreads : dict
+        Mean and standard deviation of the scores over the restarts; a single one has spread NaN.
+    stability : float
+        Mean adjusted Rand index over all pairs of restarts: 1 when all give the same clusters; NaN for one.
+    seed : int
+        Seed of the restart that the labels are from.
+    n_restarts : int
+        Number of restarts.
+    """
+
+    fairness: float
+    labels: NDArray[np.intp]
+    sizes: NDArray[np.intp]
+    scores: Mapping[str, float]
+    means: Mapping[str, float]
+    spreads: Mapping[str, float]
+    stability: float
+    seed: int
+    n_restarts: int
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything but the labels, ready for JSON."""
+        return {
+            "fairness": self.fairness,
+            "scores": {name: plain(value) for name, value in self.scores.items()},
+            "means": {name: plain(value) for name, value in self.means.items()},
+            "spreads": {name: plain(value) for name, value in self.spreads.items()},
+            "stability": plain(self.stability),
+            "sizes": self.sizes.tolist(),
+            "seed": self.seed,
+            "n_restarts": self.n_restarts,
+        }
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB"))
+        return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {_clusters(self)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TradeoffCurve(Tabular):
+    """One point per value of the dial, in ascending order, with what is needed to repeat the sweep.
+
+    Attributes
+    ----------
+    points : tuple of TradeoffPoint
+        The points.
+    node_names : ndarray of shape (n_nodes,)
+        Names as they came in.
+    sensitive_features : ndarray of shape (n_nodes,)
+        Groups as they came in.
+    method : str
+        Name of the estimator.
+    parameters : dict
+        Its parameters, but for the dial and the seed.
+    n_clusters : int or None
+        Number of clusters asked for; None where the method chooses it.
+    notion : str
+        The notion of fairness.
+    seeds : tuple of int
+        One per restart.
+    seconds : float
+        Time of the sweep.
+    stopped : bool
+        Whether a callback ended the sweep, so that values or restarts are missing.
+    versions : dict
+        Versions of Python and of the packages that matter.
+    input_hash : str
+        SHA-256 of graph, names and groups.
+    """
+
+    points: tuple[TradeoffPoint, ...]
+    node_names: NDArray
+    sensitive_features: NDArray
+    method: str
+    parameters: Mapping[str, Any]
+    n_clusters: int | None
+    notion: str
+    seeds: tuple[int, ...]
+    seconds: float
+    stopped: bool
+    versions: Mapping[str, str]
+    input_hash: str
+
+    @property
+    def measure(self) -> str:
+        """Name of the score that belongs to the notion, such as NB."""
+        return measure_of(self.notion)
+
+    @property
+    def fairness(self) -> NDArray[np.float64]:
+        """Values of the dial."""
+        return np.array([point.fairness for point in self.points])
+
+    def values(self, name: str, *, of: Of = "labels") -> NDArray[np.float64]:
+        """Return one score along the curve: of the labels, or the means over the restarts.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such score.
+        """
+        if of not in ("labels", "means"):
+            raise ParameterError(f"of={of!r} is unknown: expected 'labels' or 'means'.")
+        known = self.points[0].scores
+        if name not in known:
+            raise ParameterError(f"The curve has no score {name!r}: expected one of {', '.join(known)}.")
+        return np.array(
+            [(point.scores if of == "labels" else point.means)[name] for point in self.points],
+            dtype=np.float64,
+        )
+
+    def table(self) -> dict[str, NDArray]:
+        """Return one row per point.
+
+        The columns are fairness, the scores of the labels, ``<score>_mean`` and ``<score>_std`` over the
+        restarts, stability, sizes (one text, separated by blanks), seed and n_restarts.
+        """
+        names = list(self.points[0].scores)
+        columns: dict[str, NDArray] = {"fairness": self.fairness}
+        columns |= {name: np.array([point.scores[name] for point in self.points]) for name in names}
+        for name in names:
+            columns[f"{name}_mean"] = self.values(name, of="means")
+            columns[f"{name}_std"] = np.array([point.spreads[name] for point in self.points])
+        columns["stability"] = np.array([point.stability for point in self.points])
+        columns["sizes"] = np.array([" ".join(map(str, point.sizes.tolist())) for point in self.points])
+        columns["seed"] = np.array([point.seed for point in self.points])
+        columns["n_restarts"] = np.array([point.n_restarts for point in self.points])
+        return columns
+
+    def pareto(self, x: str = "Q", y: str | None = None, *, of: Of = "labels") -> NDArray[np.intp]:
+        """Return the indices of the points that no other point dominates.
+
+        Parameters
+        ----------
+        x, y : str
+            Names of two scores; by default Q and the measure of the notion.
+        of : {"labels", "means"}, default="labels"
+            Scores of the labels, or means over the restarts.
+
+        Returns
+        -------
+        ndarray of int
+            Ascending. Of equal points all are kept.
+        """
+        return pareto_front(self.values(x, of=of), self.values(y or self.measure, of=of))
+
+    def hypervolume(
+        self,
+        x: str = "Q",
+        y: str | None = None,
+        *,
+        reference: tuple[float, float] = (0.0, 0.0),
+        of: Of = "labels",
+    ) -> float:
+        """Return the area that the front covers, seen from a reference; larger is better.
+
+        Parameters
+        ----------
+        x, y : str
+            Names of two scores; by default Q and the measure of the notion.
+        reference : tuple of two floats, default=(0, 0)
+            Where the area starts; it must be the same for curves that are compared.
+        of : {"labels", "means"}, default="labels"
+            Scores of the labels, which are the best of the restarts, or means over the restarts.
+
+        Returns
+        -------
+        float
+            The area.
+        """
+        return hypervolume(self.values(x, of=of), self.values(y or self.measure, of=of), reference)
+
+    def select(
+        self,
+        rule: Literal["intersection", "knee"] | None = None,
+        *,
+        min_fairness: float | None = None,
+        max_quality_loss: float | None = None,
+        x: str = "Q",
+        y: str | None = None,
+    ) -> TradeoffPoint:
+        """Return one point, by exactly one rule on the scores of the labels.
+
+        Parameters
+        ----------
+        rule : {"intersection", "knee"}, optional
+            "intersection", the paper's: x and y are min-max scaled over the sweep, and the value nearest to
+            their first crossing is taken; where they only touch, the value with the smallest gap. A measure
+            that never changes counts as 1 everywhere.
+            "knee": the point of the front, min-max scaled, that stands out most from the straight line between
+            its ends.
+        min_fairness : float in [0, 1], optional
+            The point of largest x among those whose y is at least this.
+        max_quality_loss : float in [0, 1], optional
+            The point of largest y among those whose x is at most this fraction below the largest x of the curve.
+        x, y : str
+            Names of two scores; by default Q and the measure of the notion.
+
+        Returns
+        -------
+        TradeoffPoint
+            One of ``points``. Equal candidates: the one with the lower dial.
+
+        Raises
+        ------
+        ParameterError
+            If not exactly one rule is given, or it is unknown or out of range.
+        InfeasibleError
+            If no point reaches ``min_fairness``.
+        """
+        limits = {"min_fairness": min_fairness, "max_quality_loss": max_quality_loss}
+        if sum(one is not None for one in (rule, *limits.values())) != 1:
+            raise ParameterError(
+                "select takes exactly one rule: 'knee' or 'intersection', min_fairness=, or max_quality_loss=."
+            )
+        if rule is not None and rule not in RULES:
+            raise ParameterError(f"There is no rule {rule!r}: expected one of {', '.join(map(repr, RULES))}.")
+        check_parameters("select", dict.fromkeys(limits, Real(low=0, high=1, optional=True)), limits)
+        names = (x, y or self.measure)
+        across, up = (self.values(name) for name in names)
+        (valid,) = np.nonzero(np.isfinite(across) & np.isfinite(up))
+        if valid.size == 0:
+            raise InfeasibleError(f"No point of the curve has both {names[0]} and {names[1]}.")
+        across, up = across[valid], up[valid]
+        if rule is not None:
+            chosen = RULES[rule](across, up)
+        elif min_fairness is not None:
+            chosen = selection.reaching(across, up, min_fairness, names=names)
+        else:
+            assert max_quality_loss is not None
+            chosen = selection.within_loss(across, up, max_quality_loss)
+        return self.points[valid[chosen]]
+
+    def plot(
+        self,
+        kind: Literal["twin", "front"] = "twin",
+        *,
+        select: TradeoffPoint | str | None = None,
+        compare: Any = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the curve; see `equigraph.plotting.TradeoffDisplay`.
+
+        Parameters
+        ----------
+        kind : {"twin", "front"}, default="twin"
+            Q and the measure of the notion over the dial, or against each other.
+        select : TradeoffPoint or rule, optional
+            The point to mark; by default that of the rule "intersection" on the twin chart, "knee" on the front.
+        compare : Comparison or mapping from name to (Q, measure), optional
+            Methods to mark on the front.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        TradeoffDisplay
+            With ``ax_`` and ``figure_``.
+        """
+        from equigraph.plotting import TradeoffDisplay
+
+        return TradeoffDisplay(self, kind=kind, select=select, compare=compare).plot(ax)
+
+    def labels_table(self, point: TradeoffPoint) -> dict[str, NDArray]:
+        """Return the columns node, cluster and group of one point."""
+        return {"node": self.node_names, "cluster": point.labels, "group": self.sensitive_features}
+
+    def labels_to_csv(self, point: TradeoffPoint, path: str | os.PathLike[str]) -> None:
+        """Write the columns node, cluster and group of one point as csv."""
+        write_csv(path, self.labels_table(point))
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything but what there is for each node, ready for JSON."""
+        return {
+            "method": self.method,
+            "n_nodes": int(self.node_names.size),
+            "n_clusters": self.n_clusters,
+            "notion": self.notion,
+            "measure": self.measure,
+            "hypervolume": self.hypervolume(),
+            "points": [point.summary() for point in self.points],
+            "parameters": dict(self.parameters),
+            "seeds": list(self.seeds),
+            "seconds": self.seconds,
+            "stopped": self.stopped,
+            "versions": dict(self.versions),
+            "input_hash": self.input_hash,
+        }
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary`, the names of the nodes, and the labels of each point in their order, as JSON."""
+        labels = [point.labels.tolist() for point in self.points]
+        nodes = [str(name) for name in self.node_names.tolist()]
+        write_json(path, {**self.summary(), "nodes": nodes, "labels": labels})
+
+    def __repr__(self) -> str:
+        ends = f"fairness {self.points[0].fairness:g} to {self.points[-1].fairness:g}"
+        found = [int(point.scores["n_nonempty"]) for point in self.points]
+        clusters = f"{min(found)}" if min(found) == max(found) else f"{min(found)} to {max(found)}"
+        asked = "" if self.n_clusters is None or min(found) == self.n_clusters else f" of {self.n_clusters}"
+        ranges = ", ".join(
+            f"{name} {self.values(name).min():.3f} to {self.values(name).max():.3f}"
+            for name in ("Q", self.measure)
+        )
+        stopped = ", stopped early" if self.stopped else ""
+        return (
+            f"TradeoffCurve({self.method}, {len(self.points)} points, {ends}, {clusters}{asked} clusters, "
+            f"{ranges}{stopped})"
+        )
+
+
+class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
+    """Curves by number of clusters.
+
+    Parameters
+    ----------
+    curves : mapping from int to TradeoffCurve
+        One curve for each number of clusters.
+    """
+
+    def __init__(self, curves: Mapping[int, TradeoffCurve]):
+        self._curves = dict(curves)
+
+    def __getitem__(self, n_clusters: int) -> TradeoffCurve:
+        return self._curves[n_clusters]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._curves)
+
+    def __len__(self) -> int:
+        return len(self._curves)
+
+    def table(self) -> dict[str, NDArray]:
+        """Return the tables of all curves below each other, with the column n_clusters in front."""
+        tables = [
+            {"n_clusters": np.full(len(curve.points), k), **curve.table()}
+            for k, curve in self._curves.items()
+        ]
+        return {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
+
+    def summary(self) -> dict[str, Any]:
+        """Return the summaries of all curves, ready for JSON."""
+        return {"curves": [curve.summary() for curve in self._curves.values()]}
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary` as JSON."""
+        write_json(path, self.summary())
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the fronts of all curves; see `equigraph.plotting.TradeoffCurvesDisplay`."""
+        from equigraph.plotting import TradeoffCurvesDisplay
+
+        return TradeoffCurvesDisplay(self).plot(ax)
+
+    def __repr__(self) -> str:
+        curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self._curves.items())
+        return f"TradeoffCurves({{{curves}}})"
+
+
+def _clusters(point: TradeoffPoint) -> str:
+    found = int(point.scores["n_nonempty"])
+    return f"{found} clusters" if found == point.sizes.size else f"{found} of {point.sizes.size} clusters"

@@ -1,0 +1,120 @@
+"""Running the fits of a sweep, here or in other processes, until they are done or somebody wants to stop."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from equigraph.base import GraphClusterer
+from equigraph.callbacks import Notifier
+from equigraph.graph import Graph
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is to be computed."""
+
+    model: GraphClusterer
+    graph: Graph
+    notion: str
+    values: tuple[float, ...]
+    bounded: bool
+    seeds: tuple[int, ...]
+    n_jobs: int | None
+    stage: str
+
+    def tasks(self) -> list[tuple[int, tuple[float, ...]]]:
+        """Return seeds with values; all values at once where the method computes them together."""
+        parts = [self.values] if hasattr(self.model, "_fit_dial") else [(value,) for value in self.values]
+        return [(seed, part) for seed in self.seeds for part in parts]
+
+
+@dataclass
+class Watch:
+    """A notifier that remembers whether somebody wanted to stop; it goes to methods in this process."""
+
+    notify: Notifier
+    stop: bool = False
+
+    def __call__(self, stage: str, step: int, total: int, objective: float | None = None) -> bool:
+        """Tell the callbacks; return True from the first wish to stop on."""
+        self.stop = self.notify(stage, step, total, objective) or self.stop
+        return self.stop
+
+
+@dataclass
+class Runs:
+    """Labels and their seeds by value of the dial, and the warnings."""
+
+    labels: dict[float, list[tuple[int, NDArray[np.intp]]]] = field(default_factory=dict)
+    notes: list[tuple[type[Warning], str]] = field(default_factory=list)
+    n_done: int = 0
+    stopped: bool = False
+
+
+def _solve(
+    model: GraphClusterer, graph: Graph, seed: int, values: tuple[float, ...], notify: Any
+) -> tuple[list[NDArray[np.intp]], list[tuple[type[Warning], str]]]:
+    """Return the labels for each value, and the warnings; runs in any process."""
+    model = clone(model).set_params(random_state=seed)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        if hasattr(model, "_fit_dial"):
+            found = model._fit_dial(model._prepare(graph, None), values, notify)
+        else:
+            found = [model.set_params(fairness=value).fit(graph).labels_ for value in values]
+    notes = [(warning.category, " ".join(str(warning.message).split())) for warning in caught]
+    return [np.asarray(labels, dtype=np.intp) for labels in found], notes
+
+
+def _results(sweep: Sweep, watch: Watch) -> Iterator[Any]:
+    """Yield what each task gives, in order."""
+    tasks = sweep.tasks()
+    if sweep.n_jobs in (None, 1):
+        for seed, values in tasks:
+            yield _solve(sweep.model, sweep.graph, seed, values, watch)
+        return
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    # In portions, so that a wish to stop is heard between them.
+    size = 2 * effective_n_jobs(sweep.n_jobs)
+    with Parallel(n_jobs=sweep.n_jobs) as pool:
+        for start in range(0, len(tasks), size):
+            yield from pool(
+                delayed(_solve)(sweep.model, sweep.graph, seed, values, Notifier())
+                for seed, values in tasks[start : start + size]
+            )
+
+
+def run_sweep(sweep: Sweep, watch: Watch) -> Runs:
+    """Return the labels of every task that was done; at least one is."""
+    runs, tasks = Runs(), sweep.tasks()
+    watch.notify(sweep.stage, 0, len(tasks))
+    for (seed, values), (found, notes) in zip(tasks, _results(sweep, watch), strict=True):
+        # A method that was stopped halfway may have fewer labels than values.
+        for value, labels in zip(values, found, strict=not watch.stop):
+            runs.labels.setdefault(value, []).append((seed, labels))
+        runs.notes += notes
+        runs.n_done += 1
+        halfway = watch.stop
+        if watch(sweep.stage, runs.n_done, len(tasks)):
+            runs.stopped = halfway or runs.n_done < len(tasks)
+            break
+    return runs
+
+
+def summarised_notes(runs: Runs) -> list[tuple[type[Warning], str]]:
+    """Return the first text of every kind of warning, with how often that kind came."""
+    kinds: dict[type[Warning], list[str]] = {}
+    for category, text in runs.notes:
+        kinds.setdefault(category, []).append(text)
+    return [
+        (category, texts[0] if len(texts) == 1 else f"{texts[0]} ({len(texts)} times in the sweep)")
+        for category, texts in kinds.items()
+    ]

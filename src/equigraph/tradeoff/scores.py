@@ -1,0 +1,71 @@
+"""Scores of the labels at one value of the dial, over several restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import ParameterError
+
+# The score that tells how far a notion is met.
+MEASURES = {"normalized": "NB", "balance": "B", "mouflon": "mouflon"}
+
+
+def measure_of(notion: str) -> str:
+    """Return the name of the score that belongs to a notion.
+
+    Examples
+    --------
+    >>> measure_of("normalized"), measure_of("balance")
+    ('NB', 'B')
+    """
+    if notion not in MEASURES:
+        raise ParameterError(f"There is no notion {notion!r}: expected one of {', '.join(MEASURES)}.")
+    return MEASURES[notion]
+
+
+def score_labels(graph: Any, labels: NDArray, notion: str) -> dict[str, float]:
+    """Return Q, B, NB, min_balance, rho and n_nonempty of labels, and the measure of the notion."""
+    from equigraph.metrics import evaluate, mouflon_balance_score
+
+    groups = graph.sensitive_features
+    scores = evaluate(graph, labels, sensitive_features=groups)
+    if notion == "mouflon":
+        count = scores.pop("n_nonempty")
+        scores |= {"mouflon": mouflon_balance_score(labels, sensitive_features=groups), "n_nonempty": count}
+    return scores
+
+
+def mean_and_spread(scores: Sequence[dict[str, float]]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the mean and the standard deviation (n - 1 in the denominator; NaN for one value) by score.
+
+    Examples
+    --------
+    >>> mean_and_spread([{"Q": 0.25}, {"Q": 0.75}])
+    ({'Q': 0.5}, {'Q': 0.353...})
+    """
+    columns = {name: np.array([one[name] for one in scores], dtype=np.float64) for name in scores[0]}
+    means = {name: float(values.mean()) for name, values in columns.items()}
+    if len(scores) == 1:
+        return means, dict.fromkeys(columns, float("nan"))
+    return means, {name: float(values.std(ddof=1)) for name, values in columns.items()}
+
+
+def best_restart(scores: Sequence[dict[str, float]], fairness: float, measure: str) -> int:
+    """Return the restart with the largest ``(1 - f) Q + f N``; equal: the larger Q, then the first."""
+
+    def key(i: int) -> tuple[float, float, int]:
+        quality, notion = scores[i]["Q"], scores[i][measure]
+        return round((1 - fairness) * quality + fairness * notion, 12), round(quality, 12), -i
+
+    return max(range(len(scores)), key=key)
+
+
+def typical_restart(scores: Sequence[dict[str, float]], measure: str) -> int:
+    """Return the restart whose Q and N are closest to their means (Euclidean); equal: the first."""
+    points = np.array([[one["Q"], one[measure]] for one in scores])
+    distance = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    return int(np.argmin(np.round(distance, 12)))

@@ -1,0 +1,326 @@
+"""The sweep: one label vector for every value of the dial and every restart, made into a curve."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from equigraph.base import GraphClusterer
+from equigraph.callbacks import Callbacks, Notifier
+from equigraph.exceptions import GroupsError, ParameterError, warn
+from equigraph.graph import Graph, read_graph
+from equigraph.groups import encode_groups
+from equigraph.parameters import Integer, Real, check_parameters
+from equigraph.randomness import RandomState, as_seed
+from equigraph.records import parameters_of, versions
+from equigraph.tradeoff.alignment import align_all
+from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves, TradeoffPoint
+from equigraph.tradeoff.runs import Runs, Sweep, Watch, run_sweep, summarised_notes
+from equigraph.tradeoff.scores import (
+    best_restart,
+    mean_and_spread,
+    measure_of,
+    score_labels,
+    typical_restart,
+)
+
+_N_POINTS = 21
+_STAGE = "trade-off"
+
+
+@overload
+def tradeoff_curve(
+    graph: Any,
+    *,
+    n_clusters: int | None = None,
+    sensitive_features: ArrayLike | None = None,
+    fairness: Iterable[float] | None = None,
+    notion: str | None = None,
+    estimator: GraphClusterer | None = None,
+    n_restarts: int = 1,
+    random_state: RandomState = None,
+    effort: Any = None,
+    n_jobs: int | None = None,
+    callbacks: Callbacks = None,
+) -> TradeoffCurve: ...
+
+
+@overload
+def tradeoff_curve(
+    graph: Any,
+    *,
+    n_clusters: Iterable[int],
+    sensitive_features: ArrayLike | None = None,
+    fairness: Iterable[float] | None = None,
+    notion: str | None = None,
+    estimator: GraphClusterer | None = None,
+    n_restarts: int = 1,
+    random_state: RandomState = None,
+    effort: Any = None,
+    n_jobs: int | None = None,
+    callbacks: Callbacks = None,
+) -> TradeoffCurves: ...
+
+
+def tradeoff_curve(
+    graph: Any,
+    *,
+    sensitive_features: ArrayLike | None = None,
+    n_clusters: int | Iterable[int] | None = None,
+    fairness: Iterable[float] | None = None,
+    notion: str | None = None,
+    estimator: GraphClusterer | None = None,
+    n_restarts: int = 1,
+    random_state: RandomState = None,
+    effort: Any = None,
+    n_jobs: int | None = None,
+    callbacks: Callbacks = None,
+) -> TradeoffCurve | TradeoffCurves:
+    """Sweep the fairness dial, and return what every value gives.
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `equigraph.graph.as_graph` takes.
+    sensitive_features : array-like of shape (n_nodes,), optional
+        Group of each node; by default the groups that came with the graph. There must be some.
+    n_clusters : int or iterable of int, optional
+        Number of clusters; by default that of the estimator. Several numbers, such as ``range(2, 8)``, give one
+        curve each.
+    fairness : iterable of float, optional
+        Values of the dial, ascending. By default 21 even values in [0, 1]; a dial without an upper end, such as
+        the weight of `IFairNMTF`, needs them.
+    notion : {"normalized", "balance", "mouflon"}, optional
+        Which fairness is wanted. It is set in the estimator where that has a notion, and says by which score
+        (NB, B or mouflon) points are picked. By default that of the estimator, or "normalized".
+    estimator : GraphClusterer, optional
+        Any method with a ``fairness`` parameter; by default `FairNMTF`. It is not changed.
+    n_restarts : int, default=1
+        Number of seeds per value: ``random_state``, ``random_state + 1``, ...
+    random_state : int, Generator, RandomState or None
+        The first seed; by default that of the estimator.
+    effort : optional
+        Set in the estimator, which must have such a parameter; by default its own.
+    n_jobs : int, optional
+        Number of processes; by default 1, and -1 for all cores. It does not change the result.
+    callbacks : callable or list of callables, optional
+        Told after every fit, the stage being "trade-off" (and the number of clusters); one that returns True
+        ends the sweep with the points done so far. A method that computes all values together also
+        tells about its own progress, unless it runs in another process.
+
+    Returns
+    -------
+    TradeoffCurve or TradeoffCurves
+        A curve, or with several ``n_clusters`` a mapping from each to its curve.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or the estimator has no dial.
+    GraphError, GroupsError
+        If the graph or the groups are not usable, or there are no groups.
+
+    Notes
+    -----
+    Which restart's labels stand for a point: for a dial in [0, 1] those with the largest
+    :math:`(1 - f) Q + f N`, N being the measure of the notion; for a dial without an upper end, which has no
+    such meaning, those whose Q and N are closest to their means.
+
+    Clusters keep their number from point to point: those of the first point are numbered by size, those of
+    each further one by their overlap with the point before.
+
+    Warnings of the fits are told once for each kind, with the number of times.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> curve = eg.tradeoff_curve(
+    ...     room.adjacency,
+    ...     sensitive_features=room.sensitive_features,
+    ...     estimator=eg.FairLouvain(n_clusters=3),
+    ...     fairness=[0, 0.1, 0.5, 1],
+    ...     random_state=0,
+    ... )
+    >>> [point.fairness for point in curve.points]
+    [0.0, 0.1, 0.5, 1.0]
+    >>> curve.select("knee").scores["NB"] > curve.points[0].scores["NB"]
+    True
+    """
+    check_parameters("tradeoff_curve", {"n_restarts": Integer(low=1)}, {"n_restarts": n_restarts})
+    if n_jobs == 0:
+        raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
+    model, notion = _configured(estimator, notion, effort)
+    values, bounded = _dial_values(model, fairness)
+    several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
+    numbers = _cluster_numbers(n_clusters) if several else [n_clusters]
+    graph = _graph_with_groups(graph, sensitive_features)
+    if random_state is None:
+        random_state = getattr(model, "random_state", None)
+    first = as_seed(random_state)
+    seeds = tuple(range(first, first + n_restarts))
+    curves: dict[Any, TradeoffCurve] = {}
+    watch = Watch(Notifier(callbacks))
+    for number in numbers:
+        one = model if number is None else clone(model).set_params(n_clusters=number)
+        stage = f"{_STAGE}, {number} clusters" if several else _STAGE
+        sweep = Sweep(one, graph, notion, values, bounded, seeds, n_jobs, stage)
+        curves[number] = _curve(sweep, watch)
+        if watch.stop:
+            break
+    return TradeoffCurves(curves) if several else next(iter(curves.values()))
+
+
+def _configured(
+    estimator: GraphClusterer | None, notion: str | None, effort: Any
+) -> tuple[GraphClusterer, str]:
+    """Return a copy of the estimator with notion and effort set, and the notion."""
+    if estimator is None:
+        import equigraph
+
+        estimator = equigraph.FairNMTF()
+    if not isinstance(estimator, GraphClusterer) or "fairness" not in estimator.get_params(deep=False):
+        name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise ParameterError(
+            f"The estimator {name} has no fairness dial: expected an instance of a method with a fairness "
+            "parameter, such as FairNMTF, IFairNMTF, DFNMF or FairLouvain."
+        )
+    model = clone(estimator)
+    known = model.get_params(deep=False)
+    if effort is not None:
+        if "effort" not in known:
+            raise ParameterError(f"{type(model).__name__} has no parameter 'effort': leave it out.")
+        model.set_params(effort=effort)
+    if notion is None:
+        notion = known.get("notion", "normalized")
+    elif "notion" in known:
+        model.set_params(notion=notion)
+    measure_of(notion)
+    return model, notion
+
+
+def _dial_values(model: GraphClusterer, fairness: Iterable[float] | None) -> tuple[tuple[float, ...], bool]:
+    """Return the checked values of the dial, and whether it is one in [0, 1]."""
+    name, dial = type(model).__name__, model._parameters["fairness"]
+    bounded = isinstance(dial, Real) and (dial.low, dial.high) == (0, 1)
+    if fairness is None:
+        if not bounded:
+            raise ParameterError(
+                f"The dial of {name} has no upper end, so its values must be given, such as "
+                "fairness=[0, 1, 10, 100]."
+            )
+        return tuple(np.linspace(0, 1, _N_POINTS).round(12).tolist()), bounded
+    given = list(fairness) if isinstance(fairness, Iterable) and not isinstance(fairness, str) else [fairness]
+    if not given:
+        raise ParameterError("fairness is empty: give at least one value of the dial.")
+    for value in given:
+        check_parameters(name, {"fairness": dial}, {"fairness": value})
+    values = tuple(float(value) for value in given)
+    for low, high in itertools.pairwise(values):
+        if low >= high:
+            raise ParameterError(f"The values of fairness must ascend; {high:g} comes after {low:g}.")
+    return values, bounded
+
+
+def _cluster_numbers(n_clusters: Any) -> list[int]:
+    numbers = list(n_clusters)
+    try:
+        numbers = [operator.index(number) for number in numbers]
+    except TypeError:
+        raise ParameterError(f"n_clusters must be whole numbers; got {numbers!r}.") from None
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ParameterError(f"n_clusters must be different numbers, at least one; got {numbers!r}.")
+    for number in numbers:
+        check_parameters("tradeoff_curve", {"n_clusters": Integer(low=2)}, {"n_clusters": number})
+    return numbers
+
+
+def _graph_with_groups(graph: Any, sensitive_features: ArrayLike | None) -> Graph:
+    graph = read_graph(graph, groups=sensitive_features)
+    if graph.sensitive_features is None:
+        raise GroupsError(
+            "A trade-off curve needs groups: pass sensitive_features=, or read the graph with groups."
+        )
+    groups = encode_groups(graph.sensitive_features, n_nodes=graph.n_nodes)
+    if groups.n_groups < 2:
+        raise GroupsError(
+            f"The sensitive feature is constant ({groups.names[0]!r} for all {groups.n_nodes} nodes), so there is "
+            "nothing to trade: give an attribute with two or more values."
+        )
+    return graph
+
+
+def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
+    start = time.perf_counter()
+    runs = run_sweep(sweep, watch)
+    points = _points(sweep, runs)
+    for category, text in summarised_notes(runs):
+        warn(text, category)
+    return TradeoffCurve(
+        points=points,
+        node_names=sweep.graph.node_names,
+        sensitive_features=sweep.graph.sensitive_features,  # type: ignore[arg-type]
+        method=type(sweep.model).__name__,
+        parameters=parameters_of(sweep.model, without=("fairness", "random_state")),
+        n_clusters=getattr(sweep.model, "n_clusters", None),
+        notion=sweep.notion,
+        seeds=sweep.seeds,
+        seconds=time.perf_counter() - start,
+        stopped=runs.stopped,
+        versions=versions(),
+        input_hash=sweep.graph.fingerprint(),
+    )
+
+
+def _points(sweep: Sweep, runs: Runs) -> tuple[TradeoffPoint, ...]:
+    measure = measure_of(sweep.notion)
+    scores = {
+        value: [score_labels(sweep.graph, labels, sweep.notion) for _, labels in found]
+        for value, found in runs.labels.items()
+    }
+    chosen = {
+        value: best_restart(ones, value, measure) if sweep.bounded else typical_restart(ones, measure)
+        for value, ones in scores.items()
+    }
+    picked = [runs.labels[value][chosen[value]][1] for value in runs.labels]
+    most = max(int(labels.max()) + 1 for labels in picked)
+    n_clusters = max(most, getattr(sweep.model, "n_clusters", None) or 0)
+    aligned = align_all(picked, n_clusters)
+    return tuple(
+        _point(sweep, value, labels, runs.labels[value], scores[value], chosen[value], n_clusters)
+        for value, labels in zip(runs.labels, aligned, strict=True)
+    )
+
+
+def _point(
+    sweep: Sweep,
+    value: float,
+    labels: NDArray[np.intp],
+    found: Sequence[tuple[int, NDArray[np.intp]]],
+    scores: Sequence[dict[str, float]],
+    chosen: int,
+    n_clusters: int,
+) -> TradeoffPoint:
+    from equigraph.comparison import seed_stability
+
+    means, spreads = mean_and_spread(scores)
+    stability = seed_stability([one for _, one in found])
+    return TradeoffPoint(
+        fairness=value,
+        labels=labels,
+        sizes=np.bincount(labels, minlength=n_clusters),
+        # Of the aligned labels: another numbering may change the last digit.
+        scores=score_labels(sweep.graph, labels, sweep.notion),
+        means=means,
+        spreads=spreads,
+        stability=float("nan") if stability is None else stability,
+        seed=found[chosen][0],
+        n_restarts=len(found),
+    )

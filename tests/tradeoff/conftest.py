@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.graph import Graph
+from equigraph.tradeoff import TradeoffCurve, TradeoffPoint
+
+
+@pytest.fixture(scope="session")
+def room() -> Graph:
+    data = eg.datasets.make_classroom()
+    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+@pytest.fixture(scope="session")
+def make_curve() -> Callable[..., TradeoffCurve]:
+    """Return a function that makes a curve of given scores."""
+
+    def make(
+        quality: Sequence[float],
+        fair: Sequence[float],
+        *,
+        found: Sequence[int] | None = None,
+        fairness: Sequence[float] | None = None,
+        means: tuple[Sequence[float], Sequence[float]] | None = None,
+        spread: float = float("nan"),
+        notion: str = "normalized",
+    ) -> TradeoffCurve:
+        n = len(quality)
+        fairness = np.linspace(0, 1, n).tolist() if fairness is None else fairness
+        found = [3] * n if found is None else found
+        restarts = 1 if np.isnan(spread) else 3
+        points = []
+        for i in range(n):
+            names = {"Q": quality[i], "B": fair[i], "NB": fair[i], "min_balance": 0.0, "rho": 0.5}
+            scores = {**names, "n_nonempty": found[i]}
+            average = scores if means is None else {**scores, "Q": means[0][i], "NB": means[1][i]}
+            labels = np.arange(6) % found[i]
+            points.append(
+                TradeoffPoint(
+                    fairness=fairness[i],
+                    labels=labels,
+                    sizes=np.bincount(labels, minlength=3),
+                    scores=scores,
+                    means=average,
+                    spreads=dict.fromkeys(scores, spread),
+                    stability=float("nan"),
+                    seed=0,
+                    n_restarts=restarts,
+                )
+            )
+        return TradeoffCurve(
+            points=tuple(points),
+            node_names=np.array(list("abcdef")),
+            sensitive_features=np.array(list("xyxyxy")),
+            method="Hand",
+            parameters={},
+            n_clusters=3,
+            notion=notion,
+            seeds=tuple(range(restarts)),
+            seconds=0.0,
+            stopped=False,
+            versions={},
+            input_hash="",
+        )
+
+    return make
