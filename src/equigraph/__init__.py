@@ -21,14 +21,17 @@ if TYPE_CHECKING:
         penalties,
         plotting,
         spectral,
+        tradeoff,
     )
     from equigraph.community import FairLouvain, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
-    from equigraph.factorization import DFNMF, NMTF, IFairNMTF, SymNMF
+    from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF
     from equigraph.graph import Graph, as_graph, read_graph
     from equigraph.neural import DMoN
+    from equigraph.refinement import Refiner, refine_labels
     from equigraph.results import ClusteringResult, cluster
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
+    from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
 
 _MODULES = (
     "callbacks",
@@ -40,9 +43,11 @@ _MODULES = (
     "penalties",
     "plotting",
     "spectral",
+    "tradeoff",
 )
 _NAMES = {
     "DFNMF": "equigraph.factorization",
+    "FairNMTF": "equigraph.factorization",
     "IFairNMTF": "equigraph.factorization",
     "NMTF": "equigraph.factorization",
     "SymNMF": "equigraph.factorization",
@@ -57,11 +62,16 @@ _NAMES = {
     "SpectralClustering": "equigraph.spectral",
     "Comparison": "equigraph.comparison",
     "compare": "equigraph.comparison",
+    "Refiner": "equigraph.refinement",
+    "refine_labels": "equigraph.refinement",
     "Graph": "equigraph.graph",
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
     "ClusteringResult": "equigraph.results",
     "cluster": "equigraph.results",
+    "TradeoffCurve": "equigraph.tradeoff",
+    "TradeoffCurves": "equigraph.tradeoff",
+    "tradeoff_curve": "equigraph.tradeoff",
 }
 
 __all__ = [
@@ -71,6 +81,7 @@ __all__ = [
     "Comparison",
     "DMoN",
     "FairLouvain",
+    "FairNMTF",
     "FairSC",
     "Graph",
     "IFairNMTF",
@@ -78,9 +89,12 @@ __all__ = [
     "Leiden",
     "Louvain",
     "RandomClustering",
+    "Refiner",
     "ScalableFairSC",
     "SpectralClustering",
     "SymNMF",
+    "TradeoffCurve",
+    "TradeoffCurves",
     "__version__",
     "as_graph",
     "callbacks",
@@ -94,7 +108,10 @@ __all__ = [
     "penalties",
     "plotting",
     "read_graph",
+    "refine_labels",
     "spectral",
+    "tradeoff",
+    "tradeoff_curve",
 ]
 
 

@@ -38,6 +38,7 @@ class Method:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        Method("fair-nmtf", "FairNMTF", "fair tri-factorisation with a scale-free dial and refinement"),
         Method("nmtf", "NMTF", "tri-factorisation without fairness"),
         Method("ifair-nmtf", "IFairNMTF", "the paper's individually fair tri-factorisation"),
         Method("sym-nmf", "SymNMF", "symmetric factorisation without fairness"),

@@ -1,7 +1,8 @@
 """Nonnegative tri-factorisation of a graph, with penalties."""
 
 from equigraph.factorization.dfnmf import DFNMF
+from equigraph.factorization.fair_nmtf import FairNMTF
 from equigraph.factorization.nmtf import NMTF, IFairNMTF
 from equigraph.factorization.symnmf import SymNMF
 
-__all__ = ["DFNMF", "NMTF", "IFairNMTF", "SymNMF"]
+__all__ = ["DFNMF", "NMTF", "FairNMTF", "IFairNMTF", "SymNMF"]

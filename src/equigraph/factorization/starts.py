@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.groups.sums import indicator
 
 # Below this size, or when nearly all eigenvalues are wanted, ARPACK is no better than LAPACK.
 _DENSE_NODES = 64
@@ -57,14 +58,23 @@ def random_start(
 def spectral_start(
     adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
-    """Return the one-hot labels of spectral clustering plus 0.1, and the W that fits them best."""
-    from equigraph.base import mean_interaction
-    from equigraph.groups.sums import indicator
+    """Return the start from the labels of spectral clustering."""
     from equigraph.spectral.labels import spectral_labels
 
     labels = spectral_labels(adjacency, n_clusters, seed=int(rng.integers(2**31)))
-    H = indicator(labels, n_clusters).toarray() + 0.1
-    # A zero never leaves zero under multiplicative updates, so absent links get a small positive start.
+    return start_from_labels(adjacency, labels, n_clusters)
+
+
+def start_from_labels(
+    adjacency: sparse.csr_array, labels: NDArray, n_clusters: int
+) -> tuple[NDArray, NDArray]:
+    """Return one-hot labels plus 0.1, and the W that fits the labels best, plus a hundredth of its largest entry.
+
+    A zero never leaves zero under multiplicative updates, hence the small positive numbers.
+    """
+    from equigraph.base import mean_interaction
+
+    H = indicator(labels.astype(np.intp), n_clusters).toarray() + 0.1
     W = mean_interaction(adjacency, labels, n_clusters)
     return H, W + 0.01 * max(float(W.max()), np.finfo(float).tiny)
 

@@ -25,6 +25,8 @@ class Terms(NamedTuple):
     resolution: float
     fairness: float
     notion: int
+    least: int
+    most: int
 
 
 class Sites(NamedTuple):
@@ -177,9 +179,14 @@ def best_target(
     n_clusters = clusters.volume.size - clusters.n_empty[0]
     left = score(clusters.table[source], counts, -1, terms) if terms.fairness > 0 else 0.0
     best, best_q, best_n = -1 if forced else source, 0.0, 0.0
+    bounded = terms.least > 1 or terms.most < terms.n_nodes
+    if bounded and clusters.table[source].sum() - counts.sum() < terms.least:
+        return best, best_q, best_n
     for position in range(count):
         target = clusters.touched[position]
         if target == source:
+            continue
+        if bounded and clusters.table[target].sum() + counts.sum() > terms.most:
             continue
         reach = clusters.volume[target] - clusters.volume[source] + strength
         dq = 2.0 * inverse * (clusters.links[target] - clusters.links[source])
@@ -253,14 +260,16 @@ def move_nodes(
     All nodes are visited in ``order``, then those next to a moved one, and again all until nothing moves:
     fairness ties clusters together that share no edge, so a quiet neighbourhood proves nothing. With
     ``keep_clusters`` no cluster is emptied or added, and nodes without edges may go anywhere; so may all
-    nodes where fairness counts and clusters are few.
+    nodes where fairness or bounds on sizes count and clusters are few.
     A round over all nodes that brings less than ``least_gain`` is the last one, if that is not 0.
     Returns the number of moves and the changes of Q and of the notion.
     """
     n = order.size
     queue = np.empty(n, dtype=np.int64)
     queued = np.empty(n, dtype=np.bool_)
-    everywhere = keep_clusters and terms.fairness > 0 and clusters.volume.size <= MOST_EVERYWHERE
+    # For Q alone some neighbour's cluster is as good as any other, but not if that one is full.
+    elsewhere = terms.fairness > 0 or terms.least > 1 or terms.most < terms.n_nodes
+    everywhere = keep_clusters and elsewhere and clusters.volume.size <= MOST_EVERYWHERE
     n_moves, visits, gain_q, gain_n, gain = 0, 0, 0.0, 0.0, 0.0
     while True:
         queue[:] = order

@@ -39,6 +39,8 @@ def terms_of(objective: Objective) -> Terms:
         objective.resolution,
         objective.fairness,
         objective.notion,
+        objective.least,
+        objective.most,
     )
 
 

@@ -31,6 +31,8 @@ class Objective:
         Nodes of the graph, whatever the level of aggregation.
     total : float
         Sum of all degrees, twice the weight of the edges.
+    least, most : int
+        Bounds on the number of nodes of a cluster; they bind where the number of clusters is fixed.
     """
 
     fairness: float
@@ -39,6 +41,8 @@ class Objective:
     shares: NDArray[np.float64]
     n_nodes: int
     total: float
+    least: int = 1
+    most: int = np.iinfo(np.int64).max
 
     def modularity(self, inside: NDArray[np.float64], volume: NDArray[np.float64]) -> float:
         """Return Q from twice the weight inside each cluster and the degree sum of each; 0 without edges."""
