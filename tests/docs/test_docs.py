@@ -1,0 +1,118 @@
+"""Every Python block of the documentation runs, and every link between its pages leads somewhere.
+
+Blocks of one page share a namespace and run in order, in a folder of their own. A block with prompts is a
+doctest: what it prints is compared. A block whose fence says ``csv NAME`` is the content of the file NAME.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<kind>\w*)(?: (?P<file>\S+))?\n(?P<body>.*?)^(?P=indent)```$",
+    re.DOTALL | re.MULTILINE,
+)
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Block(NamedTuple):
+    line: int
+    kind: str
+    file: str | None
+    body: str
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in FENCE.finditer(text):
+        indent = len(match["indent"])
+        body = "".join(line[indent:] or "\n" for line in match["body"].splitlines(keepends=True))
+        found.append(Block(text.count("\n", 0, match.start()) + 1, match["kind"], match["file"], body))
+    return found
+
+
+def write_classroom() -> None:
+    """Write the files that pages mention without showing them."""
+    room = eg.datasets.make_classroom()
+    names = room.node_names
+    upper = sparse.triu(room.adjacency, format="coo")
+    edges = [f"{names[i]},{names[j]}" for i, j in zip(upper.row, upper.col, strict=True)]
+    Path("friends.csv").write_text("\n".join(["source,target", *edges]) + "\n", encoding="utf-8")
+    people = [f"{name},{gender}" for name, gender in zip(names, room.sensitive_features, strict=True)]
+    Path("people.csv").write_text("\n".join(["name,gender", *people]) + "\n", encoding="utf-8")
+
+
+def run(block: Block, page: Path, namespace: dict[str, Any]) -> None:
+    where = f"{page.name}:{block.line}"
+    if ">>>" not in block.body:
+        # Blank lines put the block at its line of the page, so that a traceback points there.
+        exec(compile("\n" * block.line + block.body, where, "exec"), namespace)
+        return
+    test = doctest.DocTestParser().get_doctest(block.body, namespace, where, str(page), block.line)
+    test.globs = namespace
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=report.append, clear_globs=False)
+    if report:
+        pytest.fail("".join(report), pytrace=False)
+
+
+# Importing torch_geometric warns; and whether a fit converges depends on the files, which the pages do not fix.
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "```python" in page.read_text()], ids=lambda p: p.name
+)
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_classroom()
+    namespace: dict[str, Any] = {"__name__": "__docs__"}
+    for block in blocks_of(page):
+        if block.file is not None:
+            Path(block.file).write_text(block.body, encoding="utf-8")
+        elif block.kind == "python":
+            run(block, page, namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    outside_code = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for target, anchor in LINK.findall(outside_code):
+        path = (page.parent / target).resolve() if target else page
+        assert path.exists(), f"{page.name} links to {target}, which does not exist"
+        if anchor:
+            assert anchor in anchors_of(path), (
+                f"{page.name} links to {target}#{anchor}, which has no such heading"
+            )
+
+
+def anchors_of(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_fences_are_closed(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"^ *```", FENCE.sub("", text), re.MULTILINE), f"{page.name}: a fence is not closed"
+
+
+def test_a_wrong_block_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\n>>> 1 + 1\n3\n\n```\n\n```python\n1 / 0\n```\n", encoding="utf-8")
+    wrong, failing = blocks_of(page)
+    with pytest.raises(pytest.fail.Exception, match=r"(?s)Expected:.*3.*Got:.*2"):
+        run(wrong, page, {})
+    with pytest.raises(ZeroDivisionError):
+        run(failing, page, {})
