@@ -64,7 +64,9 @@ class _Shared:
 
 
 class TimeLimit(_Shared):
-    """Stop after a number of seconds, counted from the first step; the current state is kept.
+    """Stop after a number of seconds, counted from the first step it is told of; the current state is kept.
+
+    A fit may have several stages, all under the same clock: take a new object for every fit.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ class TimeLimit(_Shared):
     def __call__(self, progress: Progress) -> bool:
         """Return True once the time is over."""
         now = time.monotonic()
-        if self._start is None or progress.step <= 1:
+        if self._start is None:
             self._start = now
         return now - self._start >= self.seconds
 

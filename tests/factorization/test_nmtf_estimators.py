@@ -392,3 +392,19 @@ def test_messages_of_fit_name_the_function_that_has_the_option(room):
     missing[4] = None
     with pytest.raises(GroupsError, match=r"say read_graph\(\.\.\., missing='own-group'\) or read_graph\("):
         eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=missing)
+
+
+def test_coordinate_descent_needs_fewer_iterations(room):
+    fits = {
+        solver: eg.NMTF(3, solver=solver, max_iter=max_iter, tol=0, random_state=0).fit(room.adjacency)
+        for solver, max_iter in (("mu", 300), ("cd", 30))
+    }
+    A = room.adjacency.toarray()
+    errors = {
+        solver: np.linalg.norm(A - model.membership_ @ model.interaction_ @ model.membership_.T)
+        for solver, model in fits.items()
+    }
+    assert errors["cd"] <= 1.005 * errors["mu"]
+    assert (np.diff(fits["cd"].objective_history_) <= 1e-12).all()
+    with pytest.raises(ParameterError, match="solver='cd' works on the normalised objective"):
+        eg.NMTF(3, solver="cd", penalty=KeepApart([(0, 1)])).fit(room.adjacency)

@@ -17,7 +17,7 @@ from equigraph.exceptions import EquigraphError, InputError
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage.
 FAILED, BAD_INPUT = 1, 2
 
-_COMMANDS = ("demo", "cluster", "tradeoff", "compare", "methods", "datasets")
+_COMMANDS = ("demo", "cluster", "tradeoff", "refine", "compare", "methods", "datasets")
 
 
 class App(click.Group):

@@ -16,7 +16,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "nmtf": {},
     "ifair-nmtf": {"fairness": 20.0},
     "scalable-fair-sc": {},
-    "fair-louvain": {"fairness": 0.5},
+    "fair-nmtf": {"fairness": 0.5},
     "random": {},
 }
 
@@ -50,7 +50,7 @@ def command(output: str, seed: int) -> None:
         winner = max(results, key=lambda name: results[name].scores["Q"] + results[name].scores["NB"])
         with complete_folder(output) as folder:
             results[winner].save(folder)
-            drawn = _draw(results, winner, graph, folder)
+            drawn = _draw(results, winner, graph, folder, seed)
     _print(results, winner)
     _tell(Path(output), winner, drawn)
 
@@ -75,7 +75,7 @@ def _print(results: dict[str, Any], winner: str) -> None:
     line(f"{winner} has the best mean of Q and NB; it is kept.")
 
 
-def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path) -> list[str]:
+def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path, seed: int) -> list[str]:
     """Draw what there is a way to draw; without matplotlib, say so."""
     from equigraph.cli.cluster import draw
     from equigraph.exceptions import MissingDependencyError
@@ -86,6 +86,7 @@ def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path) -> lis
     try:
         draw(results[winner], graph, folder, positions=positions)
         _draw_methods(results, graph, folder / "methods.png", positions)
+        _draw_tradeoff(results, graph, folder / "tradeoff.png", seed)
     except MissingDependencyError as error:
         note(str(error))
     return sorted({file.name for file in folder.iterdir()} - before)
@@ -114,6 +115,19 @@ def _draw_methods(results: dict[str, Any], graph: Any, path: Path, positions: An
     display.save(path)
 
 
+def _draw_tradeoff(results: dict[str, Any], graph: Any, path: Path, seed: int) -> None:
+    """Draw the whole dial of fair-nmtf, with every other method as a point."""
+    from equigraph.tradeoff import tradeoff_curve
+
+    curve = tradeoff_curve(graph, n_clusters=N_CLUSTERS, random_state=seed)
+    others = {
+        name: (result.scores["Q"], result.scores["NB"])
+        for name, result in results.items()
+        if name != "fair-nmtf"
+    }
+    curve.plot("front", compare=others).save(path)
+
+
 def _tell(output: Path, winner: str, drawn: list[str]) -> None:
     line()
     line(f"In {output.resolve()}:")
@@ -126,6 +140,7 @@ def _tell(output: Path, winner: str, drawn: list[str]) -> None:
         "composition.png": "the groups in each cluster",
         "interaction.png": "the interaction as a heat map",
         "methods.png": "all methods side by side",
+        "tradeoff.png": "cohesion against fairness along the dial of fair-nmtf, with the other methods",
     }
     for name, meaning in files.items():
         if name.endswith(".png") and name not in drawn:

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import SerialProduct, single_blas_thread
+from equigraph.execution import Product, SerialProduct, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
+from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
@@ -38,6 +39,9 @@ class NMTF(GraphClusterer):
         authors). "random": both uniform. "spectral": labels of spectral clustering. "custom": ``fit(..., H=, W=)``.
     penalty : Penalty, optional
         Added to the objective, weights included, such as ``0.1 * GraphPenalty(similarity)``.
+    solver : {"mu", "cd"}, default="mu"
+        Multiplicative updates, as in the paper, or coordinate descent on the normalised objective, which needs a
+        tenth of the iterations and takes no penalty (`FairNMTF` does).
     max_iter : int, default=500
         Most iterations.
     tol : float, default=1e-4
@@ -86,6 +90,7 @@ class NMTF(GraphClusterer):
         "penalty": Instance(
             methods=("positive", "negative"), optional=True, help="Further term of the objective."
         ),
+        "solver": Choice(values=("mu", "cd"), help="Multiplicative updates or coordinate descent."),
         "max_iter": Integer(low=1, help="Most iterations."),
         "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "dtype": Choice(values=("float64", "float32"), optional=True, help="Precision of the factors."),
@@ -98,6 +103,7 @@ class NMTF(GraphClusterer):
         *,
         init: str = "svd",
         penalty: Penalty | None = None,
+        solver: str = "mu",
         max_iter: int = 500,
         tol: float = 1e-4,
         dtype: str | None = None,
@@ -107,6 +113,7 @@ class NMTF(GraphClusterer):
         self.n_clusters = n_clusters
         self.init = init
         self.penalty = penalty
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.dtype = dtype
@@ -175,19 +182,10 @@ class NMTF(GraphClusterer):
         dtype = np.dtype(self.dtype or adjacency.dtype)
         adjacency = adjacency.astype(dtype, copy=False)
         H = H.astype(dtype, copy=False)
-        penalty = self._penalty_of(problem)
         if self.penalty is not None:
             check_penalty(self.penalty, H)
         with single_blas_thread():
-            factors = multiplicative_updates(
-                SerialProduct(adjacency),
-                H,
-                W,
-                penalty=penalty,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                notify=Notifier(self.callbacks),
-            )
+            factors = self._solve(SerialProduct(adjacency), H, W, self._penalty_of(problem))
         warn_unless_converged(
             type(self).__name__,
             factors,
@@ -196,6 +194,18 @@ class NMTF(GraphClusterer):
             divergence=self._divergence_reason(problem, factors),
         )
         return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))
+
+    def _solve(self, product: Product, H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+        notify = Notifier(self.callbacks)
+        if getattr(self, "solver", "mu") == "mu":
+            return multiplicative_updates(product, H, W, penalty=penalty, notify=notify, **limits)
+        if self.penalty is not None:
+            raise ParameterError(
+                "NMTF: solver='cd' works on the normalised objective, in which the weight of this penalty would mean "
+                "something else: use solver='mu', or FairNMTF(penalty=...)."
+            )
+        return coordinate_descent(product, H, W, notify=notify, **limits)
 
     def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
         """Return the likely cause of a divergence, as the end of a sentence."""
@@ -269,7 +279,7 @@ class IFairNMTF(NMTF):
     """
 
     _parameters: ClassVar[dict[str, Constraint]] = {
-        **NMTF._parameters,
+        **{name: constraint for name, constraint in NMTF._parameters.items() if name != "solver"},
         "fairness": Real(low=0, help="Weight (lambda) of the contrastive penalty."),
         "self_pairs": Boolean(help="Whether a node counts in the average of its own group."),
     }
@@ -288,18 +298,17 @@ class IFairNMTF(NMTF):
         random_state: RandomState = None,
         callbacks: Callbacks = None,
     ):
-        super().__init__(
-            n_clusters,
-            init=init,
-            penalty=penalty,
-            max_iter=max_iter,
-            tol=tol,
-            dtype=dtype,
-            random_state=random_state,
-            callbacks=callbacks,
-        )
+        # Not by way of NMTF, which also stores a solver: this model is defined by multiplicative updates.
+        self.n_clusters = n_clusters
         self.fairness = fairness
         self.self_pairs = self_pairs
+        self.init = init
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.tol = tol
+        self.dtype = dtype
+        self.random_state = random_state
+        self.callbacks = callbacks
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         total = super()._penalty_of(problem)

@@ -44,7 +44,7 @@ def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, 
         )
     least = 1 if pair[0] is None else max(int(pair[0]), 1)
     most = n_nodes if pair[1] is None else min(int(pair[1]), n_nodes)
-    if least > most:
+    if None not in pair and int(pair[0]) > int(pair[1]):
         raise InfeasibleError(f"size_bounds={bounds!r}: the least size is above the most.")
     if n_clusters * least > n_nodes:
         raise InfeasibleError(

@@ -242,18 +242,24 @@ class Search:
                 self.add(self.improve(best, fairness) if task == "raise" else self.perturb(best, fairness))
             if notify("search", step, len(plan)):
                 break
-        return [self._settle(fairness) for fairness in values]
+        return self._settled(values)
 
-    def _settle(self, fairness: float) -> NDArray:
-        """Return the best labels of the pool once they are a local maximum at this value of the dial."""
+    def _settled(self, values: Sequence[float]) -> list[NDArray]:
+        """Return for every value the best labels of the pool, once all of these are local maxima at their value.
+
+        Climbing at one value may find what is better at another, so the round is repeated while the pool grows.
+        """
+        known: set[tuple[float, int]] = set()
         for _ in range(20):
-            position = self.pool.best(fairness)
-            labels = self.pool.labels[position]
-            climbed = self.climb(labels, fairness, exact=True)
-            self.add(climbed)
-            if self.pool.best(fairness) == position:
+            size = len(self.pool.labels)
+            for fairness in values:
+                best = self.pool.best(fairness)
+                if (fairness, best) not in known:
+                    known.add((fairness, best))
+                    self.add(self.climb(self.pool.labels[best], fairness, exact=True))
+            if len(self.pool.labels) == size:
                 break
-        return labels
+        return [self.pool.labels[self.pool.best(fairness)] for fairness in values]
 
     def _anchors(self, values: Sequence[float]) -> list[float]:
         """Return where to search from scratch: at the values asked for, and where good clusters are easy to find."""

@@ -251,8 +251,8 @@ def _graph_with_groups(graph: Any, sensitive_features: ArrayLike | None) -> Grap
     groups = encode_groups(graph.sensitive_features, n_nodes=graph.n_nodes)
     if groups.n_groups < 2:
         raise GroupsError(
-            f"The sensitive feature is constant ({groups.names[0]!r} for all {groups.n_nodes} nodes), so there is "
-            "nothing to trade: give an attribute with two or more values."
+            f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all {groups.n_nodes} nodes): give "
+            "an attribute with two or more values."
         )
     return graph
 

@@ -1,0 +1,317 @@
+"""``equigraph refine``: better labels from those that any tool made."""
+
+from __future__ import annotations
+
+import json
+import time
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
+from equigraph.cli.options import DEFAULT_SEED, MethodCommand
+from equigraph.cli.sources import describe_graph, read_source, reading_options
+
+_METHOD = "refine_labels"
+_NOTIONS = ("normalized", "balance", "mouflon")
+_SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
+# Names of columns, by which they are found whatever their order.
+_NODE, _CLUSTER = "node", "cluster"
+
+
+class _Sections(MethodCommand):
+    """Options in sections, without those of a method."""
+
+    parse_args = click.Command.parse_args
+
+
+@click.command("refine", cls=_Sections)
+@reading_options
+@click.argument("labels", metavar="LABELS")
+@click.option(
+    "-k",
+    "--n-clusters",
+    type=click.IntRange(min=2),
+    help="Number of clusters.  [default: as many as the labels have]",
+)
+@click.option(
+    "--fairness",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="The dial, from cohesion (0) to fairness (1).",
+)
+@click.option(
+    "--notion",
+    type=click.Choice(_NOTIONS),
+    default=_NOTIONS[0],
+    show_default=True,
+    help="Which fairness the dial moves.",
+)
+@click.option("--size-min", type=click.IntRange(min=1), help="Least nodes of a cluster.")
+@click.option("--size-max", type=click.IntRange(min=1), help="Most nodes of a cluster.")
+@click.option(
+    "--effort",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="0 moves single nodes from the labels given; 1 and more search further, and may end far from them.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed of the search."
+)
+@click.option("-o", "--output", metavar="DIR", help="Folder for labels.csv and result.json.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.pass_context
+def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> None:
+    """Improve labels: move nodes while that raises (1 - fairness) Q + fairness N.
+
+    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
+    dataset:classroom. LABELS is a table with the columns node and cluster (or else the first two), such as
+    the labels.csv that `equigraph cluster` writes; for a graph with an order of its own, such as a matrix, a
+    single column also does.
+    """
+    from equigraph.cli.output import check_folder
+
+    least, most, output = settings["size_min"], settings["size_max"], settings["output"]
+    if least is not None and most is not None and least > most:
+        raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
+    if output is not None:
+        check_folder(output)
+    with warnings_as_notes():
+        graph = read_source(edges, settings)
+        given = read_labels(Path(labels), graph)
+        before, after = _refine(graph, given, settings)
+        summary = _summary(before, after)
+        files = _write(after, given, summary, output) if output is not None else []
+    if settings["as_json"]:
+        line(json.dumps(summary, indent=2))
+    elif not settings["quiet"]:
+        line(describe_graph(graph, edges))
+        _print(before, after, summary)
+        if files:
+            line(f"Wrote {', '.join(files)} to {output}.")
+        else:
+            note("nothing was written; -o DIR keeps the labels.")
+
+
+def read_labels(path: Path, graph: Any) -> Any:
+    """Read the label of every node, in node order, as text.
+
+    Parameters
+    ----------
+    path : Path
+        A text table keyed by node, or one column in node order.
+    graph : Graph
+        Whose nodes have to be labelled.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+
+    Raises
+    ------
+    InputError
+        If the file is no such table, a node is unknown, or one has no label or two.
+    """
+    from equigraph.exceptions import InputError
+    from equigraph.graph.delimited import open_text_file
+
+    if not path.is_file():
+        raise InputError(f"{path} does not exist or is not a file: expected a table of nodes and clusters.")
+    file = open_text_file(path, "\t" if ".tsv" in path.suffixes else None)
+    records = list(file.records())
+    width = len(records[0].fields) if records else 0
+    for record in records:
+        if len(record.fields) != width:
+            raise InputError(
+                f"{file.where(record.line)}: expected {width} fields as before, got {len(record.fields)}."
+            )
+    if width == 0:
+        raise InputError(f"{path.name} is empty: expected a table of nodes and clusters.")
+    return _in_order(path, records, graph) if width == 1 else _by_name(path, records, graph)
+
+
+def _in_order(path: Path, records: list[Any], graph: Any) -> Any:
+    """Return the labels of a file with one column."""
+    import numpy as np
+
+    from equigraph.exceptions import InputError
+    from equigraph.words import count
+
+    if not graph.positional:
+        raise InputError(
+            f"{path.name} has one column, and the nodes of an edge list are in no order of yours: expected two "
+            "columns, node and cluster."
+        )
+    has_header = len(records) == graph.n_nodes + 1 or records[0].fields[0].casefold() == _CLUSTER
+    values = [record.fields[0] for record in records[has_header:]]
+    if len(values) != graph.n_nodes:
+        raise InputError(
+            f"{path.name} has {count(len(values), 'label')} for {count(graph.n_nodes, 'node')}: expected one per "
+            "node, or a table that names the node of each label."
+        )
+    return np.asarray(values, dtype=str)
+
+
+def _by_name(path: Path, records: list[Any], graph: Any) -> Any:
+    """Return the labels of a table, matched to the nodes by name."""
+    import numpy as np
+
+    from equigraph.exceptions import InputError
+    from equigraph.graph.names import texts
+    from equigraph.words import count
+
+    nodes = texts(graph.node_names)
+    # Names that differ only in how Unicode composes their letters are the same, unless the graph has both.
+    place = {**{unicodedata.normalize("NFC", text): k for k, text in enumerate(nodes)}, **_positions(nodes)}
+    key, value, has_header = _columns(records, place)
+    found: dict[int, str] = {}
+    unknown: dict[str, int] = {}
+    for record in records[has_header:]:
+        name, label = record.fields[key], record.fields[value]
+        node = place.get(name, place.get(unicodedata.normalize("NFC", name)))
+        if node is None:
+            unknown.setdefault(name, record.line)
+        elif label and found.setdefault(node, label) != label:
+            raise InputError(
+                f"{path.name}, line {record.line}: the node {name!r} has two clusters, {found[node]!r} and "
+                f"{label!r}: expected one."
+            )
+    if unknown:
+        first = next(iter(unknown))
+        raise InputError(
+            f"{path.name} names {count(len(unknown), 'node')} that the graph lacks, first {first!r} in line "
+            f"{unknown[first]}: expected the nodes of the graph, and no other."
+        )
+    missing = [name for k, name in enumerate(nodes) if k not in found]
+    if missing:
+        raise InputError(
+            f"{path.name} has no cluster for {len(missing):,} of {count(len(nodes), 'node')}, first "
+            f"{missing[0]!r}: expected a cluster for every node."
+        )
+    return np.asarray([found[k] for k in range(len(nodes))], dtype=str)
+
+
+def _positions(nodes: list[str]) -> dict[str, int]:
+    return {text: k for k, text in enumerate(nodes)}
+
+
+def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]:
+    """Return the columns of nodes and of clusters, and whether the first record is a header."""
+    first = [field.casefold() for field in records[0].fields]
+    named = _CLUSTER in first or first[0] == _NODE
+    key = first.index(_NODE) if named and _NODE in first else 0
+    others = [k for k in range(len(first)) if k != key]
+    value = first.index(_CLUSTER) if named and _CLUSTER in first[:key] + first[key + 1 :] else others[0]
+    if named:
+        return key, value, True
+    # Names of other columns: no node, and no cluster that occurs again.
+    below = {record.fields[value] for record in records[1:]}
+    return key, value, records[0].fields[key] not in place and records[0].fields[value] not in below
+
+
+def _refine(graph: Any, given: Any, settings: dict[str, Any]) -> tuple[Any, Any]:
+    """Return what was given and what came of it, both as results."""
+    from equigraph.groups.encode import unique_values
+    from equigraph.refinement import refine_labels
+    from equigraph.tradeoff.alignment import number_by_size
+
+    names, codes = unique_values(given)
+    bounds = (settings["size_min"], settings["size_max"])
+    parameters = {
+        "n_clusters": settings["n_clusters"] or int(names.size),
+        "fairness": settings["fairness"],
+        "notion": settings["notion"],
+        "size_bounds": None if bounds == (None, None) else bounds,
+        "effort": settings["effort"],
+    }
+    start = time.perf_counter()
+    with progress_bar(quiet=settings["quiet"]) as callbacks:
+        # The number of clusters is left to the library, which has a sentence for labels that are all the same.
+        labels = refine_labels(
+            graph,
+            given,
+            **{**parameters, "n_clusters": settings["n_clusters"]},
+            random_state=settings["seed"],
+            callbacks=callbacks,
+        )
+    seconds = time.perf_counter() - start
+    before = _result(graph, number_by_size(codes, names.size), {}, settings["seed"], 0.0)
+    return before, _result(graph, labels, parameters, settings["seed"], seconds)
+
+
+def _result(graph: Any, labels: Any, parameters: dict[str, Any], seed: int, seconds: float) -> Any:
+    from equigraph.base import sparse_interaction
+    from equigraph.groups.sums import indicator
+    from equigraph.metrics import evaluate
+    from equigraph.records import plain, versions
+    from equigraph.results import ClusteringResult
+
+    k = int(labels.max()) + 1
+    return ClusteringResult(
+        method=_METHOD,
+        labels=labels,
+        membership=indicator(labels, k),
+        interaction=sparse_interaction(graph.adjacency, labels, k),
+        node_names=graph.node_names,
+        sensitive_features=graph.sensitive_features,
+        scores=evaluate(graph.adjacency, labels, sensitive_features=graph.sensitive_features),
+        parameters={name: plain(value) for name, value in parameters.items()},
+        seed=seed,
+        seconds=seconds,
+        versions=versions(),
+        input_hash=graph.fingerprint(),
+        attribute=graph.attribute,
+    )
+
+
+def _summary(before: Any, after: Any) -> dict[str, Any]:
+    """Return the summary of the result, with what it started from and how many nodes changed their cluster."""
+    from equigraph.metrics import clustering_accuracy
+
+    # Clusters have no numbers that last: those with the largest overlap are taken for the same.
+    kept = round(clustering_accuracy(before.labels, after.labels) * after.labels.size)
+    started = {name: before.summary()[name] for name in ("n_clusters", "sizes", "scores")}
+    return {**after.summary(), "n_moved": int(after.labels.size - kept), "before": started}
+
+
+def _write(after: Any, given: Any, summary: dict[str, Any], output: str) -> list[str]:
+    from equigraph.cli.output import complete_folder
+    from equigraph.records import write_csv, write_json
+
+    columns = {_NODE: after.node_names, _CLUSTER: after.labels}
+    if after.sensitive_features is not None:
+        columns["group"] = after.sensitive_features
+    with complete_folder(output) as folder:
+        write_csv(folder / "labels.csv", {**columns, "before": given})
+        write_json(folder / "result.json", summary)
+        return sorted(file.name for file in folder.iterdir())
+
+
+def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
+    from equigraph.cli.summary import group_counts, print_composition, sizes_by_group
+    from equigraph.words import count
+
+    rows: list[tuple[Any, ...]] = [
+        (head, before.scores[name], after.scores[name])
+        for name, head in _SCORES.items()
+        if name in after.scores
+    ]
+    groups = "" if after.sensitive_features is None else f" ({' + '.join(group_counts(after)[0])})"
+    rows += [
+        ("clusters", before.n_clusters, after.n_clusters),
+        (f"sizes{groups}", sizes_by_group(before), sizes_by_group(after)),
+    ]
+    table(("", "before", "after"), rows, left=("", "before", "after"))
+    line()
+    print_composition(after)
+    line()
+    verb = "changes its" if summary["n_moved"] == 1 else "change their"
+    line(
+        f"{summary['n_moved']:,} of {count(after.labels.size, 'node')} {verb} cluster ({after.seconds:.2f} s)."
+    )

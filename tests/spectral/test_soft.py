@@ -1,0 +1,152 @@
+"""The soft-fair spectral start."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from equigraph.datasets import make_fair_sbm
+from equigraph.graph import check_adjacency
+from equigraph.metrics import clustering_accuracy
+from equigraph.spectral.constraints import group_constraint
+from equigraph.spectral.labels import spectral_labels
+from equigraph.spectral.soft import _leading_vectors, soft_fair_labels
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Return a graph whose groups bind more than its planted fair clusters."""
+    return make_fair_sbm(2000, 5, 5, random_state=0)
+
+
+def codes_of(data):
+    return np.unique(data.sensitive_features, return_inverse=True)[1]
+
+
+def blocks(sizes, inside, outside, seed):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    probability = np.where(labels[:, None] == labels, inside, outside)
+    upper = np.triu(rng.random(probability.shape) < probability, 1)
+    return check_adjacency((upper + upper.T).astype(float)), labels
+
+
+@pytest.mark.parametrize("strength", [0.3, 1.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_planted_fair_clusters_are_found(strength, seed, planted):
+    labels = soft_fair_labels(planted.adjacency, codes_of(planted), 5, strength=strength, seed=seed)
+    assert clustering_accuracy(planted.target, labels) == 1.0
+
+
+def test_without_strength_the_groups_are_found(planted):
+    labels = soft_fair_labels(planted.adjacency, codes_of(planted), 5, strength=0.0, seed=0)
+    assert clustering_accuracy(codes_of(planted), labels) > 0.95
+
+
+@pytest.mark.parametrize("codes", [None, np.tile([0, 1], 60)])
+def test_strength_zero_is_plain_spectral_clustering(codes):
+    adjacency, truth = blocks([30, 40, 50], 0.5, 0.02, seed=1)
+    labels = soft_fair_labels(adjacency, codes, 3, strength=0.0, seed=0)
+    assert clustering_accuracy(truth, labels) == 1.0
+    assert clustering_accuracy(spectral_labels(adjacency, 3, seed=0), labels) == 1.0
+
+
+def exact_vectors(adjacency, codes, count, strength):
+    """Return the leading eigenvectors by ARPACK."""
+    half = 1 / np.sqrt(adjacency.sum(axis=1))
+    walk = sparse.diags_array(half) @ adjacency @ sparse.diags_array(half)
+    basis = np.linalg.qr(half[:, None] * group_constraint(codes, codes.max() + 1))[0]
+    operator = LinearOperator(
+        adjacency.shape,
+        matvec=lambda x: walk @ x.ravel() - strength * (basis @ (basis.T @ x.ravel())),
+        dtype=float,
+    )
+    start = np.random.default_rng(0).standard_normal(adjacency.shape[0])
+    return eigsh(operator, k=count, which="LA", v0=start)
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("sizes", [[8, 9, 10], [30, 40, 50]])
+def test_vectors_are_close_to_those_of_arpack(strength, sizes):
+    adjacency, _ = blocks(sizes, 0.7, 0.05, seed=2)
+    codes = np.arange(adjacency.shape[0]) % 3
+    vectors = _leading_vectors(adjacency, codes, 3, strength, seed=0, n_steps=10)
+    _, expected = exact_vectors(adjacency, codes, 3, strength)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-10)
+    # Cosines of the angles between the two spaces.
+    cosines = np.linalg.svd(vectors.T @ expected, compute_uv=False)
+    assert cosines.min() > 1 - 1e-6
+
+
+@pytest.mark.parametrize("n", [9, 11, 14, 20])
+def test_vectors_of_a_small_graph_are_exact(n):
+    """Where a block would overfill the space it is cut, not left out."""
+    rng = np.random.default_rng(n)
+    upper = np.triu(rng.random((n, n)), 1)
+    adjacency = check_adjacency(upper + upper.T)
+    codes = np.arange(n) % 2
+    vectors = _leading_vectors(adjacency, codes, 4, 0.7, seed=0, n_steps=10)
+    _, expected = exact_vectors(adjacency, codes, 4, 0.7)
+    assert np.linalg.svd(vectors.T @ expected, compute_uv=False).min() > 1 - 1e-9
+
+
+def test_strong_fairness_makes_vectors_orthogonal_to_the_groups():
+    adjacency, _ = blocks([30, 40, 50], 0.5, 0.05, seed=3)
+    codes = np.arange(120) % 2
+    half = 1 / np.sqrt(adjacency.sum(axis=1))
+    basis = np.linalg.qr(half[:, None] * group_constraint(codes, 2))[0]
+    angle = [
+        np.abs(basis.T @ _leading_vectors(adjacency, codes, 3, strength, 0, 10)).max()
+        for strength in (0.0, 100.0)
+    ]
+    assert angle[1] < 1e-2 * angle[0]
+
+
+def _cases():
+    two = np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6))
+    lonely = np.zeros((12, 12))
+    lonely[:6, :6] = np.ones((6, 6)) - np.eye(6)
+    star = np.zeros((12, 12))
+    star[0, 1:] = star[1:, 0] = 1
+    path = np.eye(12, k=1) + np.eye(12, k=-1)
+    return {
+        "disconnected": two,
+        "isolated": lonely,
+        "star": star,
+        "path": path,
+        "empty": np.zeros((12, 12)),
+        "clique": np.ones((12, 12)) - np.eye(12),
+        "weak": path * 1e-14,
+        "strong": path * 1e14,
+    }
+
+
+@pytest.mark.parametrize("name", _cases())
+@pytest.mark.parametrize("strength", [0.0, 0.5])
+@pytest.mark.parametrize("groups", [np.tile([0, 1], 6), np.repeat([0, 1], 6), np.arange(12), None])
+def test_every_cluster_has_a_node(name, strength, groups):
+    adjacency = sparse.csr_array(check_adjacency(_cases()[name]))
+    for k in (2, 5, 11, 12):
+        labels = soft_fair_labels(adjacency, groups, k, strength=strength, seed=0)
+        assert np.unique(labels).tolist() == list(range(k))
+
+
+def test_disconnected_parts_are_told_apart():
+    labels = soft_fair_labels(
+        check_adjacency(_cases()["disconnected"]), np.tile([0, 1], 6), 2, strength=0.5, seed=0
+    )
+    assert clustering_accuracy(np.repeat([0, 1], 6), labels) == 1.0
+
+
+def test_same_seed_same_labels(planted):
+    codes = codes_of(planted)
+    first, second = (soft_fair_labels(planted.adjacency, codes, 5, strength=0.5, seed=3) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_single_precision(planted):
+    codes = codes_of(planted)
+    labels = soft_fair_labels(planted.adjacency.astype(np.float32), codes, 5, strength=0.5, seed=0)
+    assert clustering_accuracy(planted.target, labels) == 1.0
