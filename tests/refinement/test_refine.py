@@ -351,3 +351,15 @@ def test_more_clusters_than_moves_look_at_everywhere(make_graph, naive):
         naive.naive_objective(dense, labels, codes, 0.5, "normalized") for labels in (start, found)
     )
     assert after > before
+
+
+def test_starts_may_leave_numbers_out(make_skewed):
+    """A factorisation may leave columns without a node: labels 0, 5 and 9 are three clusters."""
+    adjacency, codes = make_skewed(0)
+    labels = np.array([0, 5, 9])[labels_for(codes.size, 3, 0)]
+    for k in (2, 3, 7):
+        search = Search(adjacency, codes, k, effort=0)
+        assert np.unique(search.exactly(labels)).tolist() == list(range(k))
+        assert np.unique(search.solve([0.5], [labels])[0]).tolist() == list(range(k))
+    search = Search(adjacency, codes, 3, effort=0)
+    np.testing.assert_array_equal(search.exactly(labels), labels_for(codes.size, 3, 0))

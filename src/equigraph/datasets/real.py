@@ -158,33 +158,7 @@ def fetch_facebook(
 ) -> Bunch:
     """Fetch the Facebook friendships of a high school: 155 students, gender.
 
-    Parameters
-    ----------
-    data_home : path-like, optional
-        Folder to look in first, and to download into.
-    download_if_missing : bool, default=True
-        Whether to download what is not on this machine; needs the extra ``data``.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
-
-    Raises
-    ------
-    DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
-
-    See Also
-    --------
-    load : The same by name, with the order in which folders are looked in.
-
-    Examples
-    --------
-    >>> data = fetch_facebook()  # doctest: +SKIP
+    Parameters, result and errors are those of `fetch_diaries`.
     """
     return load("facebook", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
@@ -194,33 +168,7 @@ def fetch_friendship(
 ) -> Bunch:
     """Fetch the reported friendships of a high school: 127 students, gender.
 
-    Parameters
-    ----------
-    data_home : path-like, optional
-        Folder to look in first, and to download into.
-    download_if_missing : bool, default=True
-        Whether to download what is not on this machine; needs the extra ``data``.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
-
-    Raises
-    ------
-    DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
-
-    See Also
-    --------
-    load : The same by name, with the order in which folders are looked in.
-
-    Examples
-    --------
-    >>> data = fetch_friendship()  # doctest: +SKIP
+    Parameters, result and errors are those of `fetch_diaries`.
     """
     return load("friendship", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
@@ -230,33 +178,7 @@ def fetch_drugnet(
 ) -> Bunch:
     """Fetch the acquaintances of drug users in Hartford: 193 people, ethnicity.
 
-    Parameters
-    ----------
-    data_home : path-like, optional
-        Folder to look in first, and to download into.
-    download_if_missing : bool, default=True
-        Whether to download what is not on this machine; needs the extra ``data``.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
-
-    Raises
-    ------
-    DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
-
-    See Also
-    --------
-    load : The same by name, with the order in which folders are looked in.
-
-    Examples
-    --------
-    >>> data = fetch_drugnet()  # doctest: +SKIP
+    Parameters, result and errors are those of `fetch_diaries`.
     """
     return load("drugnet", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
@@ -266,33 +188,7 @@ def fetch_nba(
 ) -> Bunch:
     """Fetch the Twitter ties of basketball players: 400 players, nationality.
 
-    Parameters
-    ----------
-    data_home : path-like, optional
-        Folder to look in first, and to download into.
-    download_if_missing : bool, default=True
-        Whether to download what is not on this machine; needs the extra ``data``.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
-
-    Raises
-    ------
-    DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
-
-    See Also
-    --------
-    load : The same by name, with the order in which folders are looked in.
-
-    Examples
-    --------
-    >>> data = fetch_nba()  # doctest: +SKIP
+    Parameters, result and errors are those of `fetch_diaries`.
     """
     return load("nba", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
@@ -302,33 +198,7 @@ def fetch_lastfm(
 ) -> Bunch:
     """Fetch the friendships of LastFM users in Asia: 5,576 users, country.
 
-    Parameters
-    ----------
-    data_home : path-like, optional
-        Folder to look in first, and to download into.
-    download_if_missing : bool, default=True
-        Whether to download what is not on this machine; needs the extra ``data``.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
-
-    Raises
-    ------
-    DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
-
-    See Also
-    --------
-    load : The same by name, with the order in which folders are looked in.
-
-    Examples
-    --------
-    >>> data = fetch_lastfm()  # doctest: +SKIP
+    Parameters, result and errors are those of `fetch_diaries`.
     """
     return load("lastfm", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
@@ -338,33 +208,7 @@ def fetch_pokec_n(
 ) -> Bunch:
     """Fetch the friendships of Pokec users of one region: 67,796 users, age.
 
-    Parameters
-    ----------
-    data_home : path-like, optional
-        Folder to look in first, and to download into.
-    download_if_missing : bool, default=True
-        Whether to download what is not on this machine; needs the extra ``data``.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
-
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
-
-    Raises
-    ------
-    DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
-
-    See Also
-    --------
-    load : The same by name, with the order in which folders are looked in.
-
-    Examples
-    --------
-    >>> data = fetch_pokec_n()  # doctest: +SKIP
+    Parameters, result and errors are those of `fetch_diaries`.
     """
     return load("pokec-n", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
