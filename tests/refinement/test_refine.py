@@ -363,3 +363,14 @@ def test_starts_may_leave_numbers_out(make_skewed):
         assert np.unique(search.solve([0.5], [labels])[0]).tolist() == list(range(k))
     search = Search(adjacency, codes, 3, effort=0)
     np.testing.assert_array_equal(search.exactly(labels), labels_for(codes.size, 3, 0))
+
+
+def test_without_effort_swaps_are_tried_too():
+    """Where sizes are tied, or every cluster mirrors the population, no move of a single node helps."""
+    room = eg.datasets.make_classroom()
+    options = {"sensitive_features": room.sensitive_features, "random_state": 0}
+    start = np.arange(30) % 3
+    for bounds in (None, (10, 10)):
+        found = refine_labels(room.adjacency, start, size_bounds=bounds, **options)
+        assert eg.metrics.modularity_score(room.adjacency, found) > 0.3
+        assert eg.metrics.normalized_balance_score(found, sensitive_features=room.sensitive_features) == 1.0

@@ -65,6 +65,7 @@ class FairNMTF(GraphClusterer):
         (B, which tiny clusters can game), or the proportional balance of MOUFLON.
     penalty : {"scatter", "contrastive"} or Penalty, default="scatter"
         R. "scatter": spread of the group means of H; well posed for groups of any sizes. "contrastive": the paper's.
+        A penalty of one's own needs a finite ``curvature()`` for the solver "cd".
     init : {"fair-spectral", "spectral", "random"}, default="fair-spectral"
         Start; the strength of fairness in the first follows the dial.
     solver : {"cd", "mu"}, default="cd"

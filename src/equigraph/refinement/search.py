@@ -42,6 +42,20 @@ _SWAPS, _COLD = 0.3, 0.03
 _KICKS, _KICK = 4, 0.15
 
 
+def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph with weights in units of the largest, rounded to 12 digits.
+
+    In another unit the same weights differ in their last digit, which would break ties differently and send the search
+    elsewhere. Rounded, they are the same to the bit.
+    """
+    data = adjacency.data.astype(np.float64)
+    if data.size == 0:
+        return adjacency
+    mantissa, exponent = np.frexp(data / data.max())
+    data = np.ldexp(np.round(mantissa * 2.0**40), exponent - 40)
+    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+
+
 @dataclass
 class Pool:
     """Labels found so far, with modularity and notion."""
@@ -97,6 +111,7 @@ class Search:
         seed: int = 0,
     ):
         n = adjacency.shape[0]
+        adjacency = unit_weights(adjacency)
         objective, codes, n_groups = make_objective(
             codes,
             None,
@@ -188,6 +203,12 @@ class Search:
             self._anneal(self.ground, labels, fairness, self._n_steps(0.25), hot=0.06), fairness
         )
 
+    def rise(self, labels: NDArray, fairness: float) -> NDArray:
+        """Take random moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
+        fairness = min(fairness, _HIGHEST)
+        n_steps = self._n_steps(0.25, effort=1.0)
+        return self.climb(self._anneal(self.ground, labels, fairness, n_steps, hot=0.0), fairness)
+
     def climb(self, labels: NDArray, fairness: float, *, exact: bool = False) -> NDArray:
         """Move single nodes while that raises the objective: a few passes, or until no move does."""
         return local_moves(
@@ -229,7 +250,12 @@ class Search:
             self.add(exact)
             if self.effort:
                 self.add(self.improve(exact, anchors[-1]))
+            else:
+                for value in values:
+                    self.add(self.rise(exact, value))
         plan = self._plan(values, anchors) if self.effort else []
+        if not self.pool.labels and not plan:
+            self.add(self.merged(anchors[0]))
         for step, (task, fairness) in enumerate(plan, start=1):
             if task == "merge":
                 self.add(self.merged(fairness))
@@ -294,10 +320,11 @@ class Search:
         """Return how many searches from scratch are made at each anchor."""
         return max(round(np.sqrt(self.effort) / 2), 1)
 
-    def _n_steps(self, share: float) -> int:
+    def _n_steps(self, share: float, effort: float | None = None) -> int:
+        effort = self.effort if effort is None else effort
         graph = self.ground.graph
         dense = max(graph.nnz / (_EDGES * self.n_nodes), 1.0)
-        return int(share * self.effort * max(_STEPS * self.n_nodes * self.n_clusters, _LEAST_STEPS) / dense)
+        return int(share * effort * max(_STEPS * self.n_nodes * self.n_clusters, _LEAST_STEPS) / dense)
 
     def _seed(self) -> np.uint64:
         return self.rng.integers(2**63, dtype=np.uint64)
