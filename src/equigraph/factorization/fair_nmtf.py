@@ -233,9 +233,7 @@ class FairNMTF(GraphClusterer):
 
     def _start(self, problem: Problem, fairness: float, seed: int) -> NDArray:
         if self.init == "random":
-            rng = np.random.default_rng(seed)
-            order = rng.permutation(problem.n_nodes)
-            return np.arange(problem.n_nodes)[np.argsort(order)] % self.n_clusters
+            return np.random.default_rng(seed).permutation(np.arange(problem.n_nodes) % self.n_clusters)
         codes = None if problem.groups is None else problem.groups.codes
         strength = min(_weight(fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
         return soft_fair_labels(problem.adjacency, codes, self.n_clusters, strength=strength, seed=seed)

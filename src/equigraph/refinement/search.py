@@ -35,7 +35,7 @@ _RAISED = (0.4, 0.6, 0.8, 0.95, 1.0)
 _HIGHEST = 0.97
 # Proposals of one search from scratch at effort 1: this many per node and cluster, or at least so many; fewer where
 # nodes have more edges than this, because a proposal costs a pass over the edges of a node.
-_STEPS, _LEAST_STEPS, _EDGES = 4, 80_000, 20
+_STEPS, _LEAST_STEPS, _EDGES = 4, 80_000, 40
 # Share of swaps among the proposals, and where the cooling ends, in units of a typical change.
 _SWAPS, _COLD = 0.3, 0.03
 # Perturbations at effort 1, and the proposals after one, as a share of those of a search from scratch.
