@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import SerialProduct, single_blas_thread
+from equigraph.execution import product_of, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.deep import deep_updates, pretrain
 from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
@@ -116,7 +116,7 @@ class DFNMF(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
-        product = SerialProduct(problem.adjacency)
+        product = product_of(problem.adjacency)
         with single_blas_thread():
             start = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter)
             factors = deep_updates(

@@ -13,7 +13,7 @@ from scipy import sparse
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import SerialProduct, single_blas_thread
+from equigraph.execution import Product, product_of, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
@@ -246,7 +246,7 @@ class FairNMTF(GraphClusterer):
         penalty, weight = self._penalty_of(problem), min(_weight(fairness), _MOST_WEIGHT)
         if penalty is self.penalty:
             check_penalty(penalty, H)
-        product = SerialProduct(adjacency)
+        product = product_of(adjacency)
         with single_blas_thread():
             if self.solver == "mu" and adjacency.nnz:
                 return self._multiplicative(product, adjacency, H, W, penalty, weight, notify)
@@ -263,7 +263,7 @@ class FairNMTF(GraphClusterer):
 
     def _multiplicative(
         self,
-        product: SerialProduct,
+        product: Product,
         adjacency: sparse.csr_array,
         H: NDArray,
         W: NDArray,
@@ -278,7 +278,7 @@ class FairNMTF(GraphClusterer):
         if penalty is not None:
             total = WeightedSum([(penalty_weight(weight, self.n_clusters, scale), penalty)])
         factors = multiplicative_updates(
-            SerialProduct(adjacency * adjacency.dtype.type(1 / scale.norm)),
+            product_of(adjacency * adjacency.dtype.type(1 / scale.norm)),
             H,
             W,
             penalty=total,

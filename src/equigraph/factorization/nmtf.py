@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import Product, SerialProduct, single_blas_thread
+from equigraph.execution import Product, product_of, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
@@ -185,7 +185,7 @@ class NMTF(GraphClusterer):
         if self.penalty is not None:
             check_penalty(self.penalty, H)
         with single_blas_thread():
-            factors = self._solve(SerialProduct(adjacency), H, W, self._penalty_of(problem))
+            factors = self._solve(product_of(adjacency), H, W, self._penalty_of(problem))
         warn_unless_converged(
             type(self).__name__,
             factors,

@@ -8,7 +8,7 @@ import numpy as np
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
-from equigraph.execution import SerialProduct, single_blas_thread
+from equigraph.execution import product_of, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.parameters import CALLBACKS, Constraint, Integer, Real
@@ -85,7 +85,7 @@ class SymNMF(GraphClusterer):
         H = 2 * np.sqrt(mean / self.n_clusters) * problem.rng().random((problem.n_nodes, self.n_clusters))
         with single_blas_thread():
             factors = multiplicative_updates(
-                SerialProduct(adjacency),
+                product_of(adjacency),
                 H.astype(adjacency.dtype),
                 np.eye(self.n_clusters),
                 fit_interaction=False,
