@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
 
 import pytest
+
+# What tests skip without; on CI its absence is a failure.
+OPTIONAL = (
+    "igraph",
+    "leidenalg",
+    "matplotlib",
+    "networkit",
+    "networkx",
+    "pandas",
+    "polars",
+    "pooch",
+    "pyarrow",
+    "torch",
+    "torch_geometric",
+)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse to run on CI without a package that tests would silently skip for."""
+    missing = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
+    if os.environ.get("CI") and missing:
+        raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(missing)}")
 
 
 @pytest.fixture(scope="session")

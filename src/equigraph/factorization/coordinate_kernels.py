@@ -101,7 +101,7 @@ def _target(H: NDArray, pull: NDArray, model: Model, column: int) -> NDArray:
     return H[:, column] - (gradient + 0.5 * model.force[column] * H[:, column]) / model.step[column]
 
 
-def _sweep_blocks(H, AH, slope, before, extrapolation, has_slope, W, BB, force, step, stiffness):  # type: ignore[no-untyped-def]
+def _sweep_blocks(H, AH, slope, before, extrapolation, has_slope, W, BB, force, step, stiffness):
     # Blocks of nodes, transposed: the innermost loops run over nodes and become vector instructions.
     n_nodes, k = H.shape
     H_before, AH_before, slope_before = before
@@ -125,9 +125,7 @@ def _sweep_blocks(H, AH, slope, before, extrapolation, has_slope, W, BB, force, 
     return out
 
 
-def _sweep_columns(  # type: ignore[no-untyped-def]
-    H, AH, sums, before, extrapolation, codes, table, W, BB, force, step, stiffness, n_newton
-):
+def _sweep_columns(H, AH, sums, before, extrapolation, codes, table, W, BB, force, step, stiffness, n_newton):
     n_nodes, k = H.shape
     H_before, AH_before = before
     Y, pull = np.empty((k, n_nodes), H.dtype), np.empty((k, n_nodes), H.dtype)
@@ -156,7 +154,7 @@ def _sweep_columns(  # type: ignore[no-untyped-def]
     return out
 
 
-def _load(H, AH, H_before, AH_before, extrapolation, W, start, size, Y, pull):  # type: ignore[no-untyped-def]
+def _load(H, AH, H_before, AH_before, extrapolation, W, start, size, Y, pull):
     """Write a block of Y and of A Y W, transposed."""
     k = H.shape[1]
     AY = np.zeros((k, BLOCK))
@@ -170,7 +168,7 @@ def _load(H, AH, H_before, AH_before, extrapolation, W, start, size, Y, pull):  
                 _add_multiple(pull[m], W[j, m], AY[j])
 
 
-def _gradient(Y, pull, BB, force, m, start, size, out):  # type: ignore[no-untyped-def]
+def _gradient(Y, pull, BB, force, m, start, size, out):
     """Write the gradient of column m without the penalty."""
     part = out[:size]
     part[:] = 0.0
@@ -180,31 +178,31 @@ def _gradient(Y, pull, BB, force, m, start, size, out):  # type: ignore[no-untyp
         _add_multiple(part, 2.0 * BB[j, m], Y[j, start : start + size])
 
 
-def _extrapolate(here, before, extrapolation, out):  # type: ignore[no-untyped-def]
+def _extrapolate(here, before, extrapolation, out):
     """Write ``here + extrapolation * (here - before)``, transposed."""
     for m in range(here.shape[1]):
         for i in range(here.shape[0]):
             out[m, i] = here[i, m] + extrapolation * (here[i, m] - before[i, m])
 
 
-def _transpose(columns, out):  # type: ignore[no-untyped-def]
+def _transpose(columns, out):
     for m in range(out.shape[1]):
         for i in range(out.shape[0]):
             out[i, m] = columns[m, i]
 
 
-def _add_multiple(out, factor, values):  # type: ignore[no-untyped-def]
+def _add_multiple(out, factor, values):
     for i in range(out.size):
         out[i] += factor * values[i]
 
 
-def _clip(values):  # type: ignore[no-untyped-def]
+def _clip(values):
     for i in range(values.size):
         if not values[i] > 0.0:
             values[i] = 0.0
 
 
-def _shifts(target, sums, codes, weighted, n_newton):  # type: ignore[no-untyped-def]
+def _shifts(target, sums, codes, weighted, n_newton):
     """Return what each group is shifted by: the weighted table times the group sums after the shift."""
     n_groups = sums.size
     system, before, shift = np.zeros((n_groups, n_groups)), np.zeros(n_groups), np.zeros(n_groups)
@@ -239,14 +237,14 @@ def _shifts(target, sums, codes, weighted, n_newton):  # type: ignore[no-untyped
     return shift
 
 
-def _multiply(matrix, vector, out):  # type: ignore[no-untyped-def]
+def _multiply(matrix, vector, out):
     for s in range(vector.size):
         out[s] = 0.0
         for t in range(vector.size):
             out[s] += matrix[s, t] * vector[t]
 
 
-def _solve(system, vector):  # type: ignore[no-untyped-def]
+def _solve(system, vector):
     """Solve in place by elimination with row pivots: a library call takes seconds to compile."""
     n = vector.size
     for c in range(n):

@@ -55,7 +55,7 @@ def fit_interaction(
     return W
 
 
-def interaction_sweeps(W, image, HAH, HH, cost, length, capped, n_sweeps, tolerance):  # type: ignore[no-untyped-def]
+def interaction_sweeps(W, image, HAH, HH, cost, length, capped, n_sweeps, tolerance):
     """Change W and ``image = HH W HH`` in place; written so that it can be compiled as it is."""
     k = W.shape[0]
     for _ in range(n_sweeps):
@@ -80,18 +80,18 @@ def interaction_sweeps(W, image, HAH, HH, cost, length, capped, n_sweeps, tolera
             break
 
 
-def _add_outer(image, factor, left, right):  # type: ignore[no-untyped-def]
+def _add_outer(image, factor, left, right):
     image += factor * np.outer(left, right)
 
 
-def _add_outer_loops(image, factor, left, right):  # type: ignore[no-untyped-def]
+def _add_outer_loops(image, factor, left, right):
     """Do the same where loops are compiled: an outer product takes seconds to compile."""
     for m in range(left.size):
         for n in range(right.size):
             image[m, n] += factor * (left[m] * right[n])
 
 
-def _best_entry(W, image, HAH, HH, cost, length, i, j):  # type: ignore[no-untyped-def]
+def _best_entry(W, image, HAH, HH, cost, length, i, j):
     """Return the best value of one entry of W (and its mirror) while the others stay."""
     # A slope that sets in at a threshold: what lies between is a threshold itself.
     if i == j:
@@ -121,7 +121,7 @@ def _best_entry(W, image, HAH, HH, cost, length, i, j):  # type: ignore[no-untyp
     return max(min(value, first), 0.0)
 
 
-def _strongest_other(W, length, i, skip):  # type: ignore[no-untyped-def]
+def _strongest_other(W, length, i, skip):
     """Return the strongest link of cluster i except that to ``skip``, in units of the length of i."""
     strongest = 0.0
     for m in range(W.shape[0]):
