@@ -36,14 +36,17 @@ def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
     values = [0, 0.2, 0.4, 0.6, 0.8, 1]
     expected = eg.tradeoff_curve(graph, estimator=eg.FairLouvain(3), fairness=values, random_state=2)
     assert [float(row["Q"]) for row in rows_of(out / "curve.csv")] == expected.values("Q").tolist()
-    chosen = expected.select("knee")
+    chosen = expected.select("product")
     labels = rows_of(out / "labels.csv")
     assert [int(row["cluster"]) for row in labels] == chosen.labels.tolist()
     assert [row["node"] for row in labels] == graph.node_names.tolist()
     told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
     assert told["labels"] == [point.labels.tolist() for point in expected.points]
     assert told["seeds"] == [2]
-    assert f"Recommended: fairness {chosen.fairness:g}, where the front stands out most" in answer.stdout
+    assert (
+        f"Recommended: fairness {chosen.fairness:g}, where the product of cohesion and fairness is largest"
+        in answer.stdout
+    )
 
 
 def test_table_has_a_row_per_value_and_an_arrow(run: Run) -> None:
@@ -70,7 +73,9 @@ def test_json_is_all_there_is_on_stdout(run: Run) -> None:
 
 def test_rules_and_notion_reach_the_curve(run: Run) -> None:
     args = [*LOUVAIN, "--points", 11, "--json", "--notion", "balance"]
-    told = {rule: json.loads(run(*args, "--select", rule).stdout) for rule in ("knee", "intersection")}
+    told = {
+        rule: json.loads(run(*args, "--select", rule).stdout) for rule in ("product", "knee", "intersection")
+    }
     room = eg.datasets.make_classroom()
     curve = eg.tradeoff_curve(
         room.adjacency,

@@ -96,8 +96,8 @@ def test_front_highlights_what_is_not_dominated(curve: TradeoffCurve) -> None:
         "chosen",
         "mean ± sd of 3 restarts",
     }
-    knee = curve.select("knee")
-    assert f"fairness = {knee.fairness:g}" in {text.get_text() for text in display.ax_.texts}
+    marked = curve.select("product")
+    assert f"fairness = {marked.fairness:g}" in {text.get_text() for text in display.ax_.texts}
 
 
 def test_compared_methods_are_labelled_and_labels_do_not_overlap(curve: TradeoffCurve) -> None:

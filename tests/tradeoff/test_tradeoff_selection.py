@@ -67,6 +67,14 @@ def test_intersection_is_beside_the_first_change_of_sign(points: list[tuple[floa
         assert abs(gap[chosen]) <= np.abs(gap).min() + 1e-9
 
 
+def test_product_counts_losses_in_proportion(make_curve: Make) -> None:
+    """On a front like a step, the knee stays at one end for a sliver; the product takes the fair end."""
+    curve = make_curve([0.688, 0.684, 0.594, 0.590], [0.192, 0.263, 0.970, 0.984])
+    assert curve.select("product") is curve.points[3]
+    assert curve.select("knee") is curve.points[1]
+    assert make_curve([-0.1, -0.2], [-0.5, -0.9]).select("product").fairness == 0
+
+
 @pytest.mark.parametrize(
     ("quality", "fair", "expected"),
     [
@@ -130,7 +138,7 @@ def test_other_measures_and_missing_scores(make_curve: Make) -> None:
         ({}, "exactly one rule"),
         ({"rule": "knee", "min_fairness": 0.5}, "exactly one rule"),
         ({"min_fairness": 0.5, "max_quality_loss": 0.5}, "exactly one rule"),
-        ({"rule": "elbow"}, "no rule 'elbow': expected one of 'intersection', 'knee'"),
+        ({"rule": "elbow"}, "no rule 'elbow': expected one of 'product', 'intersection', 'knee'"),
         ({"min_fairness": 2}, r"min_fairness must be a finite number in \[0, 1\]"),
         ({"max_quality_loss": -0.1}, "max_quality_loss must be"),
         ({"rule": "knee", "x": "speed"}, "no score 'speed': expected one of Q, B, NB"),

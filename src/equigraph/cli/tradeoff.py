@@ -14,8 +14,9 @@ from equigraph.cli.sources import describe_graph, read_source, reading_options
 _POINTS = 21
 # The command has options of its own for these.
 _REPLACED = ("fairness", "notion")
-_RULES = ("knee", "intersection")
+_RULES = ("product", "intersection", "knee")
 _REASONS = {
+    "product": "where the product of cohesion and fairness is largest",
     "knee": "where the front stands out most; past it, fairness costs more cohesion",
     "intersection": "where the scaled lines of cohesion and fairness cross",
 }
@@ -73,7 +74,7 @@ class _DialCommand(MethodCommand):
     help="Number of seeds for each value.",
 )
 @click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes; -1 for all cores.")
-@click.option("--select", type=click.Choice(_RULES), help="Rule that recommends a point.  [default: knee]")
+@click.option("--select", type=click.Choice(_RULES), help="Rule that recommends a point.  [default: product]")
 @click.option(
     "--min-fairness",
     type=click.FloatRange(0, 1),

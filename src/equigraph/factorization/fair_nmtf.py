@@ -91,9 +91,11 @@ class FairNMTF(GraphClusterer):
     Attributes
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
-        See `GraphClusterer`. The factors are a local minimum near the final clusters: the factorisation starts from the
-        one-hot labels, and where it would put a node first elsewhere, the entry of the node's own cluster is raised to
-        the largest of its row.
+        See `GraphClusterer`. The membership is a local minimum near the final clusters: the factorisation starts from
+        the one-hot labels, and where it would put a node first elsewhere, the entry of the node's own cluster is raised
+        to the largest of its row. The interaction is the mean weight of the pairs between two clusters, the W that fits
+        one-hot labels best; the W beside a soft H explains links between clusters by nodes that belong to both, and is
+        nearly diagonal. With ``refine=False`` both are those of the factorisation.
     objective_history_ : ndarray
         Normalised objective of the final factorisation after each step; it never rises.
     n_iter_ : int
@@ -182,7 +184,8 @@ class FairNMTF(GraphClusterer):
         search = self._search(problem)
         return Clustering(
             membership=_led_by(factors.H, labels),
-            interaction=factors.W,
+            # None: the base class gives the mean weights between the final clusters.
+            interaction=factors.W if self.refine is False else None,
             attributes={
                 **fitted_attributes(factors),
                 "objective_": search.at(self.fairness).value(*search.score(labels)),

@@ -29,7 +29,7 @@ _NAMES = {
     "rho": "individual balance rho",
     "mouflon": "MOUFLON balance",
 }
-_RULE_OF = {"twin": "intersection", "front": "knee"}
+_RULE_OF = {"twin": "intersection", "front": "product"}
 _WIDE = 30.0  # a dial whose values span more than this ratio is drawn on a logarithmic axis
 
 
@@ -46,7 +46,7 @@ class TradeoffDisplay(Display):
         clusters that have a node, since a collapse looks like fairness. "front": the two measures against
         each other, with the points that no other dominates.
     select : TradeoffPoint or str, optional
-        The point to mark, or the rule that picks it; by default "intersection" for "twin", "knee" for "front".
+        The point to mark, or the rule that picks it; by default "intersection" for "twin", "product" for "front".
     compare : Comparison or mapping from name to (Q, measure), optional
         Methods to mark on the front; those without both scores are left out.
 

@@ -18,7 +18,7 @@ from equigraph.tradeoff.front import hypervolume, pareto_front
 from equigraph.tradeoff.scores import measure_of
 
 Of = Literal["labels", "means"]
-RULES = {"intersection": selection.intersection, "knee": selection.knee}
+RULES = {"product": selection.product, "intersection": selection.intersection, "knee": selection.knee}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,7 +210,7 @@ class TradeoffCurve(Tabular):
 
     def select(
         self,
-        rule: Literal["intersection", "knee"] | None = None,
+        rule: Literal["product", "intersection", "knee"] | None = None,
         *,
         min_fairness: float | None = None,
         max_quality_loss: float | None = None,
@@ -221,7 +221,8 @@ class TradeoffCurve(Tabular):
 
         Parameters
         ----------
-        rule : {"intersection", "knee"}, optional
+        rule : {"product", "intersection", "knee"}, optional
+            "product": the largest product of x and y, that is, of the rectangle that the point covers.
             "intersection", the paper's: x and y are min-max scaled over the sweep, and the value nearest to
             their first crossing is taken; where they only touch, the value with the smallest gap. A measure
             that never changes counts as 1 everywhere.
@@ -249,7 +250,8 @@ class TradeoffCurve(Tabular):
         limits = {"min_fairness": min_fairness, "max_quality_loss": max_quality_loss}
         if sum(one is not None for one in (rule, *limits.values())) != 1:
             raise ParameterError(
-                "select takes exactly one rule: 'knee' or 'intersection', min_fairness=, or max_quality_loss=."
+                "select takes exactly one rule: 'product', 'intersection' or 'knee', min_fairness=, or "
+                "max_quality_loss=."
             )
         if rule is not None and rule not in RULES:
             raise ParameterError(f"There is no rule {rule!r}: expected one of {', '.join(map(repr, RULES))}.")
@@ -284,7 +286,7 @@ class TradeoffCurve(Tabular):
         kind : {"twin", "front"}, default="twin"
             Q and the measure of the notion over the dial, or against each other.
         select : TradeoffPoint or rule, optional
-            The point to mark; by default that of the rule "intersection" on the twin chart, "knee" on the front.
+            The point to mark; by default that of the rule "intersection" on the twin chart, "product" on the front.
         compare : Comparison or mapping from name to (Q, measure), optional
             Methods to mark on the front.
         ax : matplotlib.axes.Axes, optional

@@ -86,6 +86,30 @@ def knee(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     return int(front[np.argmax(np.round(distance, _DIGITS))])
 
 
+def product(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
+    """Return the point with the largest product of both measures (equal products: the lower value of the dial).
+
+    It covers the largest rectangle above (0, 0), the largest part of the hypervolume that one point can cover. Unlike
+    the knee it counts losses in proportion, so that on a front like a step it does not stay at one end.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n_points,)
+        The two measures; negative values count as 0.
+
+    Returns
+    -------
+    int
+        Index of the point.
+
+    Examples
+    --------
+    >>> product(np.array([0.69, 0.68, 0.59]), np.array([0.19, 0.26, 0.97]))
+    2
+    """
+    return int(np.argmax(np.round(np.maximum(x, 0) * np.maximum(y, 0), _DIGITS)))
+
+
 def reaching(x: NDArray[np.float64], y: NDArray[np.float64], target: float, *, names: tuple[str, str]) -> int:
     """Return the point of largest x among those whose y is at least the target (equal x: largest y).
 
