@@ -305,8 +305,8 @@ class Search:
             plan += [("raise", step) for step in _RAISED if anchors[-1] < step < highest]
             plan += [("raise", highest)]
         # A third of the effort goes into more perturbations, the rest into longer ones. Many values share those of
-        # ten; on large graphs a perturbation costs as much as a search and brings less.
-        n_kicks = np.cbrt(self.effort) * _KICKS * min(len(values), 10) * min(1.0, 10_000 / self.n_nodes)
+        # eight; on large graphs a perturbation costs as much as a search and brings less.
+        n_kicks = np.cbrt(self.effort) * _KICKS * min(len(values), 8) * min(1.0, 10_000 / self.n_nodes)
         order = np.linspace(0, len(values) - 1, max(int(n_kicks), 1)).round().astype(int)
         return plan + [("perturb", values[position]) for position in self.rng.permutation(order)]
 
