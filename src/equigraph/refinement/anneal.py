@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from equigraph.refinement.objective import BALANCE, MOUFLON
+from equigraph.refinement.moves import score
+from equigraph.refinement.objective import BALANCE
 
 # Moves to the cluster of a random neighbour, rather than to any cluster: those that raise modularity lie there.
 _TO_NEIGHBOUR = 0.7
@@ -36,28 +37,6 @@ def below(state: Any, bound: int) -> Any:
 def uniform(state: Any) -> float:
     """Return a random number in [0, 1)."""
     return (next_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@njit(cache=True, inline="always")
-def cluster_score(table: Any, cluster: int, size: int, terms: Any) -> float:
-    """Return what one cluster adds to the notion (BALANCE: before the mean over clusters)."""
-    least = table[cluster, 0]
-    most = least
-    for s in range(1, table.shape[1]):
-        count = table[cluster, s]
-        least = min(least, count)
-        most = max(most, count)
-    if size == 0 or least == 0:
-        return 0.0
-    if terms.notion == BALANCE:
-        return least / most
-    if terms.notion == MOUFLON:
-        return (table.shape[1] - 1) * least / max(size - least, 1) * size / terms.n_nodes
-    worst = 1.0
-    for s in range(table.shape[1]):
-        ratio = table[cluster, s] / (size * terms.shares[s])
-        worst = min(worst, ratio, 1.0 / ratio)
-    return worst * size / terms.n_nodes
 
 
 @njit(cache=True, inline="always")
@@ -152,8 +131,9 @@ def anneal(
     state = np.array([seed], dtype=np.uint64)
     volume, table, size = tally(sites, labels, n_clusters)
     scores = np.zeros(n_clusters)
+    nothing = np.zeros(table.shape[1], dtype=np.int64)
     for cluster in range(n_clusters):
-        scores[cluster] = cluster_score(table, cluster, size[cluster], terms)
+        scores[cluster] = score(table[cluster], nothing, 1, terms)
     f, unit = terms.fairness, 1.0 / n_clusters if terms.notion == BALANCE else 1.0
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
     cooling = (last_temperature / temperature) ** (1.0 / n_steps) if temperature > 0 and n_steps > 0 else 1.0
@@ -192,8 +172,8 @@ def anneal(
             delta = 2.0 * inverse * change
             delta -= 2.0 * terms.resolution * (inverse * strength) * (inverse * reach)
             delta *= 1.0 - f
-            score_a = cluster_score(table, a, size_a, terms)
-            score_b = cluster_score(table, b, size_b, terms)
+            score_a = score(table[a], nothing, 1, terms)
+            score_b = score(table[b], nothing, 1, terms)
             delta += f * unit * (score_a + score_b - scores[a] - scores[b])
             accepted = delta >= 0.0 or (temperature > 0.0 and uniform(state) < np.exp(delta / temperature))
         if not accepted:
@@ -224,7 +204,8 @@ def anneal(
 def typical_change(sites: Any, labels: Any, n_clusters: int, terms: Any, n_trials: int, seed: Any) -> float:
     """Return the mean absolute change of the objective under random moves: the scale of temperatures."""
     state = np.array([seed], dtype=np.uint64)
-    volume, table, size = tally(sites, labels, n_clusters)
+    volume, table, _ = tally(sites, labels, n_clusters)
+    nothing = np.zeros(table.shape[1], dtype=np.int64)
     f, unit = terms.fairness, 1.0 / n_clusters if terms.notion == BALANCE else 1.0
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
     total, count = 0.0, 0
@@ -238,10 +219,9 @@ def typical_change(sites: Any, labels: Any, n_clusters: int, terms: Any, n_trial
         reach = volume[b] - volume[a] + strength
         change = 2.0 * inverse * (to_b - to_a)
         change -= 2.0 * terms.resolution * (inverse * strength) * (inverse * reach)
-        before = cluster_score(table, a, size[a], terms) + cluster_score(table, b, size[b], terms)
-        moved = transfer(sites, table, i, a, b)
-        after = cluster_score(table, a, size[a] - moved, terms)
-        after += cluster_score(table, b, size[b] + moved, terms)
+        before = score(table[a], nothing, 1, terms) + score(table[b], nothing, 1, terms)
+        transfer(sites, table, i, a, b)
+        after = score(table[a], nothing, 1, terms) + score(table[b], nothing, 1, terms)
         transfer(sites, table, i, b, a)
         total += abs((1.0 - f) * change + f * unit * (after - before))
         count += 1
