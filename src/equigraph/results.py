@@ -227,7 +227,7 @@ class ClusteringResult(Tabular):
 
 
 def cluster(
-    graph: Any, *, sensitive_features: ArrayLike | None = None, method: str = "ifair-nmtf", **parameters: Any
+    graph: Any, *, sensitive_features: ArrayLike | None = None, method: str = "fair-nmtf", **parameters: Any
 ) -> ClusteringResult:
     """Fit a method by its name and return the result with scores.
 
@@ -237,7 +237,7 @@ def cluster(
         Anything that `equigraph.graph.as_graph` takes.
     sensitive_features : array-like, optional
         Group of each node; by default the groups that came with the graph.
-    method : str, default="ifair-nmtf"
+    method : str, default="fair-nmtf"
         A name from `equigraph.methods.METHODS`.
     **parameters
         Parameters of the estimator.

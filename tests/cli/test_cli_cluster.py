@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import Result
-from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.results import RESULT_FILES
@@ -22,7 +21,7 @@ def classroom_args(files: Path) -> list[object]:
 
 def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
-    answer = run("cluster", *classroom_args(files), "-k", 3, "--fairness", 20, "--seed", 1, "-o", out)
+    answer = run("cluster", *classroom_args(files), "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
     assert answer.exit_code == 0, answer.stderr
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
     with (out / "labels.csv").open(encoding="utf-8", newline="") as file:
@@ -31,11 +30,10 @@ def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
     assert {row["group"] for row in rows} == {"boy", "girl"}
     told = json.loads((out / "result.json").read_text(encoding="utf-8"))
     graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
-    with pytest.warns(ConvergenceWarning):
-        expected = eg.cluster(graph, n_clusters=3, fairness=20, random_state=1)
+    expected = eg.cluster(graph, n_clusters=3, fairness=0.2, random_state=1)
     assert [int(row["cluster"]) for row in rows] == expected.labels.tolist()
     assert told["scores"] == pytest.approx(dict(expected.scores))
-    assert told["parameters"]["fairness"] == 20
+    assert told["parameters"]["fairness"] == 0.2
     assert "callbacks" not in told["parameters"]
     with np.load(out / "membership.npz") as stored:
         assert np.array_equal(stored["membership"], expected.membership)
@@ -56,14 +54,14 @@ def test_json_is_all_there_is_on_stdout(run: Run) -> None:
     answer = run("cluster", "dataset:classroom", "-k", 3, "--json", "--max-iter", 20)
     told = json.loads(answer.stdout)
     assert answer.exit_code == 0
-    assert told["method"] == "IFairNMTF"
+    assert told["method"] == "FairNMTF"
     assert told["seed"] == 0
     assert sum(told["sizes"]) == 30
     assert set(told["scores"]) >= {"Q", "B", "NB"}
 
 
 def test_warnings_are_single_notes_on_stderr(run: Run) -> None:
-    answer = run("cluster", "dataset:classroom", "-k", 3, "--max-iter", 2, "--json")
+    answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--max-iter", 2, "--json")
     lines = answer.stderr.splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("Note: IFairNMTF did not converge in max_iter=2")
@@ -92,10 +90,19 @@ def test_same_seed_same_output_and_seed_default_is_zero(run: Run) -> None:
     ],
 )
 def test_options_reach_the_estimator(run: Run, option: list[str], expected: dict[str, object]) -> None:
-    answer = run("cluster", "dataset:classroom", "-k", 3, "--json", *option)
+    answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--json", *option)
     assert answer.exit_code == 0, answer.stderr
     parameters = json.loads(answer.stdout)["parameters"]
     assert {name: parameters[name] for name in expected} == expected
+
+
+def test_sizes_can_be_bounded(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--size-bounds", "10,10", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["sizes"] == [10, 10, 10]
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--size-bounds", "11,12")
+    assert answer.exit_code == 2
+    assert "3 clusters of at least 11 nodes need 33 nodes" in answer.stderr
 
 
 def test_numbers_separated_by_commas(run: Run) -> None:

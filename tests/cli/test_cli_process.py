@@ -35,7 +35,7 @@ def test_help_imports_nothing_heavy(args: list[str]) -> None:
 
 def test_cluster_end_to_end(files: Path, tmp_path: Path) -> None:
     args = ["cluster", files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
-    answer = start(*args, "-k", 3, "--max-iter", 3, "--json", "-o", "out", cwd=tmp_path)
+    answer = start(*args, "-m", "nmtf", "-k", 3, "--max-iter", 3, "--json", "-o", "out", cwd=tmp_path)
     assert answer.returncode == 0
     assert json.loads(answer.stdout) == json.loads(
         (tmp_path / "out" / "result.json").read_text(encoding="utf-8")

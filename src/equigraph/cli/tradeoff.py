@@ -25,8 +25,6 @@ _REASONS = {
 class _DialCommand(MethodCommand):
     """The options of a method, without its dial, which the command turns itself."""
 
-    default_method = "fair-nmtf"
-
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the command, and those of the method that it does not replace."""
         replaced = {f"parameter_{name}" for name in _REPLACED}
