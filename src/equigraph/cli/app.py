@@ -31,6 +31,7 @@ class App(click.Group):
         """Import a command."""
         if cmd_name not in _COMMANDS:
             return None
+        # The attribute by its name: a module object has no such attribute for the type checker.
         return getattr(importlib.import_module(f"equigraph.cli.{cmd_name}"), "command")  # noqa: B009
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:

@@ -49,6 +49,7 @@ class Graph:
     """
 
     adjacency: sparse.csr_array
+    # Never None once built: the default becomes 0, 1, 2, ... in __post_init__.
     node_names: NDArray[Any] = None  # type: ignore[assignment]
     sensitive_features: NDArray[Any] | None = None
     attribute: str | None = None

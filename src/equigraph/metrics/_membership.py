@@ -25,6 +25,7 @@ class Outputs:
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""
+        # One of the two is always there.
         return len(self.codes) if self.codes is not None else len(self.rows)  # type: ignore[arg-type]
 
     def total_variation(self, first: NDArray[np.integer], second: NDArray[np.integer]) -> NDArray[np.float64]:

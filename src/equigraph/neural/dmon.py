@@ -183,6 +183,7 @@ class DMoN(GraphClusterer):
         self.random_state = random_state
         self.callbacks = callbacks
 
+    # A property where the base has a class attribute: here it depends on the features.
     @property
     def _requires_groups(self) -> bool:  # type: ignore[override]
         return self.features != "structural"

@@ -90,6 +90,7 @@ class TradeoffDisplay(Display):
         self.curve = curve
         self.kind = kind
         select = _RULE_OF[kind] if select is None else select
+        # A wrong name is refused by select itself.
         self.selected: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
         self.compared = _compared(compare, curve.measure)
 

@@ -159,6 +159,7 @@ def tradeoff_curve(
         raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
     model, notion = _configured(estimator, notion, effort)
     values, bounded = _dial_values(model, fairness)
+    # numpy's annotation of ndim leaves out ranges, which it takes.
     several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
     numbers = _cluster_numbers(n_clusters) if several else [n_clusters]
     graph = _graph_with_groups(graph, sensitive_features)
@@ -266,6 +267,7 @@ def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
     return TradeoffCurve(
         points=points,
         node_names=sweep.graph.node_names,
+        # Present: _graph_with_groups saw to it.
         sensitive_features=sweep.graph.sensitive_features,  # type: ignore[arg-type]
         method=type(sweep.model).__name__,
         parameters=parameters_of(sweep.model, without=("fairness", "random_state")),
