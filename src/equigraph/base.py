@@ -20,6 +20,7 @@ from equigraph.graph.attributes import attach, take_groups
 from equigraph.graph.messages import as_calls
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.sums import indicator
+from equigraph.numbering import size_order
 from equigraph.parameters import Constraint, Integer, Seed, check_parameters
 from equigraph.randomness import as_seed
 from equigraph.words import count
@@ -189,7 +190,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if clustering.membership is None:
             assert clustering.labels is not None
             n_clusters = self._n_columns(clustering)
-            labels, order = _labels_by_size(clustering.labels, n_clusters)
+            order = size_order(clustering.labels, n_clusters)
+            labels = np.argsort(order)[clustering.labels]
             membership = indicator(labels, n_clusters)
         else:
             membership, order = _by_size(clustering.membership)
@@ -268,21 +270,6 @@ def _dense(matrix: Any) -> NDArray:
     return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
-def _labels_by_size(labels: NDArray, n_clusters: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Number the clusters by size, largest first, ties by first node; return the labels and the order."""
-    order = _size_order(labels, n_clusters)
-    place = np.empty(n_clusters, dtype=np.intp)
-    place[order] = np.arange(n_clusters)
-    return place[labels], order
-
-
-def _size_order(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    sizes = np.bincount(labels, minlength=n_clusters)
-    first = np.full(n_clusters, labels.size)
-    np.minimum.at(first, labels, np.arange(labels.size))
-    return np.lexsort((first, -sizes))
-
-
 def _by_size(membership: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
     """Order the columns by number of nodes, largest first, ties by first node; empty ones last.
 
@@ -292,7 +279,7 @@ def _by_size(membership: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
     n_columns = membership.shape[1]
     order = np.arange(n_columns)
     for _ in range(n_columns + 1):
-        step = _size_order(membership.argmax(axis=1), n_columns)
+        step = size_order(membership.argmax(axis=1), n_columns)
         if np.array_equal(step, np.arange(n_columns)):
             break
         membership, order = membership[:, step], order[step]

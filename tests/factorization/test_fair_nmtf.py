@@ -15,25 +15,14 @@ from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, Pa
 from equigraph.penalties import Penalty
 from equigraph.refinement import Refiner
 from tests.contract.menagerie import CASES
+from tests.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.label_fixtures import skewed_blocks
 
 NOTIONS = {"normalized": "NB", "balance": "B", "mouflon": "mouflon"}
 
 
-class KeepApart(Penalty):
-    """A user's own penalty: pairs of nodes that should not share a cluster."""
-
-    def __init__(self, pairs):
-        self.pairs = np.asarray(pairs)
-
-    def positive(self, H):
-        out = np.zeros_like(H)
-        np.add.at(out, self.pairs[:, 0], H[self.pairs[:, 1]])
-        np.add.at(out, self.pairs[:, 1], H[self.pairs[:, 0]])
-        return out
-
-    def negative(self, H):
-        return np.zeros_like(H)
+class KeepApart(PairsApart):
+    """The penalty of the documentation, with the bound on its curvature that coordinate descent needs."""
 
     def curvature(self):
         return 2.0 * np.bincount(self.pairs.ravel()).max()

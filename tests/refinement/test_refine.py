@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import equigraph as eg
@@ -15,19 +15,7 @@ from equigraph.refinement.aggregate import first_level
 from equigraph.refinement.multilevel import local_moves
 from equigraph.refinement.objective import make_objective
 from equigraph.refinement.search import TOLERANCE, Search
-
-NOTIONS = ("normalized", "balance", "mouflon")
-SETTINGS = settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-
-
-def codes_for(n, n_groups, seed):
-    rng = np.random.default_rng(seed)
-    return rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]))
+from tests.refinement.test_anneal import NOTIONS, SETTINGS, codes_for
 
 
 def labels_for(n, k, seed):

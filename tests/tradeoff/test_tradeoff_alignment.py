@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph.tradeoff import align_labels, number_by_size
+from equigraph.numbering import number_by_size
+from equigraph.tradeoff import align_labels
 from equigraph.tradeoff.alignment import align_all
 from equigraph.tradeoff.scores import best_restart, typical_restart
 

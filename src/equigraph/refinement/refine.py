@@ -15,6 +15,7 @@ from equigraph.exceptions import FairnessIgnoredWarning, GroupsError, InputError
 from equigraph.graph import read_graph
 from equigraph.groups import encode_groups
 from equigraph.groups.encode import as_column, is_missing, unique_values
+from equigraph.numbering import number_by_size
 from equigraph.parameters import Choice, Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.refinement.objective import NOTIONS
@@ -170,11 +171,7 @@ def refine_labels(
         graph.adjacency, codes, n_clusters, notion, size_bounds=size_bounds, seed=as_seed(random_state)
     )
     found = Refiner(effort).refine(problem, [float(fairness)], [start], Notifier(callbacks))[0]
-    sizes = np.bincount(found)
-    rank = np.empty_like(sizes)
-    first_node = np.unique(found, return_index=True)[1]
-    rank[np.lexsort((first_node, -sizes))] = np.arange(sizes.size)
-    return rank[found].astype(np.intp)
+    return number_by_size(found, int(n_clusters))
 
 
 def _checked_labels(labels: ArrayLike, n_nodes: int) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +41,64 @@ def spectral_labels(adjacency: sparse.csr_array, n_clusters: int, *, seed: int) 
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """
+
+    def embed(connected: sparse.csr_array, codes: NDArray | None, n_vectors: int) -> NDArray:
+        return constrained_embedding(connected, None, n_vectors, normalized=True)[1]
+
+    return embedded_labels(adjacency, None, n_clusters, embed, n_init=10, seed=seed)
+
+
+def embedded_labels(
+    adjacency: sparse.csr_array,
+    codes: NDArray[np.intp] | None,
+    n_clusters: int,
+    embed: Callable[[sparse.csr_array, NDArray | None, int], NDArray],
+    *,
+    n_init: int,
+    seed: int,
+) -> NDArray[np.intp]:
+    """Return labels by k-means on unit rows of an embedding, which sees only the nodes that have an edge.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        A validated adjacency.
+    codes : ndarray of shape (n_nodes,) or None
+        Group of each node.
+    n_clusters : int
+        k; at most n_nodes.
+    embed : callable
+        From the graph among the nodes with an edge, their groups and a number of vectors to one row per node.
+    n_init, seed : int
+        Starts of k-means, and its seed.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,), dtype intp
+        Labels in ``range(n_clusters)``; every cluster has a node. Nodes without an edge are placed last, where they
+        help fairness most.
+    """
     active = np.diff(adjacency.indptr) > 0
     n_active = int(np.count_nonzero(active))
+    n_groups = 1 if codes is None else int(codes.max()) + 1
     labels = np.zeros(active.size, dtype=np.intp)
     if n_active:
         connected = adjacency if n_active == active.size else adjacency[active][:, active]
         n_parts = min(n_clusters, n_active)
-        points = unit_rows(constrained_embedding(connected, None, n_parts, normalized=True)[1])
-        labels[active] = fill_empty(kmeans_labels(points, n_parts, n_init=10, seed=seed), points, n_parts)
-    return place_isolated(labels, ~active, None, n_clusters, 1)
+        points = unit_rows(embed(connected, None if codes is None else codes[active], n_parts))
+        labels[active] = fill_empty(kmeans_labels(points, n_parts, n_init=n_init, seed=seed), points, n_parts)
+    return _use_all(place_isolated(labels, ~active, codes, n_clusters, n_groups), ~active, n_clusters)
+
+
+def _use_all(labels: NDArray[np.intp], movable: NDArray[np.bool_], n_clusters: int) -> NDArray[np.intp]:
+    """Return labels without an empty cluster: fairness may have put all isolated nodes into a few."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    for cluster in np.flatnonzero(sizes == 0):
+        node = np.flatnonzero(movable & (sizes[labels] > 1))[-1]
+        sizes[labels[node]] -= 1
+        sizes[cluster] += 1
+        labels[node] = cluster
+    return labels
 
 
 def unit_rows(points: NDArray) -> NDArray[np.float64]:

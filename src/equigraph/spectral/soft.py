@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.execution import single_blas_thread
-from equigraph.groups.placement import place_isolated
 from equigraph.spectral.constraints import group_constraint
-from equigraph.spectral.labels import fill_empty, kmeans_labels, unit_rows
+from equigraph.spectral.labels import embedded_labels
 
 # More vectors than are wanted make the wanted ones converge faster.
 _SPARE = 2
@@ -53,29 +52,14 @@ def soft_fair_labels(
     ndarray of shape (n_nodes,), dtype intp
         Labels in ``range(n_clusters)``; every cluster has a node.
     """
-    active = np.diff(adjacency.indptr) > 0
-    n_active = int(np.count_nonzero(active))
-    n_groups = 1 if codes is None else int(codes.max()) + 1
-    labels = np.zeros(active.size, dtype=np.intp)
-    if n_active:
-        connected = adjacency if n_active == active.size else adjacency[active][:, active]
-        members = None if codes is None or strength == 0 else codes[active]
-        n_parts = min(n_clusters, n_active)
+
+    def embed(connected: sparse.csr_array, members: NDArray | None, n_vectors: int) -> NDArray:
         with single_blas_thread():
-            points = unit_rows(_leading_vectors(connected, members, n_parts, strength, seed, n_steps))
-        labels[active] = fill_empty(kmeans_labels(points, n_parts, n_init=n_init, seed=seed), points, n_parts)
-    return _use_all(place_isolated(labels, ~active, codes, n_clusters, n_groups), ~active, n_clusters)
+            return _leading_vectors(
+                connected, members if strength else None, n_vectors, strength, seed, n_steps
+            )
 
-
-def _use_all(labels: NDArray[np.intp], movable: NDArray[np.bool_], n_clusters: int) -> NDArray[np.intp]:
-    """Return labels without an empty cluster: fairness may have put all isolated nodes into a few."""
-    sizes = np.bincount(labels, minlength=n_clusters)
-    for cluster in np.flatnonzero(sizes == 0):
-        node = np.flatnonzero(movable & (sizes[labels] > 1))[-1]
-        sizes[labels[node]] -= 1
-        sizes[cluster] += 1
-        labels[node] = cluster
-    return labels
+    return embedded_labels(adjacency, codes, n_clusters, embed, n_init=n_init, seed=seed)
 
 
 def _leading_vectors(

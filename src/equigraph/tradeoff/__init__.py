@@ -1,6 +1,6 @@
 """The trade-off curve: what a sweep of the fairness dial gives, and which of its points to take."""
 
-from equigraph.tradeoff.alignment import align_labels, number_by_size
+from equigraph.tradeoff.alignment import align_labels
 from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves, TradeoffPoint
 from equigraph.tradeoff.sweep import tradeoff_curve
 
@@ -9,6 +9,5 @@ __all__ = [
     "TradeoffCurves",
     "TradeoffPoint",
     "align_labels",
-    "number_by_size",
     "tradeoff_curve",
 ]

@@ -8,33 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.groups import contingency_table
-
-
-def number_by_size(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    """Return the same clusters numbered by size, largest first, ties by their first node.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (n_nodes,)
-        Cluster of each node, in ``range(n_clusters)``.
-    n_clusters : int
-        Number of clusters, empty ones included.
-
-    Returns
-    -------
-    ndarray of int, shape (n_nodes,)
-        The labels, renumbered.
-
-    Examples
-    --------
-    >>> number_by_size(np.array([2, 0, 0, 2, 0]), 3).tolist()
-    [1, 0, 0, 1, 0]
-    """
-    labels = np.asarray(labels, dtype=np.intp)
-    first = np.full(n_clusters, labels.size)
-    np.minimum.at(first, labels, np.arange(labels.size))
-    order = np.lexsort((first, -np.bincount(labels, minlength=n_clusters)))
-    return np.argsort(order)[labels]
+from equigraph.numbering import number_by_size
 
 
 def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArray[np.intp]:
