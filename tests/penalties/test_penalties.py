@@ -72,6 +72,28 @@ def test_group_penalties_equal_their_dense_matrix(group_sizes, seed, self_pairs,
     assert penalty.curvature() == pytest.approx(top, abs=1e-9)
 
 
+@given(sizes, seeds, st.booleans())
+def test_group_forms_are_the_penalty_on_group_sums(group_sizes, seed, self_pairs):
+    codes, H, _ = draw(group_sizes, seed)
+    onehot = np.eye(codes.max() + 1)[codes]
+    contrastive = Contrastive(codes, self_pairs=self_pairs)
+    for penalty in (contrastive, Scatter(codes), GroupParity(codes), 3 * contrastive + 0.5 * Scatter(codes)):
+        form = penalty.group_form()
+        sums = onehot.T @ H
+        positive = (form.positive @ sums)[codes] + form.own[codes, None] * H
+        np.testing.assert_allclose(positive, penalty.positive(H), atol=1e-12)
+        np.testing.assert_allclose((form.negative @ sums)[codes], penalty.negative(H), atol=1e-12)
+        squares = onehot.T @ (H**2).sum(axis=1)
+        assert form.value(sums, squares) == pytest.approx(penalty.value(H), abs=1e-10)
+
+
+def test_a_penalty_beyond_groups_has_no_group_form():
+    codes = np.array([0, 1, 0, 1])
+    assert KeepApart([(0, 1)]).group_form() is None
+    assert (Scatter(codes) + KeepApart([(0, 1)])).group_form() is None
+    assert (Scatter(codes) + Scatter(codes[::-1])).group_form() is None
+
+
 @pytest.mark.parametrize("self_pairs", [True, False])
 def test_contrastive_is_the_split_of_the_paper(self_pairs):
     codes, H, _ = draw([7, 4, 2], 0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,91 @@ class Factors:
         return int(self.history.size)
 
 
+class Sums(NamedTuple):
+    """What the loop needs to know of a membership, whose rows may live anywhere.
+
+    Attributes
+    ----------
+    HH, HAH : ndarray of shape (k, k)
+        H'H and H'AH, in double precision.
+    penalty : float
+        R(H).
+    moved : float
+        Squared norm of the last change of H; 0 at the start.
+    """
+
+    HH: NDArray[np.float64]
+    HAH: NDArray[np.float64]
+    penalty: float
+    moved: float
+
+
+class Steps(Protocol):
+    """A membership on its way: it keeps H, A H and what the penalty needs, here or elsewhere."""
+
+    def squared_norm(self) -> float:
+        """Return the sum of the squared weights of A."""
+
+    def start(self) -> Sums:
+        """Return the sums of the start."""
+
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
+        """Replace H by the next one, given the last W and H'H, and return its sums."""
+
+    def back(self) -> None:
+        """Take the last `advance` back; called at most once, before `membership`."""
+
+    def membership(self) -> NDArray:
+        """Return H."""
+
+
+class PanelSteps:
+    """Steps in this process, for any penalty, by numpy.
+
+    Parameters
+    ----------
+    product : Product
+        Products with A.
+    H : ndarray of shape (n_nodes, k)
+        Start; it is not changed. Its dtype is the dtype of the computation.
+    penalty : Penalty
+        R, weights included.
+    """
+
+    def __init__(self, product: Product, H: NDArray, penalty: Penalty):
+        self._product, self._penalty = product, penalty
+        self._H, self._last = H, H
+
+    def squared_norm(self) -> float:
+        """Return the sum of the squared weights of A."""
+        return self._product.squared_norm()
+
+    def start(self) -> Sums:
+        """Return the sums of the start."""
+        return self._sums()
+
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
+        """Replace H by the next one and return its sums."""
+        self._last = self._H
+        self._H = update_membership(self._H, W, self._AH, HH, self._terms.positive, self._terms.negative)
+        return self._sums()
+
+    def back(self) -> None:
+        """Take the last `advance` back."""
+        self._H = self._last
+
+    def membership(self) -> NDArray:
+        """Return H."""
+        return self._H
+
+    def _sums(self) -> Sums:
+        H = self._H
+        self._AH, self._terms = self._product(H), self._penalty.terms(H)
+        step = H - self._last
+        moved = float(np.einsum("ij,ij->", step, step, dtype=np.float64))
+        return Sums(gram(H, H), gram(H, self._AH), self._terms.value, moved)
+
+
 def multiplicative_updates(
     product: Product,
     H: NDArray,
@@ -104,35 +190,42 @@ def multiplicative_updates(
     When L is symmetric the objective never rises. For the contrastive penalty on unequal groups it can, and
     can fall without bound, since L is neither symmetric nor positive semidefinite there.
     """
-    penalty = penalty or WeightedSum([])
+    steps = PanelSteps(product, H, penalty or WeightedSum([]))
     notify = notify or Notifier()
-    squared_norm = product.squared_norm()
+    return iterate(steps, W, max_iter=max_iter, tol=tol, fit_interaction=fit_interaction, notify=notify)
+
+
+def iterate(
+    steps: Steps, W: NDArray, *, max_iter: int, tol: float, fit_interaction: bool, notify: Notifier
+) -> Factors:
+    """Run the updates to their end, wherever the rows of H live; see `multiplicative_updates`."""
+    squared_norm = steps.squared_norm()
     W = W.astype(np.float64)
-    AH, HH, terms = product(H), gram(H, H), penalty.terms(H)
+    sums = steps.start()
     history: list[float] = []
     status, change = Status.MAX_ITER, float("nan")
     for step in range(1, max_iter + 1):
+        size = float(np.trace(sums.HH))
         # Overflow is not an accident here but the documented fate of a weight that is too large.
         with np.errstate(over="ignore", invalid="ignore"):
-            H_new = update_membership(H, W, AH, HH, terms.positive, terms.negative)
-            AH, HH, terms = product(H_new), gram(H_new, H_new), penalty.terms(H_new)
-            HAH = gram(H_new, AH)
-            W_new = update_interaction(W, HAH, HH) if fit_interaction else W
-            objective = reconstruction_error(squared_norm, HAH, HH, W_new) + terms.value
+            sums = steps.advance(W, sums.HH)
+            W_new = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
+            objective = reconstruction_error(squared_norm, sums.HAH, sums.HH, W_new) + sums.penalty
         if not (np.isfinite(objective) and np.isfinite(W_new).all()):
+            steps.back()
             status = Status.DIVERGED
             break
-        if tol > 0:
-            change = relative_change(H, H_new)
-        H, W = H_new, W_new
+        W = W_new
         history.append(objective)
+        if tol > 0:
+            change = float(np.sqrt(sums.moved / max(size, np.finfo(float).tiny)))
         if notify("factorization", step, max_iter, objective):
             status = Status.STOPPED
             break
         if tol > 0 and change < tol:
             status = Status.CONVERGED
             break
-    return Factors(H, W, np.asarray(history), change, status)
+    return Factors(steps.membership(), W, np.asarray(history), change, status)
 
 
 def update_membership(

@@ -3,8 +3,17 @@
 A solver asks a penalty for a few products with the membership and knows nothing of groups.
 """
 
-from equigraph.penalties.base import Penalty, WeightedSum, check_penalty
+from equigraph.penalties.base import GroupForm, Penalty, WeightedSum, check_penalty
 from equigraph.penalties.graph import GraphPenalty
 from equigraph.penalties.group import Contrastive, GroupParity, Scatter
 
-__all__ = ["Contrastive", "GraphPenalty", "GroupParity", "Penalty", "Scatter", "WeightedSum", "check_penalty"]
+__all__ = [
+    "Contrastive",
+    "GraphPenalty",
+    "GroupForm",
+    "GroupParity",
+    "Penalty",
+    "Scatter",
+    "WeightedSum",
+    "check_penalty",
+]

@@ -20,6 +20,33 @@ class PenaltyTerms(NamedTuple):
     value: float
 
 
+class GroupForm(NamedTuple):
+    r"""A penalty that treats all nodes of a group alike, as small tables.
+
+    With the (m, k) group sums S of H, row i of :math:`L^\pm H` is row :math:`g_i` of ``positive @ S`` (or ``negative
+    @ S``), plus ``own`` of the group times row i of H in the positive product. A solver then needs no (n, k) array of
+    the penalty, and only group sums have to travel where rows of H live apart.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_nodes,)
+        Group of each node.
+    positive, negative : ndarray of shape (m, m)
+        Tables on the group sums.
+    own : ndarray of shape (m,)
+        Coefficient of a node's own row in the positive product; at most 0. What rounding makes negative is 0.
+    """
+
+    codes: NDArray[np.intp]
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    own: NDArray[np.float64]
+
+    def value(self, sums: NDArray, squares: NDArray) -> float:
+        """Return R(H) from the (m, k) group sums of H and the (m,) squared lengths of its rows by group."""
+        return float(np.sum(sums * ((self.positive - self.negative) @ sums)) + self.own @ squares)
+
+
 class Penalty(ABC):
     r"""A quadratic penalty :math:`R(H) = \mathrm{Tr}(H^\top L H)` with :math:`L = L^+ - L^-`.
 
@@ -71,6 +98,10 @@ class Penalty(ABC):
         Infinity, the default, means unknown: solvers that need a bound refuse such a penalty.
         """
         return float("inf")
+
+    def group_form(self) -> GroupForm | None:
+        """Return the penalty as tables on group sums, or None where it is no such penalty."""
+        return None
 
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value together; override it where they share work."""
@@ -140,6 +171,21 @@ class WeightedSum(Penalty):
     def curvature(self) -> float:
         """Return the weighted sum of the curvature bounds, a bound of the sum."""
         return float(sum(weight * penalty.curvature() for weight, penalty in self.weighted))
+
+    def group_form(self) -> GroupForm | None:
+        """Return the weighted sum of the tables, where all terms have them and the same groups."""
+        forms = [penalty.group_form() for _, penalty in self.weighted]
+        first = forms[0] if forms else None
+        if first is None:
+            return None
+        positive, negative, own = 0 * first.positive, 0 * first.negative, 0 * first.own
+        for (weight, _), form in zip(self.weighted, forms, strict=True):
+            if form is None or not np.array_equal(form.codes, first.codes):
+                return None
+            positive += weight * form.positive
+            negative += weight * form.negative
+            own += weight * form.own
+        return GroupForm(first.codes, positive, negative, own)
 
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value, each term asked once."""

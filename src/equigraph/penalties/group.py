@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.exceptions import GroupsError
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.sums import indicator
-from equigraph.penalties.base import Penalty, PenaltyTerms
+from equigraph.penalties.base import GroupForm, Penalty, PenaltyTerms
 from equigraph.words import count
 
 
@@ -105,6 +105,12 @@ class Contrastive(_GroupPenalty):
         """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
         return max(float(self._spectrum()[-1]), 0.0)
 
+    def group_form(self) -> GroupForm:
+        """Return both products as tables on group sums."""
+        others = 1 - np.eye(self.groups.n_groups)
+        own = np.zeros(self.groups.n_groups) if self.self_pairs else -self._per_same.ravel()
+        return GroupForm(self.groups.codes, np.diag(self._per_same.ravel()), self._per_other * others, own)
+
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value from one pass over H."""
         sums = self._sums(H)
@@ -178,6 +184,13 @@ class Scatter(_GroupPenalty):
         """Return 1: the penalty is the squared length of a projection of H."""
         return 1.0
 
+    def group_form(self) -> GroupForm:
+        """Return both products as tables on group sums."""
+        m, n = self.groups.n_groups, self.groups.n_nodes
+        return GroupForm(
+            self.groups.codes, np.diag(1 / self._sizes.ravel()), np.full((m, m), 1 / n), np.zeros(m)
+        )
+
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value from one pass over H."""
         sums = self._sums(H)
@@ -249,6 +262,11 @@ class GroupParity(_GroupPenalty):
         """Return the largest eigenvalue of FF'."""
         roots = np.sqrt(self._sizes)
         return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
+
+    def group_form(self) -> GroupForm:
+        """Return both products as tables on group sums."""
+        above, below = np.maximum(self._table, 0), np.maximum(-self._table, 0)
+        return GroupForm(self.groups.codes, above, below, np.zeros(self.groups.n_groups))
 
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value from one pass over H."""
