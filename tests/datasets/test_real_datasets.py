@@ -58,7 +58,7 @@ def test_every_data_set_has_a_function_and_a_text():
     assert [info.name for info in datasets.list_datasets()] == list(FETCHERS) == list(COUNTS)
     for info in datasets.list_datasets():
         text = datasets.describe(info.name)
-        for heading in ("Source", "Licence", "Cleaning", "Files"):
+        for heading in ("Source", "Licence", "Cleaning", "Known discrepancies", "Files"):
             assert f"\n{heading}\n---" in text
         assert f"{info.n_edges:,} edges" in text
         assert sum(size for _, size in info.groups) == info.n_nodes
@@ -110,7 +110,7 @@ def test_share_of_edges_within_groups(name, share, data_dir):
 def test_registry_agrees_with_the_manifest(data_dir):
     manifest = {entry["path"]: entry for entry in json.loads((data_dir / "manifest.json").read_text())}
     for info in datasets.list_datasets():
-        for file in info.files:
+        for file in (*info.files, *info.raw_files):
             entry = manifest[file.path]
             assert (file.url, file.sha256, file.n_bytes) == (entry["url"], entry["sha256"], entry["bytes"])
 
@@ -136,6 +136,9 @@ def test_importing_stays_cheap():
 
 GRAPH = b"0,1,0\n1,0,1\n0,1,0\n"
 GROUPS = b"1\n2\n2\n"
+RAW_GRAPH = b"7 5 2\n5 9 1\n9 5 3\n"
+RAW_PEOPLE = b"5\tPC\tM\n7\tMP\tF\n9\tPC\tM\n"
+CONTENT = {"graph.csv": GRAPH, "groups.csv": GROUPS, "raw.csv": RAW_GRAPH, "people.txt": RAW_PEOPLE}
 
 
 def _sha256(content: bytes) -> str:
@@ -146,21 +149,33 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         mode, _, name = self.path.strip("/").partition("/")
         self.server.requests.append(self.path)
-        content = {"graph.csv": GRAPH, "groups.csv": GROUPS}.get(name)
+        content = CONTENT.get(name)
         if content is None or mode == "missing":
             self.send_error(404)
             return
+        first_time = self.server.requests.count(self.path) == 1
+        if mode == "flaky" and first_time:
+            self.send_error(503)
+            return
+        if mode == "cut-once":
+            mode = "cut" if first_time else "whole"
         self.send_response(200)
         sent = content
-        if mode == "cut":  # announces everything, sends half, hangs up
+        if mode in ("cut", "stall"):  # announces everything, sends half, hangs up or falls silent
             self.send_header("Content-Length", str(len(content)))
             sent = content[: len(content) // 2]
+        elif mode == "other":  # something else, in full and of the right length
+            self.send_header("Content-Length", str(len(content)))
+            sent = content[::-1]
         elif mode == "short":  # sends half and says nothing about the length
             sent = content[: len(content) // 2]
         else:
             self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(sent)
+        if mode == "stall":
+            self.wfile.flush()
+            self.server.released.wait(20)
 
     def log_message(self, *args):
         pass
@@ -170,9 +185,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 def server() -> Iterator[socketserver.BaseServer]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as running:
         running.requests = []
+        running.released = threading.Event()
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield running
+        running.released.set()
         running.shutdown()
         thread.join()
 
@@ -190,9 +207,9 @@ def tiny(monkeypatch, tmp_path):
     def point(address: str) -> Path:
         files = tuple(
             _registry.DataFile(f"tiny/{name}", f"{address}/{name}", _sha256(content), len(content))
-            for name, content in (("graph.csv", GRAPH), ("groups.csv", GROUPS))
+            for name, content in CONTENT.items()
         )
-        info = dataclasses.replace(_registry.dataset_info("diaries"), files=files)
+        info = dataclasses.replace(_registry.dataset_info("diaries"), files=files[:2], raw_files=files[2:])
         monkeypatch.setattr(_registry, "_DATASETS", (info,))
         return cache
 
@@ -217,6 +234,15 @@ def test_download_then_cache(server, tiny):
     datasets.fetch_diaries()
     datasets.fetch_diaries(download_if_missing=False)
     assert len(server.requests) == 2
+
+
+def test_download_of_the_raw_files(server, tiny):
+    cache = tiny(_address(server, "whole"))
+    data = datasets.fetch_diaries(raw=True)
+    assert data.node_names.tolist() == [5, 7, 9]
+    assert data.adjacency.toarray().tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+    assert data.duration.toarray().tolist() == [[0, 2, 3], [2, 0, 0], [3, 0, 0]]
+    assert _files(cache) == ["people.txt", "raw.csv"]
 
 
 def test_download_into_data_home_with_a_bar(server, tiny, tmp_path, capsys):
@@ -248,6 +274,23 @@ def test_partial_download_leaves_nothing(server, tiny, mode, progress):
     assert _files(cache) == []
 
 
+def test_another_file_on_the_server(server, tiny):
+    cache = tiny(_address(server, "other"))
+    with pytest.raises(DatasetError, match="is not the expected file") as caught:
+        datasets.fetch_diaries()
+    assert _sha256(GRAPH) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert _files(cache) == []
+
+
+def test_a_server_that_falls_silent(server, tiny, monkeypatch):
+    cache = tiny(_address(server, "stall"))
+    monkeypatch.setattr(_download, "TIMEOUT", 0.2)
+    with pytest.raises(DatasetError, match="check the network"):
+        datasets.fetch_diaries()
+    assert _files(cache) == []
+
+
 def test_missing_on_the_server(server, tiny):
     tiny(_address(server, "missing"))
     with pytest.raises(DatasetError, match="answered 404"):
@@ -260,6 +303,16 @@ def test_retries(server, tiny, monkeypatch):
     with pytest.raises(DatasetError):
         datasets.fetch_diaries()
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("mode", ["flaky", "cut-once"])
+def test_a_second_attempt_that_succeeds(server, tiny, monkeypatch, mode, capsys):
+    cache = tiny(_address(server, mode))
+    monkeypatch.setattr(_download, "RETRIES", 1)
+    assert datasets.fetch_diaries(progress=True).adjacency.nnz == 4
+    assert [path.rsplit("/", 1)[-1] for path in server.requests] == ["graph.csv"] * 2 + ["groups.csv"] * 2
+    assert _files(cache) == ["graph.csv", "groups.csv"]
+    assert "18/18 bytes" in capsys.readouterr().err
 
 
 def test_no_network(tiny):

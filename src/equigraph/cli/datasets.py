@@ -82,9 +82,10 @@ def info_command(name: str) -> None:
 
 @command.command("fetch")
 @click.argument("names", nargs=-1, required=True)
+@click.option("--raw", is_flag=True, help="The raw files instead, and clean them.")
 @click.option("--data-home", metavar="DIR", help="Folder to look in first, and to download into.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
-def fetch_command(names: tuple[str, ...], data_home: str | None, quiet: bool) -> None:
+def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and say what is in them."""
     from equigraph.datasets import dataset_info, load
     from equigraph.exceptions import DatasetError
@@ -93,7 +94,7 @@ def fetch_command(names: tuple[str, ...], data_home: str | None, quiet: bool) ->
     failed = []
     for name in wanted:
         try:
-            data = load(name, data_home=data_home, progress=not quiet and sys.stderr.isatty())
+            data = load(name, raw=raw, data_home=data_home, progress=not quiet and sys.stderr.isatty())
         except DatasetError as error:
             click.echo(f"Error: {error}", err=True)
             failed.append(name)

@@ -23,8 +23,19 @@ Creative Commons Attribution-NonCommercial-ShareAlike, as SocioPatterns states; 
 Nodes and groups
 ----------------
 Students of nine classes of a high school in Marseilles, December 2013, in ascending order of their
-SocioPatterns id; the files do not carry the id, so nodes are named by position. Gender is coded 1 = F, 2 = M
-in the file."""
+SocioPatterns id. The cleaned files do not carry the id, so nodes are named by position, and code the gender 1 =
+F, 2 = M. With raw=True nodes are named by their id, and the class of each student comes along (school_class)."""
+
+_RAW = """With raw=True the raw files are cleaned in this way here, by equigraph.datasets.cleaning.{function}:
+nodes, edges and groups are the same as in the cleaned files."""
+
+_RAW_SCHOOL = _RAW.format(function="clean_school")
+_RAW_DRUGNET = _RAW.format(function="clean_drugnet")
+
+_AGREES = """
+Known discrepancies
+-------------------
+None: nodes and edges are as many as the authors of iFairNMTF report."""
 
 _DIARIES = f"""Contact diaries of a high school: who reported a contact with whom on one day.
 120 nodes, 348 edges; gender 68 F, 52 M.
@@ -33,7 +44,11 @@ _DIARIES = f"""Contact diaries of a high school: who reported a contact with who
 Cleaning
 --------
 A contact that either of the two reported is an edge; its duration class is dropped. All 120 students are
-kept: the graph is connected and every gender is known. The numbers agree with the paper's.
+kept: the graph is connected and every gender is known.
+{_RAW_SCHOOL}
+The duration class then comes along (duration), the longer one where two reports differ: 1 up to 5 minutes, 2 up
+to 15 minutes, 3 up to an hour, 4 more.
+{_AGREES}
 {_ORIGIN}
 """
 
@@ -43,7 +58,8 @@ _FACEBOOK = f"""Facebook friendships of a high school, among pairs for which the
 
 Cleaning
 --------
-Pairs known to be friends are edges; the one student of unknown gender is dropped.
+Pairs known to be friends are edges; the one student of unknown gender is dropped. What is left is connected.
+{_RAW_SCHOOL}
 
 Known discrepancies
 -------------------
@@ -58,7 +74,9 @@ _FRIENDSHIP = f"""Reported friendships of a high school.
 Cleaning
 --------
 A friendship that either of the two reported is an edge; the one student of unknown gender is dropped and the
-largest connected component is kept. The numbers agree with the paper's.
+largest connected component is kept.
+{_RAW_SCHOOL}
+{_AGREES}
 {_ORIGIN}
 """
 
@@ -77,9 +95,13 @@ None stated on the page of the data.
 
 Cleaning
 --------
-A tie that either of the two named is an edge; of 293 people the largest connected component is kept.
-Ethnicity is coded 2 = African American, 3 = Latino and 1 = other, which gathers three further codes. Gender
-is in the source and not used here, since it is unknown for 3 nodes. The numbers agree with the paper's.
+A tie that either of the two named is an edge; of 293 people the largest connected component is kept, in the
+order of the source. Ethnicity is coded 2 = African American, 3 = Latino and 1 = other, which gathers the codes 1
+(white or other), 5, 6 and 7 of the source. Gender is not used, since it is unknown for 3 nodes.
+{_RAW_DRUGNET}
+Nodes are then named by their number in the source, and the gender comes along (gender). The raw files are the
+copies in the repository of DFNMF, also pinned and checked.
+{_AGREES}
 {_ORIGIN}
 """
 
@@ -123,8 +145,12 @@ Not known; cite the paper above.
 Cleaning
 --------
 Of 7,624 users those of countries with more than 500 users are kept, then the largest connected component. The
-source codes the countries and does not name them: a group is called after its code, such as "country 17". The
-numbers agree with the paper's. The authors' script calls the attribute gender; it is the country.
+source codes the countries and does not name them: a group is called after its code, such as "country 17".
+
+Known discrepancies
+-------------------
+Nodes and edges are as many as the paper prints. The authors' script calls the attribute gender; it is the
+country.
 {_ORIGIN}
 """
 
@@ -154,7 +180,8 @@ writes an age that is not set as 0, so the youngest bin may hold more than the y
 Files
 -----
 The cleaned files that the authors of DFNMF (Ghodsi, Seyedi, Le Quy, Karimi, Ntoutsi, IEEE BigData 2025) keep
-in their repository, pinned to one commit and checked by sha256.
+in their repository, pinned to one commit and checked by sha256; the data stay under the terms of those who
+collected them.
 """
 
 DESCRIPTIONS: dict[str, str] = {

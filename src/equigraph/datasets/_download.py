@@ -15,6 +15,7 @@ from equigraph.exceptions import DatasetError, require
 
 DATA_VARIABLE = "EQUIGRAPH_DATA"
 RETRIES = 2
+TIMEOUT = 30.0  # seconds without a byte
 
 
 def locate(
@@ -113,7 +114,7 @@ def _download(file: DataFile, folder: Path, *, progress: bool) -> Path:
             retry_if_failed=RETRIES,
         )
         with _quiet(pooch.get_logger()):
-            downloader = pooch.HTTPDownloader(progressbar=bar or False, chunk_size=1 << 16)
+            downloader = pooch.HTTPDownloader(progressbar=bar or False, chunk_size=1 << 16, timeout=TIMEOUT)
             return Path(store.fetch(file.path, downloader=downloader))
     except RequestException as error:
         raise DatasetError(

@@ -49,6 +49,8 @@ class DatasetInfo:
         Page of the people who collected the data.
     files : tuple of DataFile
         The files it is read from, the graph first.
+    raw_files : tuple of DataFile
+        The files as they were collected, the graph first; empty where only cleaned files are kept.
     """
 
     name: str
@@ -59,10 +61,11 @@ class DatasetInfo:
     groups: tuple[tuple[str, int], ...]
     url: str
     files: tuple[DataFile, ...]
+    raw_files: tuple[DataFile, ...] = ()
 
     @property
     def n_bytes(self) -> int:
-        """Size of all the files."""
+        """Size of the files it is read from; the raw ones do not count."""
         return sum(file.n_bytes for file in self.files)
 
 
@@ -80,6 +83,12 @@ def _ifairnmtf(path: str, sha256: str, n_bytes: int) -> DataFile:
 def _dfnmf(path: str, sha256: str, n_bytes: int) -> DataFile:
     return DataFile(f"DFNMF/{path}", _DFNMF + path, sha256, n_bytes)
 
+
+_STUDENTS = _ifairnmtf(
+    "Source/data/School/metadata_2013.txt",
+    "b960986186214d2dede8496a6d5c270805d150b88a0b76419815f1b5ccca4dd8",
+    3_574,
+)
 
 _DATASETS: tuple[DatasetInfo, ...] = (
     DatasetInfo(
@@ -102,6 +111,14 @@ _DATASETS: tuple[DatasetInfo, ...] = (
                 360,
             ),
         ),
+        raw_files=(
+            _ifairnmtf(
+                "Source/data/School/Contact-diaries-network_data_2013.csv",
+                "97550503ae2bb0689ef0c2564d7ba8d57bb4e0b9451b785fadaef500af37b901",
+                5_078,
+            ),
+            _STUDENTS,
+        ),
     ),
     DatasetInfo(
         name="facebook",
@@ -122,6 +139,14 @@ _DATASETS: tuple[DatasetInfo, ...] = (
                 "45425073297f541d06dfb1a15bde2674bbb62a6d1a8d5d2b73cf11e172dc5ac8",
                 465,
             ),
+        ),
+        raw_files=(
+            _ifairnmtf(
+                "Source/data/School/Facebook-known-pairs_data_2013.csv",
+                "03e909c441bb4f7d48fbd7a34b7368cb211bcd94b582dc14ba8451bcb61682cd",
+                45_244,
+            ),
+            _STUDENTS,
         ),
     ),
     DatasetInfo(
@@ -144,6 +169,14 @@ _DATASETS: tuple[DatasetInfo, ...] = (
                 381,
             ),
         ),
+        raw_files=(
+            _ifairnmtf(
+                "Source/data/School/Friendship-network_data_2013.csv",
+                "feee5e7e2870266f05effc3359244b290b77ebdf1a18d754fb1008b0229208bf",
+                5_182,
+            ),
+            _STUDENTS,
+        ),
     ),
     DatasetInfo(
         name="drugnet",
@@ -163,6 +196,18 @@ _DATASETS: tuple[DatasetInfo, ...] = (
                 "Source/data/DrugNet/DrugNetfeature.csv",
                 "0eb1ee002d30a8d1a62a5dc241384e8ad83d5fe4ab4b0d7774b820ffc6f8c20b",
                 1_351,
+            ),
+        ),
+        raw_files=(
+            _dfnmf(
+                "data/DrugNet/original/CSV/DRUGNET.csv",
+                "8a5fbbc0916fd61d60c85a15c4abdd327fe8d296ac5f764f3a37647691083030",
+                174_128,
+            ),
+            _dfnmf(
+                "data/DrugNet/original/CSV/DRUGATTR.csv",
+                "8e9e5d6309abdd1291dcd891859c645f4c1c93d180e00b110a54fcd82379d52b",
+                3_147,
             ),
         ),
     ),

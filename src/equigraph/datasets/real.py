@@ -13,7 +13,8 @@ from scipy import sparse
 
 from equigraph.datasets._descr import DESCRIPTIONS
 from equigraph.datasets._download import locate
-from equigraph.datasets._registry import dataset_info
+from equigraph.datasets._registry import dataset_info, list_datasets
+from equigraph.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -53,7 +54,12 @@ def describe(name: str) -> str:
 
 
 def load(
-    name: str, *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+    name: str,
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
 ) -> Bunch:
     """Fetch a real graph by its name.
 
@@ -63,6 +69,10 @@ def load(
     ----------
     name : str
         One of the names of :func:`equigraph.datasets.list_datasets`.
+    raw : bool, default=False
+        Whether to start from the raw files and clean them here, which brings the ids of the source and what the
+        cleaned files leave out; for diaries, facebook, friendship and drugnet. Nodes, edges and groups are the
+        same, in the same order.
     data_home : path-like, optional
         Folder to look in first, and to download into.
     download_if_missing : bool, default=True
@@ -74,12 +84,14 @@ def load(
     -------
     sklearn.utils.Bunch
         ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
+        (positions in the file; with ``raw`` the ids of the source), ``attribute``, ``name``, ``DESCR`` and
+        ``url``. With ``raw`` also ``school_class`` (the three school networks), ``duration`` (diaries: the same
+        edges, weighted by the class 1 to 4 of the longer report) and ``gender`` (drugnet).
 
     Raises
     ------
     ParameterError
-        If there is no such data set.
+        If there is no such data set, or ``raw`` is asked for where there are no raw files.
     DatasetError
         If a file is damaged, or neither on this machine nor within reach.
     MissingDependencyError
@@ -97,33 +109,58 @@ def load(
     ((193, 193), 'ethnicity')
     """
     info = dataset_info(name)
+    if raw and not info.raw_files:
+        known = ", ".join(other.name for other in list_datasets() if other.raw_files)
+        raise ParameterError(f"The raw files of {name} are not kept, only those of {known}: leave raw out.")
     paths = [
         locate(file, data_home=data_home, download_if_missing=download_if_missing, progress=progress)
-        for file in info.files
+        for file in (info.raw_files if raw else info.files)
     ]
     from sklearn.utils import Bunch
 
+    content = _clean(name, *paths) if raw else _read(name, *paths)
+    return Bunch(**content, attribute=info.attribute, name=info.name, DESCR=describe(name), url=info.url)
+
+
+def _read(name: str, *paths: Path) -> dict[str, Any]:
     from equigraph.graph import check_adjacency
 
     adjacency, groups = _READERS[name](*paths)
-    return Bunch(
-        adjacency=check_adjacency(adjacency),
-        sensitive_features=groups,
-        node_names=np.arange(groups.size),
-        attribute=info.attribute,
-        name=info.name,
-        DESCR=describe(name),
-        url=info.url,
-    )
+    return {
+        "adjacency": check_adjacency(adjacency),
+        "sensitive_features": groups,
+        "node_names": np.arange(groups.size),
+    }
+
+
+def _clean(name: str, edges: Path, people: Path) -> dict[str, Any]:
+    from equigraph.datasets.cleaning import clean_drugnet, clean_school
+
+    clean = clean_drugnet(edges, people) if name == "drugnet" else clean_school(edges, people)
+    duration = {"duration": clean.weights} if name == "diaries" else {}
+    return {
+        "adjacency": clean.graph.adjacency,
+        "sensitive_features": clean.graph.sensitive_features,
+        "node_names": clean.graph.node_names,
+        **clean.attributes,
+        **duration,
+    }
 
 
 def fetch_diaries(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
 ) -> Bunch:
     """Fetch the contact diaries of a high school: 120 students, gender.
 
     Parameters
     ----------
+    raw : bool, default=False
+        Whether to clean the raw files here, which brings the ids of the students, their class and how long the
+        contacts were; nodes, edges and groups stay the same.
     data_home : path-like, optional
         Folder to look in first, and to download into.
     download_if_missing : bool, default=True
@@ -135,7 +172,8 @@ def fetch_diaries(
     -------
     sklearn.utils.Bunch
         ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file), ``attribute``, ``name``, ``DESCR`` and ``url``.
+        (positions in the file; with ``raw`` the ids), ``attribute``, ``name``, ``DESCR`` and ``url``; with ``raw``
+        also ``school_class`` and ``duration``.
 
     Raises
     ------
@@ -150,37 +188,57 @@ def fetch_diaries(
     --------
     >>> data = fetch_diaries()  # doctest: +SKIP
     """
-    return load("diaries", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
+    return load(
+        "diaries", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+    )
 
 
 def fetch_facebook(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
 ) -> Bunch:
     """Fetch the Facebook friendships of a high school: 155 students, gender.
 
-    Parameters, result and errors are those of `fetch_diaries`.
+    Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``school_class`` too.
     """
-    return load("facebook", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
+    return load(
+        "facebook", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+    )
 
 
 def fetch_friendship(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
 ) -> Bunch:
     """Fetch the reported friendships of a high school: 127 students, gender.
 
-    Parameters, result and errors are those of `fetch_diaries`.
+    Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``school_class`` too.
     """
-    return load("friendship", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
+    return load(
+        "friendship", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+    )
 
 
 def fetch_drugnet(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
 ) -> Bunch:
     """Fetch the acquaintances of drug users in Hartford: 193 people, ethnicity.
 
-    Parameters, result and errors are those of `fetch_diaries`.
+    Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``gender`` too, in part unknown.
     """
-    return load("drugnet", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
+    return load(
+        "drugnet", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+    )
 
 
 def fetch_nba(
@@ -188,7 +246,7 @@ def fetch_nba(
 ) -> Bunch:
     """Fetch the Twitter ties of basketball players: 400 players, nationality.
 
-    Parameters, result and errors are those of `fetch_diaries`.
+    Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
     """
     return load("nba", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
@@ -198,7 +256,7 @@ def fetch_lastfm(
 ) -> Bunch:
     """Fetch the friendships of LastFM users in Asia: 5,576 users, country.
 
-    Parameters, result and errors are those of `fetch_diaries`.
+    Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
     """
     return load("lastfm", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
@@ -208,7 +266,7 @@ def fetch_pokec_n(
 ) -> Bunch:
     """Fetch the friendships of Pokec users of one region: 67,796 users, age.
 
-    Parameters, result and errors are those of `fetch_diaries`.
+    Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
     """
     return load("pokec-n", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 

@@ -1,0 +1,205 @@
+"""From the raw files to the cleaned graphs: exactly those that the authors of iFairNMTF keep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+from equigraph import datasets
+from equigraph.cli.app import app
+from equigraph.datasets.cleaning import clean_drugnet, clean_school
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
+
+SCHOOL = {
+    "diaries": datasets.fetch_diaries,
+    "facebook": datasets.fetch_facebook,
+    "friendship": datasets.fetch_friendship,
+}
+RAW = {**SCHOOL, "drugnet": datasets.fetch_drugnet}
+
+
+def _rows(path):
+    return [line.split() for line in path.read_text().splitlines()]
+
+
+def _dense_cleaning(pairs, keep):
+    """Clean step by step on a dense matrix: either direction, known group, largest component."""
+    ids = sorted({node for pair in pairs for node in pair if keep(node)})
+    place = {node: i for i, node in enumerate(ids)}
+    dense = np.zeros((len(ids), len(ids)))
+    for i, j in pairs:
+        if i in place and j in place:
+            dense[place[i], place[j]] = dense[place[j], place[i]] = 1
+    reached, best = set(), []
+    for start in range(len(ids)):
+        if start in reached:
+            continue
+        component, front = {start}, [start]
+        while front:
+            new = set(np.flatnonzero(dense[front.pop()]).tolist()) - component
+            component |= new
+            front += new
+        reached |= component
+        best = max(best, sorted(component), key=len)
+    return [ids[i] for i in best], dense[np.ix_(best, best)]
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_the_processed_graph_exactly(name, data_dir):
+    raw = RAW[name](raw=True, data_home=data_dir, download_if_missing=False)
+    processed = RAW[name](data_home=data_dir, download_if_missing=False)
+    assert raw.adjacency.has_canonical_format
+    assert raw.adjacency.dtype == processed.adjacency.dtype
+    for part in ("indptr", "indices", "data"):  # the same node order, so equality is entry by entry
+        np.testing.assert_array_equal(getattr(raw.adjacency, part), getattr(processed.adjacency, part))
+    np.testing.assert_array_equal(raw.sensitive_features, processed.sensitive_features)
+    assert np.all(np.diff(raw.node_names) > 0)
+    for key in ("name", "attribute", "DESCR", "url"):
+        assert raw[key] == processed[key]
+
+
+@pytest.mark.parametrize("name", SCHOOL)
+def test_school_against_a_dense_cleaning(name, data_dir):
+    graph_file, people_file = datasets.dataset_info(name).raw_files
+    people = {int(node): (group, gender) for node, group, gender in _rows(data_dir / people_file.path)}
+    pairs = [
+        (int(row[0]), int(row[1]))
+        for row in _rows(data_dir / graph_file.path)
+        if name != "facebook" or row[2] == "1"
+    ]
+    ids, dense = _dense_cleaning(pairs, lambda node: people[node][1] != "Unknown")
+    data = SCHOOL[name](raw=True, data_home=data_dir, download_if_missing=False)
+    assert data.node_names.tolist() == ids
+    np.testing.assert_array_equal(data.adjacency.toarray(), dense)
+    assert list(zip(data.school_class, data.sensitive_features, strict=True)) == [
+        people[node] for node in ids
+    ]
+
+
+def test_diaries_keep_the_longer_report(data_dir):
+    data = datasets.fetch_diaries(raw=True, data_home=data_dir, download_if_missing=False)
+    file = data_dir / datasets.dataset_info("diaries").raw_files[0].path
+    longest: dict[tuple[int, int], int] = {}
+    for i, j, duration in np.array(_rows(file), dtype=int).tolist():
+        pair = (min(i, j), max(i, j))
+        longest[pair] = max(longest.get(pair, 0), duration)
+    upper = sparse.triu(data.duration, format="coo")
+    names = data.node_names
+    found = {(names[i], names[j]): w for i, j, w in zip(*upper.coords, upper.data, strict=True)}
+    assert found == longest
+    assert np.array_equal(data.duration.indices, data.adjacency.indices)
+
+
+def test_drugnet_keeps_ids_and_genders(data_dir):
+    data = datasets.fetch_drugnet(raw=True, data_home=data_dir, download_if_missing=False)
+    file = data_dir / datasets.dataset_info("drugnet").raw_files[1].path
+    lines = file.read_text(encoding="utf-8-sig").splitlines()[1:]
+    codes = {
+        int(node): (int(ethnicity), int(gender))
+        for node, ethnicity, gender, _ in (x.split(",") for x in lines)
+    }
+    gender = {0: "unknown", 1: "M", 2: "F"}
+    assert data.gender.tolist() == [gender[codes[node][1]] for node in data.node_names.tolist()]
+    assert np.unique(data.gender, return_counts=True)[1].tolist() == [43, 147, 3]
+    others = {codes[node][0] for node in data.node_names[data.sensitive_features == "other"].tolist()}
+    assert others == {1, 5, 7}
+
+
+def test_only_some_sets_have_raw_files():
+    with pytest.raises(
+        ParameterError, match="raw files of nba are not kept, only those of diaries, facebook, fr"
+    ):
+        datasets.load("nba", raw=True)
+    assert [info.name for info in datasets.list_datasets() if info.raw_files] == list(RAW)
+
+
+def test_command(data_dir, tmp_path):
+    answer = CliRunner().invoke(
+        app, ["datasets", "fetch", "--raw", "drugnet", "friendship", "--data-home", str(data_dir)]
+    )
+    assert answer.exit_code == 0, answer.stderr
+    assert "friendship: 127 nodes, 396 edges" in answer.stdout
+    # Only the raw files are looked for: they alone are enough.
+    for file in datasets.dataset_info("drugnet").raw_files:
+        (tmp_path / file.path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file.path).symlink_to(data_dir / file.path)
+    assert (
+        datasets.load("drugnet", raw=True, data_home=tmp_path, download_if_missing=False).adjacency.nnz == 546
+    )
+
+
+def test_command_refuses_a_set_without_raw_files():
+    answer = CliRunner().invoke(app, ["datasets", "fetch", "--raw", "nba"])
+    assert answer.exit_code == 2
+    assert "raw files of nba are not kept" in answer.stderr
+
+
+@pytest.fixture
+def school(tmp_path):
+    def write(edges: str, people: str):
+        (tmp_path / "edges.csv").write_text(edges)
+        (tmp_path / "people.txt").write_text(people)
+        return tmp_path / "edges.csv", tmp_path / "people.txt"
+
+    return write
+
+
+PEOPLE = "1\tA\tF\n2\tA\tM\n3\tB\tUnknown\n4\tB\tF\n5\tB\tM\n6\tB\tM\n"
+
+
+def test_unknown_people_leave_before_the_component_is_taken(school):
+    # 3 joins 4-5-6 to 1-2; without 3 the larger part is 4-5-6.
+    clean = clean_school(*school("1 2\n2 3\n3 4\n4 5\n5 6\n", PEOPLE))
+    assert clean.graph.node_names.tolist() == [4, 5, 6]
+    assert clean.graph.sensitive_features.tolist() == ["F", "M", "M"]
+    assert clean.attributes["school_class"].tolist() == ["B", "B", "B"]
+
+
+def test_pairs_of_weight_zero_are_no_edges(school):
+    clean = clean_school(*school("1 2 1\n2 4 0\n4 5 1\n5 6 1\n", PEOPLE))
+    assert clean.graph.node_names.tolist() == [4, 5, 6]
+    assert clean.graph.adjacency.nnz == 4
+
+
+@pytest.mark.parametrize(
+    ("edges", "people", "error", "words"),
+    [
+        ("1 2\n1\n", PEOPLE, GraphError, "line 2"),
+        ("1 2\n2 9\n", PEOPLE, GroupsError, "9"),
+        ("3 7\n", "3\tA\tUnknown\n7\tA\tUnknown\n", GraphError, "known group"),
+        ("1 2\n", "1\tA\n2\tA\n", GroupsError, "has the gender A"),
+    ],
+)
+def test_bad_school_files(school, edges, people, error, words):
+    with pytest.raises(error, match=words) as caught:
+        clean_school(*school(edges, people))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("network", "people", "error", "words"),
+    [
+        (
+            ",1,2\n1,0,1\n2,0,0\n",
+            ",Ethnicity,Gender,HasTie\n1,3,1,1\n2,2,9,1\n",
+            GroupsError,
+            "has the gender 9",
+        ),
+        (
+            ",1,2\n1,0,1\n2,0,0\n",
+            ",Ethnicity,Gender,HasTie\n1,x,1,1\n2,2,1,1\n",
+            GroupsError,
+            "'Ethnicity' of",
+        ),
+        (",1,2\n1,0,1\n2,0,0\n", ",Race,Gender,HasTie\n1,1,1,1\n2,2,1,1\n", GroupsError, "Ethnicity"),
+        (",1,2\n1,0,1\n2,0\n", ",Ethnicity,Gender,HasTie\n1,3,1,1\n2,2,1,1\n", GraphError, "line 3"),
+    ],
+)
+def test_bad_drugnet_files(tmp_path, network, people, error, words):
+    (tmp_path / "net.csv").write_text(network)
+    (tmp_path / "people.csv").write_text(people)
+    with pytest.raises(error, match=words) as caught:
+        clean_drugnet(tmp_path / "net.csv", tmp_path / "people.csv")
+    assert "\n" not in str(caught.value)
