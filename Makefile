@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
@@ -25,6 +25,14 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# Against the first run that is kept, which itself has nothing to be compared with; remove the folder to begin anew.
+REGRESSIONS := benchmarks/results/regressions
+bench-regressions: $(VENV)/.dev
+	$(BIN)/python -m pytest benchmarks/regressions -q -W default::pytest_benchmark.logger.PytestBenchmarkWarning \
+		--benchmark-storage=$(REGRESSIONS) --benchmark-autosave --benchmark-timer=time.process_time \
+		--benchmark-sort=name --benchmark-columns=min,median,rounds \
+		$(if $(wildcard $(REGRESSIONS)/*/*.json),--benchmark-compare=0001 --benchmark-compare-fail=min:50%) $(BENCH_ARGS)
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "equigraph needs Python 3.11 or later")'

@@ -11,11 +11,13 @@ import pytest
 # What tests skip without; on CI its absence is a failure.
 OPTIONAL = (
     "igraph",
+    "justhtml",
     "leidenalg",
     "matplotlib",
     "networkit",
     "networkx",
     "pandas",
+    "playwright",
     "polars",
     "pooch",
     "pyarrow",

@@ -56,6 +56,9 @@ class ClusteringResult(Tabular):
         SHA-256 of graph, names and groups.
     attribute : str or None
         Name of the attribute that the groups come from.
+    source : dict or None
+        Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
+        the options of reading. The commands fill it in.
     """
 
     method: str
@@ -71,6 +74,7 @@ class ClusteringResult(Tabular):
     versions: Mapping[str, str]
     input_hash: str
     attribute: str | None = None
+    source: Mapping[str, Any] | None = None
 
     @classmethod
     def from_estimator(
@@ -181,11 +185,13 @@ class ClusteringResult(Tabular):
             "n_clusters": self.n_clusters,
             "sizes": self.sizes.tolist(),
             "scores": {name: plain(value) for name, value in self.scores.items()},
+            "attribute": self.attribute,
             "parameters": dict(self.parameters),
             "seed": self.seed,
             "seconds": self.seconds,
             "versions": dict(self.versions),
             "input_hash": self.input_hash,
+            "source": None if self.source is None else dict(self.source),
         }
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
@@ -214,6 +220,50 @@ class ClusteringResult(Tabular):
             with atomic_path(folder / "interaction.csv") as partial:
                 np.savetxt(partial, self.interaction, delimiter=",", fmt="%.10g")
         write_json(folder / "result.json", self.summary())
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        graph: Any = None,
+        baseline: ClusteringResult | ArrayLike | bool = True,
+    ) -> None:
+        """Write one self-contained page (HTML) that explains the clustering to people.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, such as ``report.html``; it is complete or not there.
+        graph : graph, optional
+            The graph that was clustered. Without it there is no drawing, no share of links within clusters and
+            no comparison, and the page says so.
+        baseline : bool, ClusteringResult or array-like of shape (n_nodes,), default=True
+            What to compare with: True is the same method with its dial at 0, which is fitted if the graph is
+            given; False is nothing; or any other clusters of the same nodes.
+
+        Raises
+        ------
+        GraphError
+            If the graph is not the one that was clustered.
+        ParameterError
+            If the baseline does not fit.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> result = eg.cluster(
+        ...     room.adjacency, sensitive_features=room.sensitive_features, n_clusters=3, random_state=0
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(Path(folder) / "report.html", graph=room.adjacency)
+        ...     (Path(folder) / "report.html").read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        from equigraph.report import write_report
+
+        write_report(self, path, graph=graph, baseline=baseline)
 
     def __repr__(self) -> str:
         scores = ", ".join(

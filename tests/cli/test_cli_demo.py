@@ -36,7 +36,10 @@ def test_demo_prints_all_methods_and_writes_results_and_pictures(run: Run, tmp_p
         "interaction.png",
         "methods.png",
         "tradeoff.png",
+        "report.html",
     }
+    assert (out / "report.html").resolve().as_uri() in answer.stdout
+    assert answer.stdout.splitlines()[-1].endswith("/report.html")
     assert str(out) in answer.stdout
     for picture in out.glob("*.png"):
         image = imread(picture)[..., :3]
@@ -69,7 +72,8 @@ def test_demo_without_matplotlib_says_so(run: Run, tmp_path: Path, monkeypatch: 
     assert answer.exit_code == 0, answer.output
     assert "equigraph[plot]" in answer.stderr
     assert "graph.png" not in answer.stdout
-    assert {file.name for file in (tmp_path / "demo").iterdir()} == set(RESULT_FILES)
+    assert {file.name for file in (tmp_path / "demo").iterdir()} == {*RESULT_FILES, "report.html"}
+    assert "equigraph[plot]" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
 
 
 def test_all_pictures_of_the_graph_share_one_layout(
@@ -87,5 +91,6 @@ def test_all_pictures_of_the_graph_share_one_layout(
 
     monkeypatch.setattr(GraphDisplay, "plot", watch)
     assert run("demo", "-o", tmp_path / "demo").exit_code == 0
-    assert len(seen) == 1 + len(demo.METHODS)
-    assert all(np.array_equal(positions, seen[0]) for positions in seen)
+    assert len(seen) == 2 + len(demo.METHODS)  # the picture, the page and the methods side by side
+    # The page comes last; it has no other pictures beside its own, and pulls the clusters together.
+    assert all(np.array_equal(positions, seen[0]) for positions in seen[:-1])

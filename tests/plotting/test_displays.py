@@ -10,7 +10,7 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.exceptions import GroupsError, MissingDependencyError, ParameterError
 from equigraph.graph import Graph
-from equigraph.plotting import CompositionDisplay, GraphDisplay, InteractionDisplay
+from equigraph.plotting import ClusterGraphDisplay, CompositionDisplay, GraphDisplay, InteractionDisplay
 from equigraph.plotting.style import MARKERS, cluster_colors, group_colors, group_markers, text_color
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -204,3 +204,57 @@ def test_sparse_interactions_are_drawn_up_to_a_size() -> None:
 def test_titles_count_one_in_the_singular() -> None:
     display = GraphDisplay.from_predictions([[0, 1], [1, 0]], [0, 0])
     assert display.ax_.get_title("left") == "2 nodes, 1 edge, 1 cluster"
+
+
+def test_names_are_no_formulas_and_no_group_is_hidden(tmp_path: Path) -> None:
+    graph = Graph(
+        sparse.csr_array(1 - np.eye(3)),
+        np.array(["$a", "$\\frac$", "b\nc"]),
+        np.array(["_x", "$y$", "z"]),
+        "$attribute",
+    )
+    display = GraphDisplay(graph, [0, 1, 1]).plot(numbers=True)
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert sorted(texts) == sorted(["$a", "$\\frac$", "b c", "0", "1", "1"])
+    display.save(tmp_path / "graph.svg")
+    assert "$attribute" in (tmp_path / "graph.svg").read_text(encoding="utf-8")
+    shares = CompositionDisplay.from_predictions([0, 1, 1], sensitive_features=graph.sensitive_features)
+    assert sorted(legend_texts(shares.ax_)) == ["$y$", "_x", "z"]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+def test_the_same_picture_is_the_same_file(
+    room: Graph, result: eg.ClusteringResult, tmp_path: Path, suffix: str
+) -> None:
+    for name in ("a", "b"):
+        GraphDisplay.from_result(result, room).save(tmp_path / f"{name}.{suffix}", dpi=40)
+    assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+
+
+def test_links_between_clusters_are_those_of_a_dense_count() -> None:
+    sbm = eg.datasets.make_fair_sbm(180, 4, 2, random_state=0)
+    display = ClusterGraphDisplay.from_predictions(sbm.adjacency, sbm.target)
+    dense = sbm.adjacency.toarray()
+    for i, j in np.ndindex(4, 4):
+        expected = 0 if i == j else dense[np.ix_(sbm.target == i, sbm.target == j)].sum()
+        assert display.links[i, j] == pytest.approx(expected)
+    assert display.sizes.tolist() == np.bincount(sbm.target).tolist()
+    assert display.ax_.get_title("left") == "4 clusters"
+    areas = [patch.get_radius() ** 2 for patch in display.ax_.patches]
+    assert np.allclose(np.array(areas) / areas[0], display.sizes / display.sizes[0])
+
+
+def test_of_many_clusters_the_largest_are_drawn() -> None:
+    labels = np.concatenate((np.arange(60), np.arange(10, 60)))
+    display = ClusterGraphDisplay(sparse.eye_array(110, k=1) + sparse.eye_array(110, k=-1), labels).plot()
+    assert display.clusters.tolist() == list(range(10, 60))
+    assert display.ax_.get_title("left") == "The 50 largest of 60 clusters"
+    with pytest.raises(ParameterError, match="3 labels for 110 nodes"):
+        ClusterGraphDisplay(sparse.eye_array(110, k=1) + sparse.eye_array(110, k=-1), [0, 1, 2])
+
+
+def test_one_cluster_without_edges_can_be_drawn(room: Graph) -> None:
+    model = eg.RandomClustering(2, random_state=0).fit(room)
+    assert ClusterGraphDisplay.from_estimator(model, room).clusters.tolist() == [0, 1]
+    display = ClusterGraphDisplay.from_predictions(np.zeros((3, 3)), [0, 0, 0])
+    assert [text.get_text() for text in display.ax_.texts] == ["0\n3 nodes"]

@@ -17,7 +17,7 @@ from equigraph.exceptions import EquigraphError, InputError
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage.
 FAILED, BAD_INPUT = 1, 2
 
-_COMMANDS = ("demo", "cluster", "tradeoff", "refine", "compare", "methods", "datasets")
+_COMMANDS = ("demo", "cluster", "tradeoff", "refine", "compare", "report", "reproduce", "methods", "datasets")
 
 
 class App(click.Group):
@@ -40,7 +40,7 @@ class App(click.Group):
             return super().main(args, *rest, **extra)
         arguments = list(sys.argv[1:] if args is None else args)
         try:
-            code = super().main(arguments, *rest, **{**extra, "standalone_mode": False})
+            code = super().main(arguments, *rest, **{**extra, "standalone_mode": False, "obj": arguments})
         except Exception as error:
             # The flag is looked for here because the error may come before it is parsed.
             if "--debug" in arguments and not isinstance(error, (click.ClickException, click.Abort)):

@@ -43,6 +43,9 @@ from equigraph.cli.sources import describe_graph, read_source, reading_options
 @click.option(
     "--plot", is_flag=True, help="Also draw graph.png, interaction.png and composition.png into the folder."
 )
+@click.option(
+    "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
@@ -55,20 +58,24 @@ def command(
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
     dataset:classroom. The options of another method are shown by --method NAME --help.
     """
-    from equigraph.cli.output import check_folder
+    from dataclasses import replace
+
+    from equigraph.cli.output import check_folder, source_of
     from equigraph.cli.summary import print_result
     from equigraph.methods import get_method
 
-    output, plot = settings["output"], settings["plot"]
-    if plot and output is None:
-        raise click.UsageError("--plot needs a folder for the pictures: give -o DIR.", ctx)
+    output = settings["output"]
+    for flag, what in {"plot": "the pictures", "report": "the page"}.items():
+        if settings[flag] and output is None:
+            raise click.UsageError(f"--{flag} needs a folder for {what}: give -o DIR.", ctx)
     if output is not None:
         check_folder(output)
     parameters = method_parameters(get_method(method), ctx, generic)
     with warnings_as_notes():
+        source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
-        result = _fit(graph, method, parameters, settings, ctx)
-        files = _write(result, graph, output, plot) if output is not None else []
+        result = replace(_fit(graph, method, parameters, settings, ctx), source=source)
+        files = _write(result, graph, settings) if output is not None else []
     if settings["as_json"]:
         line(json.dumps(result.summary(), indent=2))
     elif not settings["quiet"]:
@@ -102,13 +109,16 @@ def _fit(
         return cluster(graph, method=method, **parameters)
 
 
-def _write(result: Any, graph: Any, output: str, plot: bool) -> list[str]:
+def _write(result: Any, graph: Any, settings: dict[str, Any]) -> list[str]:
     from equigraph.cli.output import complete_folder
+    from equigraph.cli.report import PAGE
 
-    with complete_folder(output) as folder:
+    with complete_folder(settings["output"]) as folder:
         result.save(folder)
-        if plot:
+        if settings["plot"]:
             draw(result, graph, folder)
+        if settings["report"]:
+            result.report(folder / PAGE, graph=graph)
         return sorted(file.name for file in folder.iterdir())
 
 

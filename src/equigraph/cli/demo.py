@@ -34,8 +34,13 @@ METHODS: dict[str, dict[str, Any]] = {
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every method."
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def command(output: str, seed: int) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, output: str, seed: int) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
+    from dataclasses import replace
+
+    from equigraph.cli.output import source_of
+    from equigraph.cli.report import PAGE
     from equigraph.cli.sources import PREFIX, dataset_graph, describe_graph
     from equigraph.results import cluster
 
@@ -48,9 +53,11 @@ def command(output: str, seed: int) -> None:
             for name, parameters in METHODS.items()
         }
         winner = max(results, key=lambda name: results[name].scores["Q"] + results[name].scores["NB"])
+        kept = replace(results[winner], source=source_of(ctx, f"{PREFIX}classroom"))
         with complete_folder(output) as folder:
-            results[winner].save(folder)
+            kept.save(folder)
             drawn = _draw(results, winner, graph, folder, seed)
+            kept.report(folder / PAGE, graph=graph)
     _print(results, winner)
     _tell(Path(output), winner, drawn)
 
@@ -129,6 +136,8 @@ def _draw_tradeoff(results: dict[str, Any], graph: Any, path: Path, seed: int) -
 
 
 def _tell(output: Path, winner: str, drawn: list[str]) -> None:
+    from equigraph.cli.report import PAGE
+
     line()
     line(f"In {output.resolve()}:")
     files = {
@@ -136,6 +145,7 @@ def _tell(output: Path, winner: str, drawn: list[str]) -> None:
         "membership.npz": "how strongly everyone belongs to each cluster",
         "interaction.csv": "how strongly the clusters interact",
         "result.json": "scores, seed, parameters, versions",
+        PAGE: "the clusters explained to people, for a browser or a printer",
         "graph.png": "the clusters: colour is the cluster, shape the group",
         "composition.png": "the groups in each cluster",
         "interaction.png": "the interaction as a heat map",
@@ -146,4 +156,8 @@ def _tell(output: Path, winner: str, drawn: list[str]) -> None:
         if name.endswith(".png") and name not in drawn:
             continue
         line(f"  {name:<16} {meaning}")
-    line("Your own graph: equigraph cluster EDGES.csv --groups PEOPLE.csv --attribute NAME -k 3 -o out/")
+    line(
+        "Your own graph: equigraph cluster EDGES.csv --groups PEOPLE.csv --attribute NAME -k 3 -o out/ --report"
+    )
+    line()
+    line(f"All of it explained in one page: {(output / PAGE).resolve().as_uri()}")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import click
+
+from equigraph.cli.sources import READING_NAMES
 from equigraph.exceptions import ParameterError
 
 # Whoever finds one of these finds the other files too: they come last, and go first.
@@ -16,8 +21,36 @@ _LAST = ("result.json", "curve.json")
 # What the commands write into folders. A folder with a result may hold files of an older one.
 OWN_FILES = (
     "labels.csv", "membership.npz", "interaction.csv", "result.json", "graph.png", "interaction.png",
-    "composition.png", "methods.png", "curve.csv", "curve.json", "twin.png", "front.png",
+    "composition.png", "methods.png", "tradeoff.png", "curve.csv", "curve.json", "twin.png", "front.png",
+    "report.html",
 )  # fmt: skip
+
+
+def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return where a command has its graph from, so that it can be read again.
+
+    Parameters
+    ----------
+    ctx : click.Context
+        Of the command.
+    edges : str
+        A file, or ``dataset:NAME``.
+    settings : dict, optional
+        Settings of the command; the reading options among them are recorded.
+
+    Returns
+    -------
+    dict
+        The command as it was typed, the folder it ran in, the file, and the options that say something.
+    """
+    typed = ctx.find_root().obj or [ctx.info_name]
+    options = {name: (settings or {}).get(name) for name in READING_NAMES}
+    return {
+        "command": shlex.join(["equigraph", *map(str, typed)]),
+        "folder": str(Path.cwd()),
+        "edges": edges,
+        "options": {name: value for name, value in options.items() if value is not None},
+    }
 
 
 def check_folder(folder: str) -> None:

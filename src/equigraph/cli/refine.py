@@ -75,7 +75,9 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     the labels.csv that `equigraph cluster` writes; for a graph with an order of its own, such as a matrix, a
     single column also does.
     """
-    from equigraph.cli.output import check_folder
+    from dataclasses import replace
+
+    from equigraph.cli.output import check_folder, source_of
 
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
     if least is not None and most is not None and least > most:
@@ -83,9 +85,11 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     if output is not None:
         check_folder(output)
     with warnings_as_notes():
+        source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
         given = read_labels(Path(labels), graph)
         before, after = _refine(graph, given, settings)
+        after = replace(after, source=source)
         summary = _summary(before, after)
         files = _write(after, given, summary, output) if output is not None else []
     if settings["as_json"]:

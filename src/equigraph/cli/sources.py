@@ -21,7 +21,7 @@ def _option(*declarations: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*declarations, cls=SectionOption, section=_SECTION, **settings)
 
 
-_OPTIONS = (
+READING_OPTIONS = (
     _option("--groups", metavar="FILE", help="Table of nodes with their groups."),
     _option(
         "--attribute",
@@ -76,7 +76,7 @@ _OPTIONS = (
         help="What to do with nodes that only the groups' file names.",
     ),
 )
-_NAMES = (
+READING_NAMES = (
     "groups", "attribute", "node_column", "weight", "format", "header", "delimiter", "symmetrize", "missing",
     "duplicates", "unknown",
 )  # fmt: skip
@@ -84,7 +84,7 @@ _NAMES = (
 
 def reading_options(function: Any) -> Any:
     """Add the argument EDGES and the options on how to read it."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(READING_OPTIONS):
         function = option(function)
     return click.argument("edges", metavar="EDGES")(function)
 
@@ -106,7 +106,7 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
     """
     from equigraph.graph import read_graph
 
-    options = {name: settings.pop(name) for name in _NAMES}
+    options = {name: settings.pop(name) for name in READING_NAMES}
     for name in ("attribute", "node_column", "weight"):
         options[name] = _column(options[name])
     if options["weight"] == "none":

@@ -96,6 +96,9 @@ class _DialCommand(MethodCommand):
     metavar="DIR",
     help="Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png and front.png.",
 )
+@click.option(
+    "--report", is_flag=True, help="Also write report.html, which explains the curve, into the folder."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no table.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
@@ -109,11 +112,15 @@ def command(
     dataset:classroom. In the table k counts the clusters that have a node, and ARI is the mean adjusted Rand
     index between the restarts (1: all give the same clusters).
     """
-    from equigraph.cli.output import check_folder
+    from dataclasses import replace
+
+    from equigraph.cli.output import check_folder, source_of
     from equigraph.methods import get_method
 
     rule = _rule(settings, ctx)
     values = _values(method, settings["fairness_values"], settings["points"], ctx)
+    if settings["report"] and settings["output"] is None:
+        raise click.UsageError("--report needs a folder for the page: give -o DIR.", ctx)
     if settings["output"] is not None:
         check_folder(settings["output"])
     parameters = method_parameters(get_method(method), ctx, generic)
@@ -122,11 +129,13 @@ def command(
             other = "--notion" if name == "notion" else "--fairness-values or --points"
             raise click.UsageError(f"-P {name} is not for tradeoff: give {other}.", ctx)
     with warnings_as_notes():
+        source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
         with progress_bar(quiet=settings["quiet"]) as callbacks:
             curve = _sweep(graph, method, parameters, values, settings, callbacks)
+        curve = replace(curve, source={**source, "attribute": graph.attribute})
         point = curve.select(**rule)
-        files = _write(curve, point, settings["output"]) if settings["output"] is not None else []
+        files = _write(curve, point, rule, graph, settings) if settings["output"] is not None else []
     if settings["as_json"]:
         line(json.dumps({**curve.summary(), "recommended": _recommended(curve, point, rule)}, indent=2))
     elif not settings["quiet"]:
@@ -201,19 +210,22 @@ def _sweep(
     )
 
 
-def _write(curve: Any, point: Any, output: str) -> list[str]:
+def _write(curve: Any, point: Any, rule: dict[str, Any], graph: Any, settings: dict[str, Any]) -> list[str]:
     from equigraph.cli.output import complete_folder
+    from equigraph.cli.report import PAGE
     from equigraph.exceptions import MissingDependencyError
 
-    with complete_folder(output) as folder:
+    with complete_folder(settings["output"]) as folder:
         curve.to_csv(folder / "curve.csv")
-        curve.to_json(folder / "curve.json")
+        curve.to_json(folder / "curve.json", recommended=_recommended(curve, point, rule))
         curve.labels_to_csv(point, folder / "labels.csv")
         try:
             for kind in ("twin", "front"):
                 curve.plot(kind, select=point).save(folder / f"{kind}.png")
         except MissingDependencyError as error:
             note(str(error))
+        if settings["report"]:
+            curve.report(folder / PAGE, graph=graph, select=point)
         return sorted(file.name for file in folder.iterdir())
 
 

@@ -1,5 +1,6 @@
 """Pictures of clusterings, by matplotlib (extra ``plot``), which is imported when a picture is drawn."""
 
+from equigraph.plotting.clusters import ClusterGraphDisplay
 from equigraph.plotting.composition import CompositionDisplay
 from equigraph.plotting.graph import GraphDisplay
 from equigraph.plotting.interaction import InteractionDisplay
@@ -7,6 +8,7 @@ from equigraph.plotting.layout import spring_layout
 from equigraph.plotting.tradeoff import TradeoffCurvesDisplay, TradeoffDisplay
 
 __all__ = [
+    "ClusterGraphDisplay",
     "CompositionDisplay",
     "GraphDisplay",
     "InteractionDisplay",

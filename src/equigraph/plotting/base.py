@@ -9,6 +9,8 @@ from typing import Any, Self
 from equigraph.exceptions import ParameterError, require
 from equigraph.files import atomic_path
 
+_DATES = {"svg": "Date", "pdf": "CreationDate"}
+
 
 class Display:
     """Base class of the displays.
@@ -53,7 +55,11 @@ class Display:
             endings = ", ".join(f".{name}" for name in sorted(known))
             raise ParameterError(f"{Path(path).name!r} has no known format: expected a name in {endings}.")
         with look(), atomic_path(path) as partial:
-            self.figure_.savefig(partial, format=suffix, dpi=dpi, bbox_inches="tight", pad_inches=0.15)
+            # The same picture is the same file: without the date of today.
+            metadata = {_DATES[suffix]: None} if suffix in _DATES else None
+            self.figure_.savefig(
+                partial, format=suffix, dpi=dpi, bbox_inches="tight", pad_inches=0.15, metadata=metadata
+            )
 
     def _axes(self, ax: Any, size: tuple[float, float]) -> Any:
         """Take the axes, or make a figure, and remember both."""

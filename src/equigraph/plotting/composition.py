@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from equigraph.exceptions import GroupsError
 from equigraph.groups import Groups
 from equigraph.plotting.base import Display
-from equigraph.plotting.style import MUTED, group_colors, look, text_color
+from equigraph.plotting.style import MUTED, group_colors, look, shown, text_color
 
 _MAX_WRITTEN = 15  # more bars than that are too narrow for percentages
 
@@ -113,11 +113,13 @@ class CompositionDisplay(Display):
         places = np.concatenate(([0.0], 1.4 + np.arange(what.clusters.size)))
         with look():
             ax = self._axes(ax, (float(np.clip(3.2 + 0.75 * places.size, 5, 16)), 4.6))
-            self._draw_bars(ax, places, shares)
+            handles = self._draw_bars(ax, places, shares)
             small = 9 if places.size <= 20 else 7
             for place, size in zip(places, sizes.tolist(), strict=True):
                 ax.text(place, 1.015, f"{size:,}", ha="center", va="bottom", fontsize=small)
-            ax.set_xticks(places, ["all", *map(str, what.clusters.tolist())], fontsize=small)
+            ax.set_xticks(
+                places, ["all", *(shown(name, 12) for name in what.clusters.tolist())], fontsize=small
+            )
             ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
             ax.set_ylim(0, 1)
             ax.tick_params(axis="x", length=0)
@@ -125,10 +127,10 @@ class CompositionDisplay(Display):
             ax.set_xlabel("cluster")
             ax.set_ylabel("share of nodes")
             ax.set_title("Groups in each cluster (number of nodes above)", pad=20)
-            handles, labels = ax.get_legend_handles_labels()
+            # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
             ax.legend(
                 handles[::-1],
-                labels[::-1],
+                [shown(name, 24) for name in what.groups.tolist()][::-1],
                 title=self.attribute or "group",
                 loc="center left",
                 bbox_to_anchor=(1.0, 0.5),
@@ -136,18 +138,18 @@ class CompositionDisplay(Display):
             )
         return self
 
-    def _draw_bars(self, ax: Any, places: Any, shares: Any) -> None:
-        bottom = np.zeros(places.size)
+    def _draw_bars(self, ax: Any, places: Any, shares: Any) -> list[Any]:
+        bottom, drawn = np.zeros(places.size), []
         colors = group_colors(self.composition.groups.size)
         for group, color in enumerate(colors):
             share = shares[:, group]
-            name = str(self.composition.groups[group])
-            ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1, label=name)
+            drawn.append(ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1))
             if places.size <= _MAX_WRITTEN:
                 _write_shares(ax, places, bottom, share, color)
             bottom = bottom + share
         for border in np.cumsum(self.composition.population)[:-1]:
             ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
+        return drawn
 
 
 def _write_shares(ax: Any, places: Any, bottom: Any, shares: Any, color: tuple[float, ...]) -> None:

@@ -13,7 +13,7 @@ from equigraph.groups import Groups, encode_groups
 from equigraph.groups.encode import as_column, unique_values
 from equigraph.plotting.base import Display
 from equigraph.plotting.layout import spring_layout
-from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, group_markers, look
+from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, group_markers, look, shown, text_color
 from equigraph.words import count
 
 MAX_NAMED_NODES = 60
@@ -138,7 +138,13 @@ class GraphDisplay(Display):
         return cls(graph, labels, sensitive_features=sensitive_features, seed=seed).plot(ax)
 
     def plot(
-        self, ax: Any = None, *, names: bool | None = None, legend: bool = True, title: str | None = None
+        self,
+        ax: Any = None,
+        *,
+        names: bool | None = None,
+        legend: bool = True,
+        title: str | None = None,
+        numbers: bool = False,
     ) -> Self:
         """Draw the graph.
 
@@ -152,6 +158,8 @@ class GraphDisplay(Display):
             Whether to explain colours and shapes.
         title : str, optional
             By default the numbers of nodes, edges and clusters.
+        numbers : bool, default=False
+            Whether to write its cluster into every node, so that it can be told without its colour.
 
         Returns
         -------
@@ -166,6 +174,8 @@ class GraphDisplay(Display):
             self._draw_nodes(ax)
             if names:
                 self._draw_names(ax)
+            if numbers:
+                self._draw_numbers(ax)
             if legend:
                 self._draw_legends(ax)
             ax.set_title(self._title() if title is None else title)
@@ -232,7 +242,7 @@ class GraphDisplay(Display):
         offset = -(np.sqrt(self._node_size()) / 2 + 2.5)
         for (x, y), name in zip(self.positions, self.node_names.tolist(), strict=True):
             ax.annotate(
-                _short(name, 14),
+                shown(name, 14),
                 (x, y),
                 xytext=(0, offset),
                 textcoords="offset points",
@@ -242,6 +252,14 @@ class GraphDisplay(Display):
                 zorder=3,
                 path_effects=[withStroke(linewidth=2.2, foreground="white")],
             )
+
+    def _draw_numbers(self, ax: Any) -> None:
+        colors = [text_color(color) for color in cluster_colors(self.clusters.size)]
+        names = [shown(name, 3) for name in self.clusters.tolist()]
+        size = 0.62 * np.sqrt(self._node_size())
+        for (x, y), code in zip(self.positions, self._codes.tolist(), strict=True):
+            style = {"ha": "center", "va": "center_baseline", "fontsize": size, "zorder": 3}
+            ax.text(x, y, names[code], color=colors[code], **style)
 
     def _draw_legends(self, ax: Any) -> None:
         clusters = _counted(self.clusters.tolist(), np.bincount(self._codes).tolist())
@@ -299,9 +317,4 @@ def draw_legends(
 
 
 def _counted(names: list[Any], sizes: list[int]) -> list[str]:
-    return [f"{_short(name)} ({size:,})" for name, size in zip(names, sizes, strict=True)]
-
-
-def _short(name: Any, length: int = 20) -> str:
-    text = str(name)
-    return text if len(text) <= length else text[: length - 1] + "…"
+    return [f"{shown(name, 20)} ({size:,})" for name, size in zip(names, sizes, strict=True)]

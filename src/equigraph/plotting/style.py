@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from equigraph.exceptions import require
 
@@ -18,7 +20,8 @@ EDGE = "#9AA0A6"
 
 _RC = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica"],
+    # Verdana is as wide as DejaVu Sans, so an svg keeps its look where only that is installed.
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica"],
     "font.size": 10,
     "axes.titlesize": 12,
     "axes.titleweight": "bold",
@@ -34,6 +37,11 @@ _RC = {
     "legend.fontsize": 9,
     "figure.facecolor": "white",
     "axes.facecolor": "white",
+    # Names are texts: "$5" is no formula.
+    "text.parse_math": False,
+    # Text stays text in an svg, so that it can be found and read aloud; the salt makes its ids the same every time.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "equigraph",
 }
 
 
@@ -76,6 +84,30 @@ def text_color(background: tuple[float, ...]) -> str:
     """
     red, green, blue = background[:3]
     return TEXT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
+
+
+def shown(value: Any, length: int | None = None) -> str:
+    """Return a name as one line that can be drawn: without control characters, and not too long.
+
+    Examples
+    --------
+    >>> shown("two" + chr(10) + "lines"), shown("a" * 30, 10)
+    ('two lines', 'aaaaaaaaa…')
+    """
+    text = "".join(map(_drawable, str(value)))
+    return text if length is None or len(text) <= length else text[: length - 1] + "…"
+
+
+def _drawable(character: str) -> str:
+    if character.isspace():
+        return character if character == "\N{NO-BREAK SPACE}" else " "
+    # Neither XML nor HTML can hold control characters, halves of pairs and code points that are no characters.
+    is_none = 0xFDD0 <= ord(character) <= 0xFDEF or ord(character) & 0xFFFE == 0xFFFE
+    return (
+        "\N{REPLACEMENT CHARACTER}"
+        if is_none or unicodedata.category(character) in ("Cc", "Cs")
+        else character
+    )
 
 
 def _darker(color: str, rounds: int) -> tuple[float, float, float]:

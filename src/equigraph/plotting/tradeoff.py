@@ -377,6 +377,8 @@ def _dial_axis(ax: Any, fairness: NDArray[np.float64]) -> None:
     positive = fairness[fairness > 0]
     if fairness.max() > 1 and positive.max() / positive.min() > _WIDE:
         ax.set_xscale("symlog", linthresh=float(positive.min()))
+        # Plain numbers: the default ones are formulas, which the look of equigraph does not read.
+        ax.xaxis.set_major_formatter("{x:g}")
     ax.margins(x=0.03)
 
 

@@ -104,6 +104,9 @@ class TradeoffCurve(Tabular):
         Versions of Python and of the packages that matter.
     input_hash : str
         SHA-256 of graph, names and groups.
+    source : dict or None
+        Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
+        the options of reading. The commands fill it in.
     """
 
     points: tuple[TradeoffPoint, ...]
@@ -118,6 +121,7 @@ class TradeoffCurve(Tabular):
     stopped: bool
     versions: Mapping[str, str]
     input_hash: str
+    source: Mapping[str, Any] | None = None
 
     @property
     def measure(self) -> str:
@@ -325,13 +329,42 @@ class TradeoffCurve(Tabular):
             "stopped": self.stopped,
             "versions": dict(self.versions),
             "input_hash": self.input_hash,
+            "source": None if self.source is None else dict(self.source),
         }
 
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write `summary`, the names of the nodes, and the labels of each point in their order, as JSON."""
+    def to_json(self, path: str | os.PathLike[str], **further: Any) -> None:
+        """Write `summary`, the names of the nodes, the labels of each point in their order, and further entries."""
         labels = [point.labels.tolist() for point in self.points]
         nodes = [str(name) for name in self.node_names.tolist()]
-        write_json(path, {**self.summary(), "nodes": nodes, "labels": labels})
+        write_json(path, {**self.summary(), **further, "nodes": nodes, "labels": labels})
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        graph: Any = None,
+        select: TradeoffPoint | Literal["product", "intersection", "knee"] = "product",
+    ) -> None:
+        """Write one self-contained page (HTML) that explains the curve and one of its points to people.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, such as ``report.html``; it is complete or not there.
+        graph : graph, optional
+            The graph of the curve. Without it there is no drawing and no share of links within clusters, and the
+            page says so.
+        select : TradeoffPoint or rule, default="product"
+            The point to explain, or the rule that picks it.
+
+        Raises
+        ------
+        GraphError
+            If the graph is not the one of the curve.
+        """
+        from equigraph.report import write_report
+
+        write_report(self, path, graph=graph, select=select)
 
     def __repr__(self) -> str:
         ends = f"fairness {self.points[0].fairness:g} to {self.points[-1].fairness:g}"

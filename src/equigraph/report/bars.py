@@ -1,0 +1,129 @@
+"""Bars of the groups in each cluster, drawn by the style sheet so that they fit every width."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.metrics.summary import Composition
+from equigraph.plotting.style import group_colors, text_color
+from equigraph.report.figures import MAX_SHOWN_CLUSTERS, MAX_SHOWN_GROUPS, hex_color
+from equigraph.report.markup import Html, element, percent, table
+
+MAX_LINED_GROUPS = 6  # the borders of more groups would be a fence
+_MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
+
+
+class Shown(NamedTuple):
+    """The part of a composition that the page shows: the largest clusters, and small groups together."""
+
+    clusters: list[Any]
+    groups: list[str]
+    counts: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    n_hidden: int
+    hidden_nodes: int
+
+
+def capped(what: Composition) -> Shown:
+    """Return at most 50 clusters, the largest, and at most 12 groups, of which the last may be all others."""
+    totals = what.counts.sum(axis=0)
+    kept = np.sort(np.argsort(-what.sizes, kind="stable")[:MAX_SHOWN_CLUSTERS])
+    names = [str(name) for name in what.groups.tolist()]
+    counts = what.counts
+    if len(names) > MAX_SHOWN_GROUPS:
+        order = np.argsort(-totals, kind="stable")
+        first, rest = np.sort(order[: MAX_SHOWN_GROUPS - 1]), order[MAX_SHOWN_GROUPS - 1 :]
+        names = [*(names[i] for i in first), f"{rest.size} other groups"]
+        counts = np.column_stack((counts[:, first], counts[:, rest].sum(axis=1)))
+        totals = counts.sum(axis=0)
+    hidden = what.clusters.size - kept.size
+    return Shown(
+        [what.clusters.tolist()[i] for i in kept],
+        names,
+        counts[kept],
+        totals,
+        hidden,
+        int(what.sizes.sum() - what.sizes[kept].sum()),
+    )
+
+
+def composition_bars(shown: Shown, *, caption: str) -> Html:
+    """Return one bar for the population and one per cluster."""
+    colors = [hex_color(color) for color in group_colors(len(shown.groups))]
+    inks = [text_color(color) for color in group_colors(len(shown.groups))]
+    rows = [_row("all", shown.totals, shown, colors, inks, borders=())]
+    borders = np.cumsum(shown.totals)[:-1] / shown.totals.sum()
+    if len(shown.groups) > MAX_LINED_GROUPS:
+        borders = borders[:0]
+    rows += [
+        _row(str(cluster), counts, shown, colors, inks, borders=borders)
+        for cluster, counts in zip(shown.clusters, shown.counts, strict=True)
+    ]
+    keys = [
+        element(
+            "li",
+            element("span", class_=_texture(i), style=f"background-color: {color}"),
+            element("bdi", name),
+        )
+        for i, (name, color) in enumerate(zip(shown.groups, colors, strict=True))
+    ]
+    return element(
+        "figure",
+        element("div", element("ul", *keys), class_="legend keys"),
+        element("div", *rows, class_="bars"),
+        element("figcaption", caption),
+    )
+
+
+def _texture(group: int) -> str:
+    """Return the class of a group's texture: neighbours differ in more than their colour."""
+    return f"part texture-{group % 3}"
+
+
+def _row(
+    name: str, counts: NDArray[np.int64], shown: Shown, colors: list[str], inks: list[str], *, borders: Any
+) -> Html:
+    size = int(counts.sum())
+    parts = []
+    for i, part in enumerate(counts.tolist()):
+        if part:
+            share = part / size
+            written = (
+                element("span", percent(share), style=f"background-color: {colors[i]}")
+                if share >= _MIN_WRITTEN
+                else ""
+            )
+            style = f"width: {100 * share:.3f}%; background-color: {colors[i]}; color: {inks[i]}"
+            title = f"{shown.groups[i]}: {part:,} of {size:,} ({percent(share)})"
+            parts.append(element("span", written, class_=_texture(i), style=style, title=title))
+    lines = [element("i", style=f"left: {100 * border:.3f}%") for border in borders]
+    label = "All" if name == "all" else f"Cluster {name}"
+    head = element("span", element("strong", label), element("small", f"{size:,}"), class_="bar-name")
+    words = ", ".join(
+        f"{group} {percent(part / size)}" for group, part in zip(shown.groups, counts.tolist(), strict=True)
+    )
+    bar = element("span", *parts, *lines, class_="bar", role="img", aria_label=f"{label}: {words}")
+    return element("div", head, bar, class_="bar-row whole" if name == "all" else "bar-row")
+
+
+def composition_table(shown: Shown, *, attribute: str | None) -> Html:
+    """Return the numbers behind the bars."""
+
+    def cells(counts: NDArray[np.int64]) -> list[Html]:
+        size = int(counts.sum())
+        return [
+            element("span", f"{part:,} ", element("small", percent(part / size)), class_="pair")
+            for part in counts.tolist()
+        ]
+
+    rows: list[list[Any]] = [
+        [f"Cluster {cluster}", f"{counts.sum():,}", *cells(counts)]
+        for cluster, counts in zip(shown.clusters, shown.counts, strict=True)
+    ]
+    rows.append(["All", f"{shown.totals.sum():,}", *cells(shown.totals)])
+    heads = ["cluster", "nodes", *(element("bdi", name) for name in shown.groups)]
+    caption = f"Nodes of each {attribute or 'group'} in each cluster"
+    return table(heads, rows, caption=caption, words=(0,), mark=len(rows) - 1)

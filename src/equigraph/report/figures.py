@@ -1,0 +1,118 @@
+"""The pictures of the page: displays of `equigraph.plotting`, small enough to be read on a phone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from equigraph.exceptions import require
+from equigraph.groups import Groups
+from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
+from equigraph.plotting.graph import MAX_NAMED_NODES
+from equigraph.plotting.style import cluster_colors, group_markers, look, shown
+from equigraph.report.findings import Findings
+from equigraph.report.markup import Html, element, joined
+from equigraph.report.svg import as_text, inline_svg, marker_icon
+
+MAX_DRAWN_NODES = 1000
+MAX_NUMBERED_NODES = 200  # more are too small for the number of their cluster
+MAX_SHOWN_CLUSTERS = 50
+_MAX_VALUES = 8  # clusters of a heat map with numbers that can be read on a phone
+MAX_SHOWN_GROUPS = 12
+
+
+def hex_color(color: tuple[float, ...]) -> str:
+    """Return a colour as the style sheet writes it.
+
+    Examples
+    --------
+    >>> hex_color((0, 0.5, 1))
+    '#0080ff'
+    """
+    return "#" + "".join(f"{round(255 * part):02x}" for part in color[:3])
+
+
+def figure(picture: Html, caption: Any, *, legend: Html | None = None, kind: str = "") -> Html:
+    """Return a picture with its caption; one of kind "wide" scrolls on a phone instead of shrinking."""
+    # What can scroll can be reached by keyboard.
+    reach = {"tabindex": 0, "role": "region", "aria_label": "Drawing"} if "wide" in kind else {}
+    box = element("div", picture, class_=f"picture {kind}".strip(), **reach)
+    return element("figure", box, legend or "", element("figcaption", caption))
+
+
+def _axes(width: float, height: float) -> Any:
+    maker = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
+    with look():
+        return maker(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> Html:
+    """Return the curve with the chosen point."""
+    assert findings.curve is not None
+    # Checked by the display itself.
+    display = TradeoffDisplay(findings.curve, kind=kind, select=findings.point)  # type: ignore[arg-type]
+    display.plot(_axes(5.0, 4.2 if kind == "front" else 3.9))
+    display.ax_.set_title("", loc="left")  # the page has headings and captions
+    return figure(inline_svg(display.figure_, name=f"tradeoff-{kind}", label=caption), caption)
+
+
+def interaction_figure(findings: Findings, *, caption: str) -> Html:
+    """Return the heat map of the largest clusters."""
+    assert findings.interaction is not None
+    k = min(findings.n_clusters, MAX_SHOWN_CLUSTERS)
+    # Numbered by size, so the first ones are the largest; on a curve they are not, and are sorted here.
+    largest = np.sort(np.argsort(-findings.sizes, kind="stable")[:k])
+    part = sparse.csr_array(findings.interaction)[largest][:, largest]
+    side = float(np.clip(1.4 + 0.6 * k, 3.2, 6.4))
+    display = InteractionDisplay(part, clusters=largest).plot(
+        _axes(side + 0.9, side), values=k <= _MAX_VALUES
+    )
+    display.ax_.set_title("", loc="left")
+    return figure(inline_svg(display.figure_, name="interaction", label=caption), caption)
+
+
+def graph_figure(findings: Findings, *, caption: str) -> Html:
+    """Return the drawing of all nodes, with a legend of clusters and groups."""
+    graph = findings.graph
+    assert graph is not None
+    display = GraphDisplay(graph, findings.labels, sensitive_features=findings.groups)
+    display.plot(_axes(7.2, 6.0), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
+    as_text(display.ax_.texts)
+    picture = inline_svg(display.figure_, name="graph", label=caption)
+    # Names that shrink with the picture could not be read.
+    kind = "large wide" if graph.n_nodes <= MAX_NAMED_NODES else "large"
+    return figure(picture, caption, legend=_graph_legend(findings), kind=kind)
+
+
+def cluster_graph_figure(findings: Findings, *, caption: str) -> Html:
+    """Return the drawing of the clusters, for graphs with too many nodes."""
+    display = ClusterGraphDisplay(findings.graph, findings.labels).plot(_axes(5.2, 5.0), title="")
+    return figure(inline_svg(display.figure_, name="clusters", label=caption), caption, kind="large")
+
+
+def _graph_legend(findings: Findings) -> Html:
+    used = np.flatnonzero(findings.sizes)
+    colors = cluster_colors(used.size)
+    clusters = [
+        (marker_icon("o", hex_color(color)), f"{cluster} ({findings.sizes[cluster]:,})")
+        for cluster, color in zip(used.tolist(), colors, strict=True)
+    ]
+    parts = [_legend("Colour: cluster", clusters, MAX_SHOWN_CLUSTERS)]
+    groups = findings.groups
+    if groups is not None:
+        parts.append(_legend(f"Shape: {findings.attribute or 'group'}", _shapes(groups), MAX_SHOWN_GROUPS))
+    return joined(parts)
+
+
+def _shapes(groups: Groups) -> list[tuple[Html, str]]:
+    named = zip(group_markers(groups.n_groups), groups.names.tolist(), groups.sizes.tolist(), strict=True)
+    return [(marker_icon(marker, "#ffffff"), f"{shown(name, 24)} ({size:,})") for marker, name, size in named]
+
+
+def _legend(title: str, entries: list[tuple[Html, str]], most: int) -> Html:
+    items = [element("li", icon, element("bdi", name)) for icon, name in entries[:most]]
+    if len(entries) > most:
+        items.append(element("li", f"and {len(entries) - most:,} more"))
+    return element("div", element("strong", title), element("ul", *items), class_="legend")

@@ -1,0 +1,233 @@
+"""What a page tells: everything that is computed for it, before a word is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph.base import sparse_interaction
+from equigraph.exceptions import GraphError, ParameterError
+from equigraph.graph import Graph, read_graph
+from equigraph.groups import Groups, encode_groups
+from equigraph.metrics import composition, evaluate
+from equigraph.metrics.summary import Composition
+from equigraph.report import baseline as baselines
+from equigraph.report.baseline import Baseline
+from equigraph.results import ClusteringResult
+from equigraph.tradeoff import TradeoffCurve
+from equigraph.words import count
+
+if TYPE_CHECKING:
+    from equigraph.tradeoff.curve import TradeoffPoint
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """A clustering (on its own, or the chosen point of a curve) with all that is told about it.
+
+    Attributes
+    ----------
+    subject : ClusteringResult or TradeoffCurve
+        What the page is about.
+    labels, n_clusters, scores
+        The clusters, the number that was asked for (empty ones included), and their scores.
+    groups : Groups or None
+        Groups of the nodes.
+    attribute : str or None
+        What the groups are called.
+    graph : Graph or None
+        The graph, if it is known.
+    dial : float or None
+        Where the fairness dial stands; None for a method without one.
+    seed : int
+        Seed of these labels.
+    interaction : ndarray, csr_array or None
+        How strongly the clusters are linked.
+    curve, point : TradeoffCurve, TradeoffPoint or None
+        The curve, and these labels as a point of it.
+    baseline : Baseline or None
+        What the clusters are compared with.
+    left_out : list of str
+        What the page does not show and why, in sentences.
+    """
+
+    subject: ClusteringResult | TradeoffCurve
+    labels: NDArray[np.intp]
+    n_clusters: int
+    scores: Mapping[str, Any]
+    groups: Groups | None
+    attribute: str | None
+    graph: Graph | None
+    dial: float | None
+    seed: int
+    interaction: NDArray | sparse.csr_array | None
+    curve: TradeoffCurve | None
+    point: TradeoffPoint | None
+    baseline: Baseline | None
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of nodes of each cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
+    @property
+    def is_curve(self) -> bool:
+        """Whether the page is about a whole curve."""
+        return isinstance(self.subject, TradeoffCurve)
+
+    @property
+    def composition(self) -> Composition | None:
+        """Groups in each cluster that has a node."""
+        return None if self.groups is None else composition(self.labels, sensitive_features=self.groups)
+
+    def within(self, labels: NDArray) -> float | None:
+        """Return the share of the links (by weight) that stay inside a cluster; None if that is not known."""
+        if self.graph is None or not self.graph.n_edges:
+            return None
+        links = self.graph.adjacency.tocoo()
+        rows, columns = links.coords
+        kept = links.data[labels[rows] == labels[columns]]
+        return float(kept.sum(dtype=np.float64) / links.data.sum(dtype=np.float64))
+
+
+def of_result(
+    result: ClusteringResult, graph: Any, baseline: ClusteringResult | ArrayLike | bool | Baseline
+) -> Findings:
+    """Find out what there is to tell about a clustering."""
+    left_out: list[str] = []
+    known = _checked_graph(graph, result, result.attribute, left_out)
+    groups = _groups(result.sensitive_features, left_out)
+    dial = result.parameters.get("fairness")
+    curve = point = None
+    if isinstance(baseline, Baseline):
+        compared: Baseline | None = baseline
+    elif isinstance(baseline, bool):
+        compared = None
+        if baseline and known is not None and groups is not None:
+            curve, point, compared = baselines.without_fairness(result, known, left_out)
+        elif not baseline:
+            left_out.append("The comparison without fairness was not wanted.")
+    else:
+        compared = _given_baseline(baseline, result, known)
+    return Findings(
+        subject=result,
+        labels=result.labels,
+        n_clusters=result.n_clusters,
+        scores=result.scores,
+        groups=groups,
+        attribute=result.attribute,
+        graph=known,
+        dial=None if dial is None else float(dial),
+        seed=result.seed,
+        interaction=_interaction(known, result.labels, result.n_clusters, result.interaction),
+        curve=curve,
+        point=point,
+        baseline=compared,
+        left_out=left_out,
+    )
+
+
+def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
+    """Find out what there is to tell about a curve and one of its points."""
+    left_out: list[str] = []
+    # A wrong name is refused by select itself.
+    point: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
+    if not any(one is point for one in curve.points):
+        raise ParameterError(
+            "The selected point is not one of the curve: expected one of its points, or a rule."
+        )
+    attribute = (curve.source or {}).get("attribute")
+    known = _checked_graph(graph, curve, attribute, left_out)
+    n_clusters = int(point.sizes.size)
+    first = curve.points[0]
+    compared = None
+    if first is point:
+        left_out.append(
+            "The chosen point has the lowest dial of the curve, so there is nothing to compare it with."
+        )
+    else:
+        phrase = "without fairness" if first.fairness == 0 else f"at fairness {first.fairness:g}"
+        compared = baselines.aligned(first.labels, point.labels, first.scores, phrase, left_out)
+    return Findings(
+        subject=curve,
+        labels=point.labels,
+        n_clusters=n_clusters,
+        scores=point.scores,
+        groups=_groups(curve.sensitive_features, left_out),
+        attribute=attribute if known is None or known.attribute is None else known.attribute,
+        graph=known,
+        dial=point.fairness,
+        seed=point.seed,
+        interaction=_interaction(known, point.labels, n_clusters),
+        curve=curve,
+        point=point,
+        baseline=compared,
+        left_out=left_out,
+    )
+
+
+def _interaction(graph: Graph | None, labels: NDArray, n_clusters: int, known: Any = None) -> Any:
+    """Return the interaction that the method found, or else the mean weight between clusters."""
+    if known is not None or graph is None:
+        return known
+    return sparse_interaction(graph.adjacency, labels, n_clusters)
+
+
+def _groups(features: NDArray | None, left_out: list[str]) -> Groups | None:
+    if features is None:
+        left_out.append("The nodes have no groups, so nothing is said about fairness.")
+        return None
+    return encode_groups(features)
+
+
+def _checked_graph(
+    graph: Any, subject: ClusteringResult | TradeoffCurve, attribute: str | None, left_out: list[str]
+) -> Graph | None:
+    """Return the graph if it is the one of the subject; raise if it is another."""
+    if graph is None:
+        left_out.append(
+            "The graph was not at hand, so its drawing, the share of links inside clusters and the comparison "
+            "without fairness, where there is no curve, are left out."
+        )
+        return None
+    known = read_graph(graph)
+    features = subject.sensitive_features
+    if known.sensitive_features is None and features is not None and features.size == known.n_nodes:
+        known = Graph(known.adjacency, known.node_names, features, attribute)
+    if known.fingerprint() != subject.input_hash:
+        raise GraphError(
+            f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
+            f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
+        )
+    return known
+
+
+def _given_baseline(
+    given: ClusteringResult | ArrayLike, result: ClusteringResult, graph: Graph | None
+) -> Baseline:
+    """Return other clusters of the same nodes, numbered like those of the result."""
+    from equigraph.groups.encode import as_column, unique_values
+
+    is_result = isinstance(given, ClusteringResult)
+    labels = given.labels if isinstance(given, ClusteringResult) else as_column(given)
+    if labels.size != result.labels.size:
+        raise ParameterError(
+            f"The baseline has {count(labels.size, 'label')} for {count(result.labels.size, 'node')}: expected one "
+            "per node."
+        )
+    scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
+    if not is_result and graph is not None:
+        scores = evaluate(graph, labels, sensitive_features=result.sensitive_features)
+    codes = unique_values(labels)[1]
+    found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])
+    if found is None:
+        raise ParameterError(
+            f"The baseline has more than {baselines.MAX_ALIGNED:,} clusters, too many to find out which are the same."
+        )
+    return found

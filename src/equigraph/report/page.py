@@ -1,0 +1,168 @@
+"""The page as a whole: from what was found to one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from importlib import resources
+from typing import Any
+
+from equigraph.exceptions import MissingDependencyError
+from equigraph.files import atomic_path
+from equigraph.report import findings as finding
+from equigraph.report import sections, wording
+from equigraph.report.baseline import method_of
+from equigraph.report.findings import Findings
+from equigraph.report.markup import Html, element, joined, text
+from equigraph.results import ClusteringResult
+from equigraph.tradeoff import TradeoffCurve
+
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def write_report(
+    subject: ClusteringResult | TradeoffCurve,
+    path: str | os.PathLike[str],
+    *,
+    graph: Any = None,
+    baseline: Any = True,
+    select: Any = "product",
+) -> list[str]:
+    """Write one self-contained page about a clustering or a curve.
+
+    Parameters
+    ----------
+    subject : ClusteringResult or TradeoffCurve
+        What to explain.
+    path : path-like
+        The file; it is complete or not there.
+    graph : graph, optional
+        The graph of the subject.
+    baseline : bool, ClusteringResult or array-like, default=True
+        For a clustering: what to compare with; see `ClusteringResult.report`.
+    select : TradeoffPoint or str, default="product"
+        For a curve: the point to explain, or the rule that picks it.
+
+    Returns
+    -------
+    list of str
+        What the page leaves out and why, in sentences.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not the one of the subject.
+    """
+    if isinstance(subject, TradeoffCurve):
+        found = finding.of_curve(subject, graph, select)
+    else:
+        found = finding.of_result(subject, graph, baseline)
+    page = make_page(found)
+    with atomic_path(path) as partial:
+        partial.write_text(page, encoding="utf-8", newline="\n")
+    return found.left_out
+
+
+def make_page(findings: Findings) -> str:
+    """Return the page."""
+    headline = wording.headline(findings)
+    lead = " ".join(filter(None, (wording.fairness_sentence(findings), wording.cohesion_sentence(findings))))
+    kind = "Trade-off report" if findings.is_curve else "Clustering report"
+    source = (findings.subject.source or {}).get("edges")
+    kicker = kind if source is None else f"{kind}: {source}"
+    body = [
+        element(
+            "header",
+            element("p", kicker, class_="kicker"),
+            element("h1", headline),
+            element("p", lead, class_="lead"),
+            sections.tiles(findings),
+        ),
+        sections.asked(findings),
+        sections.composition(findings),
+        *(_drawn(make, findings) for make in (sections.tradeoff,)),
+        sections.moved(findings),
+        *(_drawn(make, findings) for make in (sections.drawing, sections.interaction)),
+        sections.scores(findings),
+    ]
+    # Last: the sections above add to what is left out.
+    body.append(_making(findings))
+    head = [
+        element("meta", charset="utf-8"),
+        # No browser may fetch anything for this page, whatever is in it.
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", f"{headline} | {kicker}"),
+        element("style", Html(resources.files("equigraph.report").joinpath("page.css").read_text("utf-8"))),
+    ]
+    page = element("html", element("head", *head), element("body", element("main", *body)), lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def _drawn(make: Callable[[Findings], Html], findings: Findings) -> Html:
+    """Make a section with pictures; without matplotlib, say so once."""
+    try:
+        return make(findings)
+    except MissingDependencyError as error:
+        if str(error) not in findings.left_out:
+            findings.left_out.append(str(error))
+        return Html("")
+
+
+def _making(findings: Findings) -> Html:
+    """Say how the clusters were made, so that they can be made again."""
+    subject = findings.subject
+    command = (subject.source or {}).get("command")
+    entries: list[tuple[str, Any]] = [
+        (
+            "Command" if command else "In Python",
+            element("code", command or _python_call(findings), class_="command"),
+        ),
+        ("Parameters", _parameters(subject.parameters)),
+        (
+            "Seed",
+            ", ".join(map(str, subject.seeds)) if isinstance(subject, TradeoffCurve) else str(subject.seed),
+        ),
+        ("Time", f"{subject.seconds:.2f} s" if subject.seconds == subject.seconds else "not measured"),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in subject.versions.items())),
+        ("Hash of the input", element("code", subject.input_hash, class_="hash")),
+    ]
+    parts: list[Any] = [
+        element(
+            "dl",
+            *(joined((element("dt", name), element("dd", what))) for name, what in entries),
+            class_="facts",
+        )
+    ]
+    if findings.left_out:
+        parts.append(element("h3", "What is left out"))
+        parts.append(element("ul", *(element("li", sentence) for sentence in findings.left_out)))
+    return sections.section("How this was made", *parts)
+
+
+def _parameters(given: Mapping[str, Any]) -> Html:
+    told = (element("code", f"{name}={value!r}", class_="parameter") for name, value in sorted(given.items()))
+    return joined(told, " ") or text("none")
+
+
+def _python_call(findings: Findings) -> str:
+    """Return the call that makes the clusters again, with the parameters that are not the default."""
+    from equigraph.records import parameters_of
+
+    subject = findings.subject
+    method = method_of(subject.method)
+    default = {} if method is None else parameters_of(method.load()())
+    given = {
+        name: value
+        for name, value in subject.parameters.items()
+        if name != "random_state" and (name not in default or default[name] != value)
+    }
+    inside = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    if isinstance(subject, TradeoffCurve):
+        values = ", ".join(f"{value:g}" for value in subject.fairness)
+        restarts = f", n_restarts={len(subject.seeds)}" if len(subject.seeds) > 1 else ""
+        return (
+            f"eg.tradeoff_curve(graph, estimator=eg.{subject.method}({inside}), fairness=[{values}], "
+            f"random_state={subject.seeds[0]}{restarts})"
+        )
+    return f"eg.{subject.method}({inside}{', ' if inside else ''}random_state={subject.seed}).fit(graph)"

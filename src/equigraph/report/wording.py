@@ -1,0 +1,151 @@
+"""The sentences of the page, in words that need no statistics."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from equigraph.metrics.summary import Composition
+from equigraph.report.findings import Findings
+from equigraph.report.markup import percent
+from equigraph.words import count
+
+# A cluster mirrors the whole if each group is off by less than one member, or by at most this share.
+TOLERANCE = 0.05
+
+MEANINGS = {
+    "within": "Share of the links (by weight) whose two ends are in the same cluster; more is more cohesive.",
+    "Q": "Modularity: how many more links stay inside clusters than chance would keep there; 0 is chance, 1 is "
+    "never reached, and higher is more cohesive.",
+    "B": "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups of "
+    "different size cannot reach.",
+    "NB": "Normalised balance: 1 if every cluster mirrors the population, 0 if every cluster lacks some group.",
+    "min_balance": "Balance of the worst cluster: smallest group over largest group there.",
+    "rho": "Individual balance: 1 if everybody finds equally many of the own group in all clusters, so that clusters "
+    "of different size score lower however fair they are.",
+    "mouflon": "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
+    "clusters counting more.",
+    "n_nonempty": "Clusters that have at least one node.",
+}
+NAMES = {
+    "within": "links inside clusters",
+    "Q": "modularity Q",
+    "B": "balance B",
+    "NB": "normalised balance NB",
+    "min_balance": "minimum balance",
+    "rho": "individual balance rho",
+    "mouflon": "MOUFLON balance",
+    "n_nonempty": "clusters with nodes",
+}
+
+
+class Gap(NamedTuple):
+    """How far the share of one group in one cluster is from its share in the population."""
+
+    cluster: object
+    group: object
+    share: float
+    population: float
+
+    @property
+    def size(self) -> float:
+        """Difference of the shares."""
+        return abs(self.share - self.population)
+
+
+def headline(findings: Findings) -> str:
+    """Return the number of clusters and their sizes.
+
+    A single sentence without a full stop, such as "3 clusters of 10".
+    """
+    sizes = findings.sizes[findings.sizes > 0]
+    clusters = count(sizes.size, "cluster")
+    least, most = int(sizes.min()), int(sizes.max())
+    if sizes.size == 1:
+        return f"1 cluster of all {most:,}"
+    return f"{clusters} of {least:,}" if least == most else f"{clusters} of {least:,} to {most:,}"
+
+
+def mirroring(what: Composition) -> tuple[int, Gap]:
+    """Return how many clusters mirror the population, and the widest gap of all."""
+    gaps = np.abs(what.shares - what.population)
+    off = gaps * what.sizes[:, None]
+    # Rounding may leave a whole member just below 1.
+    close = ((gaps <= TOLERANCE + 1e-12) | (off < 1 - 1e-9)).all(axis=1)
+    cluster, group = np.unravel_index(int(np.argmax(np.round(gaps, 12))), gaps.shape)
+    widest = Gap(
+        what.clusters.tolist()[cluster],
+        what.groups.tolist()[group],
+        float(what.shares[cluster, group]),
+        float(what.population[group]),
+    )
+    return int(close.sum()), widest
+
+
+def fairness_sentence(findings: Findings) -> str:
+    """Say how far the clusters mirror the population."""
+    what = findings.composition
+    if what is None:
+        return "The nodes have no groups, so fairness was not asked for."
+    by = f" by {findings.attribute}" if findings.attribute else ""
+    mirror, widest = mirroring(what)
+    n = what.clusters.size
+    if n == 1:
+        return "Everybody is in the same cluster, so it is the population itself."
+    if mirror == n:
+        if widest.size <= TOLERANCE:
+            exact = " exactly" if widest.size < 1e-9 else ""
+            return f"Every cluster mirrors the population{by}{exact}."
+        some = f"Every cluster is as close to the population{by} as whole nodes allow"
+    else:
+        some = f"{mirror} of {n} clusters mirror the population{by}"
+        if mirror <= 1:
+            some = f"{'One' if mirror else 'None'} of {n} clusters mirrors the population{by}"
+    return (
+        f"{some}; the widest gap is in cluster {widest.cluster}, where {percent(widest.share)} are "
+        f"{widest.group}, against {percent(widest.population)} of all."
+    )
+
+
+def cohesion_sentence(findings: Findings) -> str:
+    """Say how many links stay inside clusters, and how many that is against the baseline."""
+    share = findings.within(findings.labels)
+    if share is None or findings.graph is None:
+        return ""
+    links = "of the link weight stays" if findings.graph.is_weighted else "of the links stay"
+    start = f"{percent(share)} {links} inside a cluster"
+    if findings.baseline is None:
+        return f"{start}."
+    before = findings.within(findings.baseline.labels)
+    assert before is not None
+    points = round(100 * (share - before))
+    if points == 0:
+        return f"{start}, as many as {findings.baseline.phrase}."
+    kind = "fewer" if points < 0 else "more"
+    return f"{start}, {count(abs(points), 'point')} {kind} than {findings.baseline.phrase}."
+
+
+def moved_sentence(findings: Findings) -> str:
+    """Say how many nodes are in another cluster than in the baseline."""
+    assert findings.baseline is not None
+    moved = findings.baseline.moved(findings.labels).size
+    phrase = findings.baseline.phrase
+    if moved == 0:
+        return f"Nobody is in another cluster than {phrase}."
+    verb = "is" if moved == 1 else "are"
+    return f"{moved:,} of {count(findings.labels.size, 'node')} {verb} in another cluster than {phrase}."
+
+
+def tradeoff_sentence(findings: Findings) -> str:
+    """Say what the chosen point gains and loses against the lowest dial."""
+    assert findings.curve is not None
+    assert findings.point is not None
+    measure, first = findings.curve.measure, findings.curve.points[0]
+    here, start = findings.point.scores, first.scores
+    if findings.point is first:
+        return f"The chosen point is the lowest of the dial, fairness {first.fairness:g}."
+    return (
+        f"From fairness {first.fairness:g} to {findings.point.fairness:g}, {NAMES[measure]} goes from "
+        f"{start[measure]:.3f} to {here[measure]:.3f} and modularity Q from {start['Q']:.3f} to {here['Q']:.3f}."
+    )

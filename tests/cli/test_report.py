@@ -1,0 +1,151 @@
+"""``equigraph report``, and ``--report`` of the commands that cluster."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+pytest.importorskip("matplotlib")
+Run = Callable[..., Result]
+
+
+def source(files: Path) -> list[object]:
+    return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+
+
+@pytest.fixture(scope="module")
+def own_files(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the files, in a folder that may be changed."""
+    folder = tmp_path_factory.mktemp("own")
+    for name in ("friends.csv", "people.csv"):
+        shutil.copy(files / name, folder / name)
+    return folder
+
+
+def test_cluster_writes_the_page_and_report_writes_the_same(run: Run, files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = run("cluster", *source(files), "-k", 3, "-o", out, "--report", "--seed", 4)
+    assert answer.exit_code == 0, answer.stderr
+    assert "report.html" in answer.stdout
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"equigraph cluster {files / 'friends.csv'} --groups" in page
+    assert "--seed 4" in page
+    answer = run("report", out, "-o", tmp_path / "again.html")
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout == f"Wrote {(tmp_path / 'again.html').resolve()}.\n"
+    assert answer.stderr == ""
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
+
+
+def test_tradeoff_writes_the_page_and_report_writes_the_same(run: Run, files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    args = ["tradeoff", *source(files), "-m", "fair-louvain", "-k", 3, "--points", 5, "--select", "knee"]
+    answer = run(*args, "-o", out, "--report")
+    assert answer.exit_code == 0, answer.stderr
+    page = (out / "report.html").read_text(encoding="utf-8")
+    told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
+    assert f"at fairness {told['recommended']['fairness']:g}" in page
+    assert "gender" in page
+    answer = run("report", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert (out / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_files_are_found_from_another_folder(
+    run: Run, own_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(own_files)
+    args = ["friends.csv", "--groups", "people.csv", "--attribute", "gender"]
+    assert run("cluster", *args, "-m", "nmtf", "-k", 3, "-o", tmp_path / "out").exit_code == 0
+    told = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["source"]
+    assert told["edges"] == "friends.csv"
+    assert told["options"]["groups"] == "people.csv"
+    monkeypatch.chdir(tmp_path)
+    answer = run("report", "out")
+    assert answer.exit_code == 0, answer.stderr
+    assert "The graph" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
+    run: Run, own_files: Path, files: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert run("cluster", *source(own_files), "-m", "nmtf", "-k", 3, "-o", out).exit_code == 0
+    edges = own_files / "friends.csv"
+    lines = edges.read_text(encoding="utf-8").splitlines(keepends=True)
+    edges.write_text("".join(lines[:-1]), encoding="utf-8")
+    answer = run("report", out)
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith("Error: The graph (")
+    assert "is not the one that was clustered" in answer.stderr
+    assert not (out / "report.html").exists()
+    edges.unlink()
+    answer = run("report", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert "is not there any more: --graph EDGES tells where it is" in answer.stderr
+    assert "The graph was not at hand" in (out / "report.html").read_text(encoding="utf-8")
+    # The options of reading are remembered; only the file has moved.
+    answer = run("report", out, "--graph", files / "friends.csv")
+    assert answer.exit_code == 0, answer.stderr
+    assert "The graph was not at hand" not in (out / "report.html").read_text(encoding="utf-8")
+    answer = run("report", out, "--graph", files / "friends.csv", "--attribute", "house")
+    assert answer.exit_code == 2
+    assert "is not the one that was clustered" in answer.stderr
+
+
+def test_data_sets_and_dials(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("cluster", "dataset:classroom", "-k", 3, "-o", out).exit_code == 0
+    answer = run("report", out, "--no-baseline")
+    assert answer.exit_code == 0, answer.stderr
+    assert "was not wanted" in answer.stderr
+    assert "What fairness costs" not in (out / "report.html").read_text(encoding="utf-8")
+    assert run("report", out, "-q").output == ""
+    assert "What fairness costs" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_refined_labels_are_compared_with_those_before(run: Run, tmp_path: Path) -> None:
+    room = "dataset:classroom"
+    assert run("cluster", room, "-m", "random", "-k", 3, "-o", tmp_path / "a").exit_code == 0
+    answer = run("refine", room, tmp_path / "a" / "labels.csv", "-o", tmp_path / "b")
+    assert answer.exit_code == 0, answer.stderr
+    answer = run("report", tmp_path / "b", "--graph", room)
+    assert answer.exit_code == 0, answer.stderr
+    page = (tmp_path / "b" / "report.html").read_text(encoding="utf-8")
+    n_moved = json.loads((tmp_path / "b" / "result.json").read_text(encoding="utf-8"))["n_moved"]
+    assert f"{n_moved} of 30 nodes are in another cluster than before." in page
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (["report", "nowhere"], "is no folder"),
+        (["report", "."], "holds neither result.json nor curve.json"),
+        (["report", ".", "-o", "page.pdf"], "of no known kind: expected a name in .html"),
+        (["cluster", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),
+        (["tradeoff", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),
+    ],
+)
+def test_bad_requests(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[object], part: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = run(*args)
+    assert answer.exit_code == 2
+    assert part in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_newer_result_removes_an_older_page(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    args = ["cluster", "dataset:classroom", "-m", "nmtf", "-k", 3, "-o", out]
+    assert run(*args, "--report").exit_code == 0
+    assert (out / "report.html").exists()
+    assert run(*args).exit_code == 0
+    assert not (out / "report.html").exists()
