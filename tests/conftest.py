@@ -21,6 +21,7 @@ OPTIONAL = (
     "polars",
     "pooch",
     "pyarrow",
+    "sknetwork",
     "torch",
     "torch_geometric",
 )
