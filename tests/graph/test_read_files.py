@@ -13,7 +13,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
-from equigraph.graph import as_graph, edge_files, read_graph
+from equigraph.graph import as_graph, edge_files, fast_text, read_graph
 from equigraph.graph.delimited import open_text_file
 
 WEIGHTED = np.array([[0, 1.5, 0, 0], [1.5, 0, 2, 0.25], [0, 2, 0, 1], [0, 0.25, 1, 0]])
@@ -97,8 +97,8 @@ def test_headers(tmp_path, text, header, names):
 def test_two_words_that_may_be_a_header_must_be_told(tmp_path, monkeypatch):
     path = write(tmp_path / "friends.csv", "# class 5a\nSchueler,Freund\nann,bob\nbob,cem\n")
     sentence = "friends.csv, line 2: ('Schueler', 'Freund') may be a header: say header=True or header=False."
-    for fast_bytes in (edge_files.FAST_BYTES, -1):
-        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+    for fast_bytes in (fast_text.FAST_BYTES, -1):
+        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
         with pytest.raises(GraphError, match=re.escape(sentence)):
             read_graph(path)
         assert read_graph(path, header=True).n_nodes == 3
@@ -130,8 +130,8 @@ def test_a_column_that_may_be_a_weight_must_be_told(tmp_path):
 def test_the_separator_that_excel_tells(tmp_path, monkeypatch):
     named = write(tmp_path / "a.csv", "sep=;\r\nsource;target;weight\r\nLee, Ann;bob;2\r\n", "utf-8-sig")
     bare = write(tmp_path / "b.csv", "sep=|\nLee, Ann|bob|2\n")
-    for fast_bytes in (edge_files.FAST_BYTES, -1):
-        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+    for fast_bytes in (fast_text.FAST_BYTES, -1):
+        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
         for graph in (read_graph(named), read_graph(bare), read_graph(bare, delimiter="|")):
             assert graph.node_names.tolist() == ["Lee, Ann", "bob"]
             assert graph.adjacency[0, 1] == 2
@@ -140,8 +140,8 @@ def test_the_separator_that_excel_tells(tmp_path, monkeypatch):
 def test_fields_at_the_end_that_are_always_empty(tmp_path, monkeypatch):
     named = write(tmp_path / "a.csv", "source,target,weight,,\na,b,2,,\nb,c,3,,\n")
     bare = write(tmp_path / "b.csv", "a,b,\nb,c,\n")
-    for fast_bytes in (edge_files.FAST_BYTES, -1):
-        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+    for fast_bytes in (fast_text.FAST_BYTES, -1):
+        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
         assert read_graph(named).adjacency[1, 2] == 3
         assert read_graph(bare).n_edges == 2
         with pytest.raises(GraphError, match=r"c.csv, line 2: the weight is ''"):
@@ -210,8 +210,8 @@ def test_delimiter_is_obeyed(tmp_path):
 )
 def test_faults_name_their_line(tmp_path, monkeypatch, text, sentence):
     path = write(tmp_path / "edges.csv", text)
-    for fast_bytes in (edge_files.FAST_BYTES, -1):  # the fast reader must end in the same sentence
-        monkeypatch.setattr(edge_files, "FAST_BYTES", fast_bytes)
+    for fast_bytes in (fast_text.FAST_BYTES, -1):  # the fast reader must end in the same sentence
+        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
         with pytest.raises(GraphError, match=re.escape(sentence)):
             read_graph(path)
 
@@ -417,7 +417,7 @@ def test_the_fast_reader_is_used_and_agrees(tmp_path, monkeypatch, delimiter, su
     path = tmp_path / f"edges{suffix}"
     path.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
     exact = read_graph(path)
-    monkeypatch.setattr(edge_files, "FAST_BYTES", -1)
+    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
     monkeypatch.setattr(edge_files, "exact_rows", None)  # calling it would fail
     fast = read_graph(path)
     assert fast.fingerprint() == exact.fingerprint()
@@ -426,7 +426,7 @@ def test_the_fast_reader_is_used_and_agrees(tmp_path, monkeypatch, delimiter, su
 
 
 def test_line_numbers_of_large_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(edge_files, "FAST_BYTES", -1)
+    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
     lines = [f"{k},{k + 1},1" for k in range(500)]
     lines[321] = "0,1,2"
     with pytest.raises(GraphError, match=r"edges.csv, line 322: the pair \(0, 1\).*edges.csv, line 1;"):

@@ -16,6 +16,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph
+from equigraph.graph.matching import places_of
 from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, texts
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.encode import as_column
@@ -179,6 +180,9 @@ def _by_name(
 
     Names that differ only in how Unicode composes their letters are the same name, unless the graph has both.
     """
+    places = places_of(keys, graph.node_names)
+    if places is not None:
+        return graph, _placed(values, places, graph.n_nodes)
     no_key = np.flatnonzero(has_missing(keys))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the groups (counting from 0) names no node: expected a name.")
@@ -210,6 +214,18 @@ def _by_name(
         seen[node] = value
         result[node] = value
     return graph, result
+
+
+def _placed(values: NDArray[Any], places: NDArray[np.intp], n: int) -> NDArray[Any]:
+    """Return the values in the order of the nodes, with None where a node has none."""
+    plain = as_names(values) if values.dtype.kind in "iuUO" else values
+    if places.size == n and plain.dtype.kind in "iU":
+        result = np.empty_like(plain)
+        result[places] = plain
+        return result
+    result = np.full(n, None, dtype=object)
+    result[places] = object_array(values.tolist())
+    return result
 
 
 def _canonical(text: str) -> str:

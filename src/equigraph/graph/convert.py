@@ -121,11 +121,14 @@ def _from_foreign(
             rows, symmetrize=how, duplicates=duplicates, dtype=dtype, directed=directed, sort=False
         )
     if library is not None:
+        from equigraph.graph.arrow_tables import rows_of_table
         from equigraph.graph.tables import edge_rows, is_table, matrix_and_names, read_table
 
         if is_table(X):
-            table = read_table(X)
-            table_rows = edge_rows(table, weight)
+            table_rows = rows_of_table(X, weight) if hasattr(X, "to_batches") else None
+            if table_rows is None:
+                table = read_table(X)
+                table_rows = edge_rows(table, weight)
             if table_rows is not None:
                 return graph_from_rows(table_rows, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
             matrix, names = matrix_and_names(table)

@@ -6,6 +6,7 @@ import csv
 import gzip
 import itertools
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,7 +146,7 @@ def open_text(path: Path) -> Iterator[IO[str]]:
             yield stream
     except UnicodeDecodeError as error:
         raise GraphError(f"{path.name} is not UTF-8 text: {error.reason}; save it as UTF-8.") from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise GraphError(f"{path.name} cannot be read: {error}.") from error
 
 

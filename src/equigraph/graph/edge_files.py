@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
-import importlib.util
-import itertools
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import (
-    COMMENTS,
-    WHITESPACE,
-    Record,
-    TextFile,
-    comma_hint,
-    is_number,
-    separator_told,
-)
-from equigraph.graph.edges import EdgeRows, encode_numbers, graph_from_rows
+from equigraph.graph.delimited import Record, TextFile, comma_hint, is_number
+from equigraph.graph.edges import EdgeRows, graph_from_rows
+from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import INTEGER, names_from_text
+from equigraph.graph.names import names_from_text
 from equigraph.graph.tables import end_columns, weight_column
-
-FAST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,7 @@ def read_edges(
     """
     layout = edge_layout(file, header, weight)
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
-    if file.path.stat().st_size > FAST_BYTES and importlib.util.find_spec("pyarrow"):
+    if is_for_pyarrow(file):
         rows = fast_rows(file, layout)
         if rows is not None:
             try:
@@ -199,93 +187,10 @@ def _weight(file: TextFile, record: Record, text: str) -> float:
 
 def fast_rows(file: TextFile, layout: Layout) -> EdgeRows | None:
     """Read with pyarrow; return None if anything is odd, so that the exact reader decides."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    columns = [f"c{k}" for k in range(layout.width + file.n_empty)]
-    text = pa.dictionary(pa.int32(), pa.string())
-    kinds = {columns[end]: text for end in layout.ends}
-    if layout.weight is not None:
-        kinds[columns[layout.weight]] = pa.float64()
-    try:
-        with _binary(file) as stream:
-            _skip_to_data(stream, layout)
-            table = arrow_csv.read_csv(
-                stream,
-                read_options=arrow_csv.ReadOptions(column_names=columns, block_size=1 << 24),
-                parse_options=arrow_csv.ParseOptions(delimiter=file.delimiter),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=kinds, include_columns=list(kinds), null_values=[], strings_can_be_null=False
-                ),
-            )
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):
-        return None
-    return _encoded(table.unify_dictionaries(), columns, layout, file.delimiter)
-
-
-def _binary(file: TextFile) -> Any:
-    if file.path.suffix.lower() == ".gz":
-        return gzip.open(file.path, "rb")
-    return open(file.path, "rb")
-
-
-def _skip_to_data(stream: IO[bytes], layout: Layout) -> None:
-    """Move behind the byte order mark, the line sep=, the comments on top and the header."""
-    marks = tuple(mark.encode() for mark in COMMENTS)
-    if stream.read(3) != b"\xef\xbb\xbf":
-        stream.seek(0)
-    for line in itertools.count(1):
-        start = stream.tell()
-        content = stream.readline()
-        skip = content.startswith(marks) or not content.strip()
-        if line == 1 and separator_told(content[:8].decode("utf-8", "ignore")) is not None:
-            skip = True
-        if content and (skip or (layout.header is not None and line <= layout.header)):
-            continue
-        stream.seek(start)
-        return
-
-
-def _encoded(table: Any, columns: list[str], layout: Layout, delimiter: str) -> EdgeRows | None:
-    """Merge the dictionaries of both ends into one list of names."""
-    ends = [table.column(columns[end]) for end in layout.ends]
-    if not table.num_rows or any(end.null_count for end in ends):
-        return None
-    weights = None
-    if layout.weight is not None:
-        column = table.column(columns[layout.weight])
-        if column.null_count:
-            return None
-        weights = column.to_numpy()
-    # After unification every chunk has the same dictionary.
-    dictionaries = [end.chunk(0).dictionary for end in ends]
-    merged = _merged_names(*dictionaries, blank=delimiter == WHITESPACE)
-    if merged is None:
-        return None
-    names, codes = merged
-    first = len(dictionaries[0])
-    places = (codes[:first], codes[first:])
-    source, target = (
-        place[np.concatenate([chunk.indices.to_numpy() for chunk in end.chunks])]
-        for place, end in zip(places, ends, strict=True)
+    columns = read_columns(
+        file, header=layout.header, width=layout.width, texts=layout.ends, number=layout.weight
     )
-    return EdgeRows(source, target, weights, names, lambda row: f"row {row}")
-
-
-def _merged_names(one: Any, other: Any, *, blank: bool) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
-    """Return the names of two dictionaries, and the place of every entry among them."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    pattern = f"^({INTEGER})$"
-    if all(compute.all(compute.match_substring_regex(each, pattern)).as_py() for each in (one, other)):
-        # Millions of integers never become Python objects.
-        return encode_numbers(np.concatenate([each.cast(pa.int64()).to_numpy() for each in (one, other)]))
-    texts = [text.strip() for each in (one, other) for text in each.to_pylist()]
-    if any(not text or text.startswith(COMMENTS) or '"' in text or "\0" in text for text in texts):
+    if columns is None or (columns.texts.dtype.kind == "U" and (columns.texts == "").any()):
         return None
-    if blank and any(len(text.split()) > 1 for text in texts):
-        return None  # pyarrow parts fields at spaces only, not at every white space
-    place: dict[str, int] = {}
-    codes = np.asarray([place.setdefault(text, len(place)) for text in texts], dtype=np.intp)
-    return names_from_text(list(place)), codes
+    source, target = columns.codes
+    return EdgeRows(source, target, columns.numbers, columns.texts, lambda row: f"row {row}")

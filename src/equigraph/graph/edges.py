@@ -14,7 +14,8 @@ from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import as_names, has_missing, object_array, sort_names, texts
-from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, warn_self_loops
+from equigraph.graph.pairs import merge_repeated, sorted_pairs
+from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 
 DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
 
@@ -90,12 +91,6 @@ def encode_numbers(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return names, (np.cumsum(present) - 1)[ids - low]
 
 
-def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sorted distinct keys; np.unique hashes them first, which is slow on millions of them."""
-    keys = np.sort(keys)
-    return keys[np.concatenate(([True], keys[1:] != keys[:-1]))] if keys.size else keys
-
-
 def graph_from_rows(
     rows: EdgeRows,
     *,
@@ -131,27 +126,42 @@ def graph_from_rows(
     n = rows.names.size
     if n == 0:
         raise GraphError("The graph has no nodes: expected at least one edge or node.")
-    source, target, names = rows.source, rows.target, rows.names
-    if sort:
-        names, place = sort_names(names)
-        source, target = place[source], place[target]
+    names, place = sort_names(rows.names) if sort else (rows.names, None)
     weight = _checked_weights(rows.weight, rows.where, check_dtype(dtype))
     directed = directed or symmetrize is not None
-    first = source.astype(np.int64) if directed else np.minimum(source, target).astype(np.int64)
-    second = target.astype(np.int64) if directed else np.maximum(source, target).astype(np.int64)
-    keys = first * n + second
-    pairs, merged = _merge(keys, weight, duplicates, names, rows.where)
-    first, second = np.divmod(pairs, n)
-    loops = first == second
-    keep = ~loops if merged is None else ~loops & (merged != 0)
-    n_loops = np.count_nonzero(loops if merged is None else loops & (merged != 0))
-    first, second = first[keep], second[keep]
-    data = np.ones(first.size, dtype=check_dtype(dtype) or np.float64) if merged is None else merged[keep]
-    warn_self_loops(int(n_loops))
-    adjacency = _csr(first, second, data, n, both=not directed)
+    pairs = _distinct_pairs(rows, weight, names, place, duplicates, directed=directed)
+    pairs = without_loops_and_zeros(pairs)
+    if weight is None:
+        ones = np.ones(pairs.nnz, dtype=check_dtype(dtype) or np.float64)
+        pairs = sparse.csr_array((ones, pairs.indices, pairs.indptr), shape=pairs.shape)
     if directed:
-        adjacency = canonical_adjacency(adjacency, symmetrize=symmetrize, names=names)
+        adjacency = canonical_adjacency(pairs, symmetrize=symmetrize, names=names)
+    else:
+        adjacency = canonical_index(pairs + pairs.T)
     return Graph._trusted(adjacency, names, positional=not sort)
+
+
+def _distinct_pairs(
+    rows: EdgeRows,
+    weight: NDArray[Any] | None,
+    names: NDArray[Any],
+    place: NDArray[np.integer] | None,
+    duplicates: str,
+    *,
+    directed: bool,
+) -> sparse.csr_array:
+    """Return every pair once, with its weight; undirected ones with the first end before the second."""
+    source, target = rows.source, rows.target
+    if place is not None:
+        source, target = place[source], place[target]
+    if not directed:
+        source, target = np.minimum(source, target), np.maximum(source, target)
+
+    def conflict(i: int, j: int) -> GraphError:
+        assert weight is not None
+        return _conflict(np.flatnonzero((source == i) & (target == j)), weight, pair_text(i, j, names), rows)
+
+    return merge_repeated(sorted_pairs(source, target, weight, names.size), duplicates, conflict)
 
 
 def _checked_weights(
@@ -194,62 +204,15 @@ def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.fl
     return result
 
 
-def _merge(
-    keys: NDArray[np.int64],
-    weight: NDArray[Any] | None,
-    duplicates: str,
-    names: NDArray[Any],
-    where: Callable[[int], str],
-) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
-    """Merge the rows of each pair, and return the distinct pairs and their weights."""
-    if weight is None or keys.size == 0:
-        return _distinct(keys), weight
-    if duplicates in ("sum", "mean"):
-        order = np.lexsort((weight, keys))  # sums then do not depend on the order of the rows
-    else:
-        order = np.argsort(keys, kind="stable")
-    keys, ordered = keys[order], weight[order]
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    pairs = keys[starts]
-    if starts.size == keys.size or duplicates == "first":
-        return pairs, ordered[starts]
-    if duplicates in ("sum", "mean"):
-        total = np.add.reduceat(ordered, starts)
-        if duplicates == "sum":
-            return pairs, total
-        counts = np.diff(np.append(starts, keys.size))
-        return pairs, (total / counts).astype(weight.dtype, copy=False)
-    low = np.minimum.reduceat(ordered, starts)
-    if duplicates == "min":
-        return pairs, low
-    high = np.maximum.reduceat(ordered, starts)
-    if duplicates == "error" and (low != high).any():
-        pair = int(np.flatnonzero(low != high)[0])
-        stop = starts[pair + 1] if pair + 1 < starts.size else keys.size
-        of_pair = order[starts[pair] : stop]
-        other = of_pair[weight[of_pair] != weight[of_pair[0]]][0]
-        i, j = divmod(int(pairs[pair]), names.size)
-        raise GraphError(
-            f"{where(int(other))}: the pair {pair_text(i, j, names)} has the weight {weight[other]:g} here "
-            f"and {weight[of_pair[0]]:g} in {where(int(of_pair[0]))}; say how to combine them with "
-            "duplicates='sum', 'max', 'min', 'mean' or 'first'."
-        )
-    return pairs, high
-
-
-def _csr(
-    first: NDArray[np.int64], second: NDArray[np.int64], data: NDArray[Any], n: int, *, both: bool
-) -> sparse.csr_array:
-    """Build a canonical CSR from distinct pairs, in both directions if asked."""
-    fits = max(n, 2 * first.size) <= np.iinfo(np.int32).max
-    index = np.int32 if fits else np.int64
-    rows, columns = first.astype(index, copy=False), second.astype(index, copy=False)
-    if both:
-        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-        data = np.concatenate([data, data])
-    adjacency = sparse.coo_array((data, (rows, columns)), shape=(n, n)).tocsr()
-    adjacency.sort_indices()
-    return canonical_index(adjacency)
+def _conflict(of_pair: NDArray[np.intp], weight: NDArray[Any], pair: str, rows: EdgeRows) -> GraphError:
+    """Return the error for rows of one pair of which some have another weight than the first."""
+    first = of_pair[0]
+    other = of_pair[weight[of_pair] != weight[first]][0]
+    return GraphError(
+        f"{rows.where(int(other))}: the pair {pair} has the weight {weight[other]:g} here "
+        f"and {weight[first]:g} in {rows.where(int(first))}; say how to combine them with "
+        "duplicates='sum', 'max', 'min', 'mean' or 'first'."
+    )
 
 
 def canonical_index(adjacency: sparse.csr_array) -> sparse.csr_array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +103,8 @@ class Graph:
     @property
     def is_weighted(self) -> bool:
         """Whether any edge has a weight other than one."""
-        return bool((self.adjacency.data != 1).any())
+        data = self.adjacency.data
+        return bool(data.size and (data.min() != 1 or data.max() != 1))
 
     def fingerprint(self) -> str:
         """Return a hash of the graph: edges, weights, names and groups.
@@ -129,7 +131,8 @@ class Graph:
             ("weights", self.adjacency.data, "<f8"),
         ):
             digest.update(f"{name}:{array.size};".encode())
-            digest.update(np.ascontiguousarray(array, dtype=dtype).data)
+            for part in _parts(array):
+                digest.update(np.ascontiguousarray(part, dtype=dtype).data)
         _hash_texts(digest, "names", self.node_names)
         if self.sensitive_features is not None:
             _hash_texts(digest, "groups", self.sensitive_features)
@@ -172,7 +175,16 @@ class Graph:
         return f"Graph({', '.join(parts)})"
 
 
+def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield an array in parts, so that a converted copy of it is never whole."""
+    size = 1 << 20
+    for start in range(0, array.size, size):
+        yield array[start : start + size]
+
+
 def _hash_texts(digest: Any, name: str, values: NDArray[Any]) -> None:
     # The length before each text keeps ["ab", "c"] apart from ["a", "bc"].
     digest.update(f"{name}:{values.size};".encode())
-    digest.update("".join(f"{len(text)}:{text}" for text in texts(values)).encode("utf-8", "surrogatepass"))
+    for part in _parts(values):
+        joined = "".join(f"{len(text)}:{text}" for text in texts(part))
+        digest.update(joined.encode("utf-8", "surrogatepass"))

@@ -75,13 +75,15 @@ def texts(values: NDArray[Any]) -> list[str]:
 
 def check_unique(names: NDArray[Any], where: str) -> None:
     """Raise GraphError if a name occurs twice."""
-    distinct, counts = np.unique(np.asarray(texts(names), dtype=str), return_counts=True)
-    if distinct.size < names.size:
-        twice = distinct[counts > 1][0]
+    # Names that compare as their texts do are not copied into Python objects first.
+    ordered = np.sort(names if names.dtype.kind in "iU" else np.asarray(texts(names), dtype=str))
+    repeated = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if repeated.size:
+        twice = np.sort(ordered[repeated].astype(str))[0]
         raise GraphError(f"The node name {str(twice)!r} occurs twice in {where}: expected unique names.")
 
 
-def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
     """Return the names in the order of nodes of an edge table, and each old position's new place.
 
     Integers are sorted by value, everything else by text.
@@ -90,7 +92,8 @@ def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         order = np.argsort(names, kind="stable")
     else:
         order = np.argsort(np.asarray(texts(names), dtype=str), kind="stable")
-    place = np.empty(order.size, dtype=np.intp)
+    small = order.size <= np.iinfo(np.int32).max  # one place per row of an edge list is made of these
+    place: NDArray[np.integer] = np.empty(order.size, dtype=np.int32 if small else np.intp)
     place[order] = np.arange(order.size)
     return names[order], place
 

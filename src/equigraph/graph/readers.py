@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ SUFFIXES = {
     ".npz": "npz",
     ".mat": "mat",
 }
+# What the adjacency is called among other arrays, the first that is there.
+NAMES = ("A", "adjacency")
 FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat")
 
 
@@ -91,16 +95,17 @@ def read_file(
         )
     if header is not None or delimiter is not None:
         raise ParameterError(f"header= and delimiter= are for text files, and {path.name} is read as {kind}.")
-    reader = {
-        "parquet": read_parquet,
+    options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
+    readers: dict[str, Callable[[Path], Any]] = {
+        "parquet": partial(_read_edge_parquet, weight=weight, **options),
         "graphml": _read_graphml,
         "gml": _read_gml,
         "mtx": _read_matrix_market,
         "npz": _read_npz,
         "mat": _read_mat,
-    }[kind]
+    }
     try:
-        return reader(path)
+        return readers[kind](path)
     except EquigraphError:
         raise
     except Exception as error:  # the readers of other libraries raise what they like
@@ -111,6 +116,15 @@ def read_file(
 def read_parquet(path: Path) -> Any:
     """Read a Parquet file as a pyarrow table."""
     return require("pyarrow.parquet", extra="io", purpose="Reading Parquet").read_table(path)
+
+
+def _read_edge_parquet(path: Path, *, weight: str | int | bool | None, **options: Any) -> Any:
+    """Read an edge list in batches, or anything else as a table."""
+    from equigraph.graph.arrow_tables import rows_of_parquet
+    from equigraph.graph.edges import graph_from_rows
+
+    rows = rows_of_parquet(path, weight)
+    return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 
 def _read_graphml(path: Path) -> Any:
@@ -143,7 +157,8 @@ def _read_npz(path: Path) -> Any:
     with np.load(path, allow_pickle=False) as archive:
         if "format" in archive.files:
             return sparse.load_npz(path)
-        return _choose({key: archive[key] for key in archive.files}, path)
+        wanted = [key for key in NAMES if key in archive.files][:1] or archive.files
+        return _choose({key: archive[key] for key in wanted}, path)
 
 
 def _read_mat(path: Path) -> Any:
@@ -156,7 +171,7 @@ def _read_mat(path: Path) -> Any:
 
 def _choose(arrays: dict[str, Any], path: Path) -> Any:
     """Return the variable called A or adjacency, or else the only square one."""
-    for key in ("A", "adjacency"):
+    for key in NAMES:
         if key in arrays:
             return arrays[key]
     square = [

@@ -188,17 +188,33 @@ def _listed(columns: list[Any]) -> str:
     return shown if len(columns) <= 10 else f"{shown}, ..."
 
 
-def edge_rows(table: Table, weight: str | int | bool | None) -> EdgeRows | None:
-    """Return the rows of an edge table, or None if the table is a matrix."""
-    ends = end_columns(table.columns)
+def edge_columns(
+    columns: list[Any], weight: str | int | bool | None
+) -> tuple[tuple[int, int], int | None] | None:
+    """Return the positions of the two ends and of the weights, or None if the table is no edge table."""
+    ends = end_columns(columns)
     if ends is None:
-        if len(table.columns) not in (2, 3) or _is_labelled_matrix(table):
+        if len(columns) not in (2, 3):
             return None
         ends = (0, 1)
-    at = weight_column(table.columns, ends, weight, "The edge table")
+    return ends, weight_column(columns, ends, weight, "The edge table")
+
+
+def row_text(row: int) -> str:
+    """Say where a row of an edge table is."""
+    return f"row {row} of the edge table (counting from 0)"
+
+
+def edge_rows(table: Table, weight: str | int | bool | None) -> EdgeRows | None:
+    """Return the rows of an edge table, or None if the table is a matrix."""
+    if end_columns(table.columns) is None and _is_labelled_matrix(table):
+        return None
+    found = edge_columns(table.columns, weight)
+    if found is None:
+        return None
+    ends, at = found
     weights = None if at is None else table.values[at]
-    source, target = table.values[ends[0]], table.values[ends[1]]
-    return encode_rows(source, target, weights, lambda row: f"row {row} of the edge table (counting from 0)")
+    return encode_rows(table.values[ends[0]], table.values[ends[1]], weights, row_text)
 
 
 def _is_labelled_matrix(table: Table) -> bool:

@@ -11,6 +11,8 @@ from scipy import sparse
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning, warn
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
+# Entries whose mirror images are looked up at once.
+BLOCK = 1 << 18
 
 
 class NotNumericError(GraphError, TypeError):
@@ -77,7 +79,7 @@ def canonical_adjacency(
     with np.errstate(over="ignore"):  # what float32 cannot hold is infinity, and told as such
         adjacency = _as_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
-    adjacency = _without_loops_and_zeros(adjacency)
+    adjacency = without_loops_and_zeros(adjacency)
     if symmetrize is not None:
         return _symmetrized(adjacency, symmetrize)
     _check_symmetric(adjacency, names)
@@ -202,10 +204,11 @@ def _check_values(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> No
     data = adjacency.data
     if data.size == 0:
         return
-    if not np.isfinite(data).all():
+    low, high = data.min(), data.max()  # NaN goes through both; no array of answers is made
+    if not (np.isfinite(low) and np.isfinite(high)):
         entry = int(np.flatnonzero(~np.isfinite(data))[0])
         raise _not_finite(data, _position(adjacency, entry, names))
-    if data.min() < 0:
+    if low < 0:
         entry = int(np.flatnonzero(data < 0)[0])
         raise GraphError(
             f"Negative values in data: the adjacency matrix has negative weights, first {data[entry]:g} "
@@ -242,15 +245,15 @@ def warn_self_loops(count: int) -> None:
         )
 
 
-def _without_loops_and_zeros(adjacency: sparse.csr_array) -> sparse.csr_array:
-    rows = row_indices(adjacency)
-    loops = adjacency.indices == rows
-    stored_zeros = adjacency.data == 0
-    warn_self_loops(int(np.count_nonzero(loops & ~stored_zeros)))
-    dropped = loops | stored_zeros
-    if not dropped.any():
+def without_loops_and_zeros(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix without repeated entries free of its diagonal, with a warning, and of stored zeros."""
+    loops = int(np.count_nonzero(adjacency.diagonal()))
+    warn_self_loops(loops)
+    if loops == 0 and np.count_nonzero(adjacency.data) == adjacency.nnz:
         return adjacency
-    keep = ~dropped
+    rows = row_indices(adjacency)
+    keep = adjacency.indices != rows
+    keep &= adjacency.data != 0
     n = adjacency.shape[0]
     indptr = np.zeros(n + 1, dtype=adjacency.indptr.dtype)
     np.cumsum(np.bincount(rows[keep], minlength=n), out=indptr[1:])
@@ -273,31 +276,68 @@ def _symmetrized(adjacency: sparse.csr_array, how: str) -> sparse.csr_array:
         result = adjacency + transposed
         if how == "mean":
             result = result * adjacency.dtype.type(0.5)
-    # The binary operations may leave stored zeros and choose their own index type.
-    return _without_loops_and_zeros(_as_csr(result, adjacency.dtype))
+    del transposed
+    # The binary operations may leave stored zeros, room at the end of the arrays, and choose their own index type.
+    result = without_loops_and_zeros(_as_csr(result, adjacency.dtype))
+    if result.data.base is None or result.data.base.nbytes == result.data.nbytes:
+        return result
+    return sparse.csr_array((result.data.copy(), result.indices.copy(), result.indptr), shape=result.shape)
 
 
 def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> None:
-    transposed = adjacency.T.tocsr()
-    transposed.sort_indices()
     tolerance = 1e-5 if adjacency.dtype == np.float32 else 1e-10
-    if np.array_equal(adjacency.indptr, transposed.indptr) and np.array_equal(
-        adjacency.indices, transposed.indices
-    ):
-        here, there = adjacency.data, transposed.data
-        wrong = np.abs(here - there) > tolerance * np.maximum(here, there)
-        if not wrong.any():
-            return
-        entry = int(np.flatnonzero(wrong)[0])
-        row, column = int(row_indices(adjacency)[entry]), int(adjacency.indices[entry])
-    else:
-        gap = abs(adjacency - transposed)
-        excess = (gap - tolerance * adjacency.maximum(transposed)).tocoo()
-        first = int(np.flatnonzero(excess.data > 0)[0])
-        row, column = int(excess.row[first]), int(excess.col[first])
+    if is_symmetric(adjacency, tolerance):
+        return
+    transposed = adjacency.T.tocsr()
+    gap = abs(adjacency - transposed)
+    excess = (gap - tolerance * adjacency.maximum(transposed)).tocoo()
+    first = int(np.flatnonzero(excess.data > 0)[0])
+    row, column = int(excess.row[first]), int(excess.col[first])
     forth, back = adjacency[row, column], adjacency[column, row]
     raise GraphError(
         f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {forth:g} and "
         f"entry {pair_text(column, row, names)} is {back:g}; for a directed graph say how to combine "
         "the two with symmetrize='max', 'min', 'mean' or 'sum'."
     )
+
+
+def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
+    """Return whether a canonical matrix equals its transpose, up to a tolerance relative to each pair.
+
+    The transpose is made for a block of rows at a time. Since rows come in order, the block's entries of a
+    column must be the next ones of the row with the same number, from where the last block ended.
+
+    Examples
+    --------
+    >>> is_symmetric(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]), 1e-10)
+    True
+    """
+    indptr, indices, data = adjacency.indptr, adjacency.indices, adjacency.data
+    n = adjacency.shape[0]
+    size = max(BLOCK, n)  # every block costs n besides its entries
+    in_columns = np.zeros(n, dtype=np.intp)
+    for start in range(0, indices.size, size):
+        in_columns += np.bincount(indices[start : start + size], minlength=n)
+    if not np.array_equal(in_columns, np.diff(indptr)):
+        return False
+    seen = indptr[:-1].copy()
+    start = 0
+    while start < n:
+        stop = int(np.searchsorted(indptr, indptr[start] + size, side="right")) - 1
+        stop = min(max(stop, start + 1), n)
+        own = slice(int(indptr[start]), int(indptr[stop]))
+        block = sparse.csr_array(
+            (data[own], indices[own], indptr[start : stop + 1] - indptr[start]), shape=(stop - start, n)
+        ).tocsc()
+        counts = np.diff(block.indptr)
+        place = np.repeat(seen - block.indptr[:-1], counts)
+        place += np.arange(place.size, dtype=place.dtype)
+        seen += counts
+        # As many entries as the row has in all, so no place lies beyond the arrays.
+        here, there = block.data, data[place]
+        if (indices[place] != block.indices + start).any():
+            return False
+        if (np.abs(here - there) > tolerance * np.maximum(here, there)).any():
+            return False
+        start = stop
+    return True

@@ -1,0 +1,114 @@
+"""Edge tables of pyarrow and Parquet files, encoded batch by batch; no text becomes a Python object per row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import require
+from equigraph.graph.edges import EdgeRows, encode_rows
+from equigraph.graph.tables import edge_columns, row_text
+from equigraph.graph.text_codes import TextCodes
+
+# Rows of a batch. The texts of a small one fit the processor's caches while they are encoded.
+BATCH = 1 << 16
+
+
+def rows_of_table(table: Any, weight: str | int | bool | None) -> EdgeRows | None:
+    """Return the rows of a pyarrow edge table.
+
+    Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
+    of two types. The reader of all tables then decides.
+    """
+    return _rows(table.schema, weight, lambda names: table.select(names).to_batches(max_chunksize=BATCH))
+
+
+def rows_of_parquet(path: Path, weight: str | int | bool | None) -> EdgeRows | None:
+    """Return the rows of a Parquet file, or None as `rows_of_table` does; only needed columns are read."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    with parquet.ParquetFile(path) as file:
+        return _rows(
+            file.schema_arrow, weight, lambda names: file.iter_batches(batch_size=BATCH, columns=names)
+        )
+
+
+def _rows(schema: Any, weight: str | int | bool | None, batches: Any) -> EdgeRows | None:
+    names = list(schema.names)
+    found = edge_columns(names, weight) if len(set(names)) == len(names) else None
+    if found is None:
+        return None
+    ends, at = found
+    kinds = [_kind(schema.field(end).type) for end in ends]
+    chosen = [names[end] for end in ends] + ([] if at is None else [names[at]])
+    if at is not None and _kind(schema.field(at).type) not in ("integer", "float"):
+        return None
+    if len(set(chosen)) < len(chosen):
+        return None
+    if kinds == ["text", "text"]:
+        return _from_text(batches(chosen), chosen)
+    if kinds == ["integer", "integer"]:
+        return _from_integers(batches(chosen), chosen)
+    return None
+
+
+def _kind(kind: Any) -> str:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+        return "text" if types.is_string(kind) or types.is_large_string(kind) else "other"
+    if types.is_string(kind) or types.is_large_string(kind):
+        return "text"
+    if types.is_integer(kind) and not types.is_uint64(kind):  # some of those are beyond int64
+        return "integer"
+    return "float" if types.is_float32(kind) or types.is_float64(kind) else "other"
+
+
+def _complete(batches: Iterator[Any], chosen: list[str]) -> Iterator[list[Any] | None]:
+    """Yield the chosen columns of every batch, or None in place of a batch in which a value is missing."""
+    for batch in batches:
+        columns = [batch.column(batch.schema.get_field_index(name)) for name in chosen]
+        yield None if any(column.null_count for column in columns) else columns
+
+
+def _from_text(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    codes = TextCodes(2)
+    weights: list[NDArray[Any]] = []
+    n_rows = 0
+    for columns in _complete(batches, chosen):
+        if columns is None:
+            return None
+        n_rows += len(columns[0])
+        codes.add([_text(column, pa.string()) for column in columns[:2]])
+        weights += [column.to_numpy().copy() for column in columns[2:]]
+    if not n_rows:
+        return None
+    (source, target), texts = codes.finish()
+    if compute.any(compute.match_substring_regex(texts, "^$|\\x00")).as_py():
+        return None  # numpy drops a NUL at the end of a text
+    names = texts.to_numpy(zero_copy_only=False).astype(str)
+    return EdgeRows(source, target, np.concatenate(weights) if weights else None, names, row_text)
+
+
+def _text(column: Any, kind: Any) -> Any:
+    """Return a column as plain text; a stored encoding may hold texts that no row has."""
+    return column.cast(kind) if column.type != kind else column
+
+
+def _from_integers(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:
+    parts: list[list[NDArray[Any]]] = []
+    for columns in _complete(batches, chosen):
+        if columns is None:
+            return None
+        parts.append([column.to_numpy().copy() for column in columns])
+    if not parts:
+        return None
+    source, target, *weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return encode_rows(source, target, weight[0] if weight else None, row_text)

@@ -1,0 +1,151 @@
+"""Large text files, read by pyarrow in batches; anything odd is left to the csv module."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import importlib.util
+import itertools
+import zlib
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.graph.delimited import COMMENTS, WHITESPACE, TextFile, separator_told
+from equigraph.graph.names import INTEGER, names_from_text
+from equigraph.graph.strict_bytes import StrictBytes
+from equigraph.graph.text_codes import TextCodes
+
+# Smaller files do not repay the time to load pyarrow.
+FAST_BYTES = 1_000_000
+# Bytes of a batch. The texts of a small one fit the processor's caches while they are encoded.
+BATCH = 1 << 20
+
+
+class Columns(NamedTuple):
+    """Columns of a text file.
+
+    Attributes
+    ----------
+    codes : list of ndarray of shape (n_rows,)
+        For each column of texts, positions in `texts`.
+    texts : ndarray of shape (n_texts,)
+        The distinct texts, as int64 if all are plain integers.
+    numbers : ndarray of shape (n_rows,) or None
+        The column of numbers.
+    """
+
+    codes: list[NDArray[np.int32]]
+    texts: NDArray[Any]
+    numbers: NDArray[np.float64] | None
+
+
+def is_for_pyarrow(file: TextFile) -> bool:
+    """Return whether a file is large enough for pyarrow, and pyarrow installed."""
+    return file.path.stat().st_size > FAST_BYTES and importlib.util.find_spec("pyarrow") is not None
+
+
+def read_columns(
+    file: TextFile, *, header: int | None, width: int, texts: tuple[int, ...], number: int | None
+) -> Columns | None:
+    """Read columns of a file with pyarrow, or return None if the csv module might read anything else.
+
+    Parameters
+    ----------
+    file : TextFile
+        The file.
+    header : int or None
+        Line of the header, if there is one.
+    width : int
+        Number of fields of every record.
+    texts : tuple of int
+        Columns to read as text.
+    number : int or None
+        Column to read as numbers.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    if not file.delimiter.isascii() or file.delimiter in '"\r\n':
+        return None
+    names = [f"c{k}" for k in range(width + file.n_empty)]
+    text = pa.dictionary(pa.int32(), pa.string())
+    kinds = {names[k]: text for k in texts}
+    if number is not None:
+        kinds[names[number]] = pa.float64()
+    codes, numbers, n_rows = TextCodes(len(texts)), [], 0
+    opener: Any = gzip.open if file.path.suffix.lower() == ".gz" else open
+    try:
+        with opener(file.path, "rb") as stream:
+            first = _first_record(stream, header)
+            if first is None:
+                return None
+            stream.seek(first)
+            checked = StrictBytes(stream, file.delimiter, all_columns=len(kinds) == len(names))
+            reader = csv.open_csv(
+                checked,
+                read_options=csv.ReadOptions(column_names=names, block_size=BATCH),
+                parse_options=csv.ParseOptions(delimiter=file.delimiter),
+                convert_options=csv.ConvertOptions(
+                    column_types=kinds, include_columns=list(kinds), null_values=[], strings_can_be_null=False
+                ),
+            )
+            with reader:
+                for batch in reader:
+                    n_rows += batch.num_rows
+                    codes.add([batch.column(k) for k in range(len(texts))])
+                    if number is not None:
+                        numbers.append(batch.column(len(texts)).to_numpy().copy())
+    except (pa.ArrowException, OSError, EOFError, zlib.error):
+        return None
+    if not n_rows or not checked.same(n_rows):
+        return None
+    encoded, distinct = codes.finish()
+    cleaned = _cleaned(distinct, file.delimiter)
+    if cleaned is None:
+        return None
+    values, place = cleaned
+    if place is not None:
+        encoded = [place[column] for column in encoded]
+    return Columns(encoded, values, np.concatenate(numbers) if numbers else None)
+
+
+def _first_record(stream: IO[bytes], header: int | None) -> int | None:
+    """Return where the data starts: behind byte order mark, the line sep=, comments on top and the header."""
+    marks = tuple(mark.encode() for mark in COMMENTS)
+    if stream.read(3) != codecs.BOM_UTF8:
+        stream.seek(0)
+    for line in itertools.count(1):
+        start = stream.tell()
+        content = stream.readline()
+        if b"\r" in content.rstrip(b"\r\n"):
+            return None  # lines that end in a return alone are counted otherwise
+        skip = content.startswith(marks) or not content.strip()
+        if line == 1 and separator_told(content[:8].decode("utf-8", "ignore")) is not None:
+            skip = True
+        if not content or not (skip or (header is not None and line <= header)):
+            return start
+    return None
+
+
+def _cleaned(texts: Any, delimiter: str) -> tuple[NDArray[Any], NDArray[np.int32] | None] | None:
+    """Return the texts without outer blanks and, where some then agree, the place of each among them.
+
+    Returns None where a text holds white space that only the csv module takes for a separator.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if compute.all(compute.match_substring_regex(texts, f"^({INTEGER})$")).as_py():
+        return texts.cast(pa.int64()).to_numpy(), None  # millions of integers never become Python objects
+    objects = texts.to_numpy(zero_copy_only=False)
+    if compute.all(compute.match_substring_regex(texts, "^[!-~]+$")).as_py():
+        return objects.astype(str), None
+    stripped = [text.strip() for text in objects]
+    if delimiter == WHITESPACE and any(len(text.split()) > 1 for text in stripped):
+        return None
+    place: dict[str, int] = {}
+    codes = [place.setdefault(text, len(place)) for text in stripped]
+    changed = len(place) < len(codes)
+    return names_from_text(list(place)), np.asarray(codes, dtype=np.int32) if changed else None
