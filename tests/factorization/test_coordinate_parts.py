@@ -182,3 +182,21 @@ def test_sweep_minimises_the_penalty_of_a_column_exactly(compiled, stiffness):
     shift = stiffness / 5 * (table @ (collect @ new))
     np.testing.assert_allclose(new, np.maximum(target - shift[codes], 0), atol=1e-9)
     assert (new == 0).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("has_slope", [True, False])
+def test_threads_sweep_to_the_same_bits(dtype, has_slope, monkeypatch):
+    rng = np.random.default_rng(0)
+    n, k = 1000, 3
+    H, AH, slope = (rng.random((n, k)).astype(dtype) for _ in range(3))
+    here = Panels(H, AH, slope if has_slope else None)
+    before = Panels(H * dtype(0.9), AH * dtype(0.9), slope if has_slope else None)
+    W = rng.random((k, k)) + np.eye(k)
+    model = Model(W, W @ H.T.astype(float) @ H @ W, np.zeros(k), np.full(k, 1e3), np.ones(k))
+    one = sweep(here, before, 0.5, None, model, True)
+    monkeypatch.setattr("equigraph.factorization.coordinate_kernels._THREADED_FROM", 10)
+    monkeypatch.setattr("equigraph.factorization.coordinate_kernels.most_threads", lambda: 3)
+    np.testing.assert_array_equal(sweep(here, before, 0.5, None, model, True), one)
+    plain = sweep(here, before, 0.5, None, model, False)
+    np.testing.assert_allclose(one, plain, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-4)

@@ -68,6 +68,24 @@ def test_svd_start_uses_the_largest_singular_values():
     )
 
 
+def test_a_few_passes_find_the_singular_values_of_a_large_graph(monkeypatch):
+    planted = eg.datasets.make_planted_graph(800, 4, mean_degree=30, mixing=0.1, random_state=1).adjacency
+    exact = np.linalg.svd(planted.toarray(), compute_uv=False)
+    monkeypatch.setattr("equigraph.factorization.starts._FEW_PASSES_FROM", 100)
+    found = largest_singular_values(planted, 8)
+    # Four values stand out, the others are in the bulk.
+    np.testing.assert_allclose(found[:4], exact[:4], rtol=1e-3)
+    np.testing.assert_allclose(found, exact[:8], rtol=0.1)
+    assert (found <= exact[:8] * (1 + 1e-12)).all()
+    np.testing.assert_array_equal(found, largest_singular_values(planted, 8))
+    # Fewer directions than columns: the rest is 0.
+    star = sparse.csr_array(np.eye(100)[[0] * 99 + [1]].T * 1.0)
+    star = star + star.T
+    np.testing.assert_allclose(
+        largest_singular_values(star, 5), np.linalg.svd(star.toarray(), compute_uv=False)[:5], atol=1e-9
+    )
+
+
 def test_singular_values_do_not_depend_on_the_unit_of_the_weights():
     sbm = eg.datasets.make_fair_sbm(300, 3, 2, random_state=1)
     plain = largest_singular_values(sbm.adjacency, 4)

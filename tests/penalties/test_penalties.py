@@ -87,6 +87,14 @@ def test_group_forms_are_the_penalty_on_group_sums(group_sizes, seed, self_pairs
         assert form.value(sums, squares) == pytest.approx(penalty.value(H), abs=1e-10)
 
 
+def test_very_many_groups_have_no_tables(monkeypatch):
+    codes = np.arange(12) % 4
+    assert Contrastive(codes).group_form() is not None
+    monkeypatch.setattr("equigraph.penalties.group.MOST_GROUPS", 3)
+    for penalty in (Contrastive(codes), Scatter(codes), GroupParity(codes), 2 * Scatter(codes)):
+        assert penalty.group_form() is None
+
+
 def test_a_penalty_beyond_groups_has_no_group_form():
     codes = np.array([0, 1, 0, 1])
     assert KeepApart([(0, 1)]).group_form() is None

@@ -1,12 +1,12 @@
 """Products with the adjacency: the only operation whose cost grows with the number of edges."""
 
 from equigraph.execution.products import (
+    FusedProduct,
     Product,
     SerialProduct,
-    ThreadedProduct,
     gram,
     product_of,
     single_blas_thread,
 )
 
-__all__ = ["Product", "SerialProduct", "ThreadedProduct", "gram", "product_of", "single_blas_thread"]
+__all__ = ["FusedProduct", "Product", "SerialProduct", "gram", "product_of", "single_blas_thread"]

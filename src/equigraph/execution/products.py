@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-# Below this many stored entries a product takes less time than handing it to a thread.
-_THREADED_FROM = 250_000
+from equigraph.execution.panels import entries_as, entries_of, row_blocks, rows_ahead
+from equigraph.execution.threads import most_threads, run_blocks
+
+# Fewer stored entries than this do not repay the time to load the compiler; fewer than that, handing them to threads.
+COMPILE_FROM, _THREADED_FROM = 30_000, 250_000
 # Rows per block when a float32 panel is summed in float64: the block stays in the cache.
 _GRAM_ROWS = 8192
 
@@ -55,6 +56,11 @@ class SerialProduct:
         """Number of nodes."""
         return int(self.adjacency.shape[0])
 
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the weights."""
+        return self.adjacency.dtype
+
     def __call__(self, panel: NDArray) -> NDArray:
         """Return A times the panel."""
         return self.adjacency @ panel
@@ -65,60 +71,72 @@ class SerialProduct:
         return float(np.einsum("i,i->", data, data, dtype=np.float64))
 
 
-class ThreadedProduct(SerialProduct):
-    """Products by several threads, each with a block of rows of about equally many stored entries.
+class FusedProduct(SerialProduct):
+    """Products by compiled loops and several threads; weights that are all equal are not read.
 
-    scipy's kernel lets other threads run, and a row is always summed by one of them in the same order: the result is
-    that of `SerialProduct` to the bit.
+    A row is always summed in the same order: the result does not depend on the number of threads.
 
     Parameters
     ----------
     adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency; the blocks are views of it.
-    n_threads : int
-        Number of blocks.
+        A validated adjacency.
+    n_threads : int, optional
+        By default as many as pay.
+
+    Examples
+    --------
+    >>> product = FusedProduct(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))
+    >>> product(np.array([[1.0], [2.0]])).ravel().tolist(), product.squared_norm()
+    ([6.0, 3.0], 18.0)
     """
 
-    def __init__(self, adjacency: sparse.csr_array, n_threads: int):
+    def __init__(self, adjacency: sparse.csr_array, n_threads: int | None = None):
         super().__init__(adjacency)
-        shares = np.linspace(0, adjacency.nnz, n_threads + 1)[1:-1]
-        cuts = [0, *np.searchsorted(adjacency.indptr, shares).tolist(), self.n_nodes]
-        self._blocks = [_rows(adjacency, low, high) for low, high in itertools.pairwise(cuts)]
-        self._threads = ThreadPoolExecutor(max(n_threads - 1, 1))
+        self.entries = entries_of(adjacency)
+        if n_threads is None:
+            n_threads = most_threads() if adjacency.nnz >= _THREADED_FROM else 1
+        self.n_threads = n_threads
+
+    @cached_property
+    def blocks(self) -> NDArray[np.int64]:
+        """Where the blocks of rows start that threads share."""
+        return row_blocks(self.entries.indptr)
 
     def __call__(self, panel: NDArray) -> NDArray:
         """Return A times the panel."""
-        others = [self._threads.submit(block.__matmul__, panel) for block in self._blocks[1:]]
-        return np.concatenate([self._blocks[0] @ panel, *(other.result() for other in others)])
+        from equigraph.execution.kernels import product_rows
 
+        dtype = np.result_type(panel.dtype, self.adjacency.dtype)
+        if panel.ndim != 2 or dtype not in (np.float32, np.float64) or panel.shape[1] == 0:
+            return super().__call__(panel)
+        panel = np.ascontiguousarray(panel, dtype=dtype)
+        entries = entries_as(self.entries, dtype)
+        out = np.empty((self.n_nodes, panel.shape[1]), dtype=dtype)
+        cuts, ahead = self.blocks, rows_ahead(panel)
 
-def _rows(adjacency: sparse.csr_array, low: int, high: int) -> sparse.csr_array:
-    start, stop = adjacency.indptr[low], adjacency.indptr[high]
-    arrays = (
-        adjacency.data[start:stop],
-        adjacency.indices[start:stop],
-        adjacency.indptr[low : high + 1] - start,
-    )
-    return sparse.csr_array(arrays, shape=(high - low, adjacency.shape[1]))
+        def loop(first: int, last: int) -> None:
+            product_rows(entries, panel, out, cuts[first], cuts[last], ahead)
+
+        run_blocks(loop, cuts.size - 1, self.n_threads)
+        return out
+
+    def squared_norm(self) -> float:
+        """Return the squared Frobenius norm of A, in double precision."""
+        if self.entries.data is not None:
+            return super().squared_norm()
+        return float(self.adjacency.nnz * np.float64(self.entries.scale) ** 2)
 
 
 def product_of(adjacency: sparse.csr_array) -> SerialProduct:
-    """Return products with the adjacency by as many threads as are worth it.
+    """Return products with the adjacency: by compiled loops where the graph is large enough to repay loading them.
 
     Examples
     --------
     >>> type(product_of(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))).__name__
     'SerialProduct'
     """
-    n_threads = min(_available_cores(), 8)
-    if adjacency.nnz < _THREADED_FROM or n_threads < 2:
-        return SerialProduct(adjacency)
-    return ThreadedProduct(adjacency, n_threads)
-
-
-def _available_cores() -> int:
-    # A container may give fewer cores than the machine has.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    large = adjacency.nnz >= COMPILE_FROM and adjacency.dtype in (np.float32, np.float64)
+    return FusedProduct(adjacency) if large else SerialProduct(adjacency)
 
 
 def gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:

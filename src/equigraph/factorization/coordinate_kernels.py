@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.execution.threads import most_threads, run_blocks
 from equigraph.factorization import interaction
 
 # Most Newton steps for the group sums of one column; close to the minimum one or two are enough.
 NEWTON_STEPS = 8
-# Fewer entries of H than this do not repay the time to load the compiler.
-COMPILE_FROM = 20_000
+# Fewer entries of H than this do not repay the time to load the compiler; fewer than that, handing them to threads.
+COMPILE_FROM, _THREADED_FROM = 20_000, 500_000
 
 
 # Nodes that the compiled loops treat together.
@@ -101,14 +102,15 @@ def _target(H: NDArray, pull: NDArray, model: Model, column: int) -> NDArray:
     return H[:, column] - (gradient + 0.5 * model.force[column] * H[:, column]) / model.step[column]
 
 
-def _sweep_blocks(H, AH, slope, before, extrapolation, has_slope, W, BB, force, step, stiffness):
+def _sweep_blocks(
+    H, AH, slope, before, extrapolation, has_slope, W, BB, force, step, stiffness, out, first, last
+):
     # Blocks of nodes, transposed: the innermost loops run over nodes and become vector instructions.
     n_nodes, k = H.shape
     H_before, AH_before, slope_before = before
-    out = np.empty_like(H)
     Y, pull, slopes = np.zeros((k, BLOCK)), np.zeros((k, BLOCK)), np.zeros((k, BLOCK))
     gradient = np.zeros(BLOCK)
-    for start in range(0, n_nodes, BLOCK):
+    for start in range(first * BLOCK, min(last * BLOCK, n_nodes), BLOCK):
         size = min(BLOCK, n_nodes - start)
         _load(H, AH, H_before, AH_before, extrapolation, W, start, size, Y, pull)
         if has_slope:
@@ -122,7 +124,6 @@ def _sweep_blocks(H, AH, slope, before, extrapolation, has_slope, W, BB, force, 
                 _add_multiple(Y[m], -1.0 / step[m], gradient)
             _clip(Y[m])
         _transpose(Y, out[start : start + size])
-    return out
 
 
 def _sweep_columns(H, AH, sums, before, extrapolation, codes, table, W, BB, force, step, stiffness, n_newton):
@@ -270,8 +271,9 @@ def _solve(system, vector):
 @cache
 def compiled() -> SimpleNamespace:
     """Return the compiled loops: ``blocks``, ``columns`` and ``interaction``."""
-    from numba import njit
     from numba.extending import overload, register_jitable
+
+    from equigraph.compilation import compiled as compile_loop
 
     of_interaction = (interaction._strongest_other, interaction._best_entry)
     of_sweeps = (_add_multiple, _clip, _extrapolate, _transpose, _load, _gradient)
@@ -280,9 +282,9 @@ def compiled() -> SimpleNamespace:
         register_jitable(helper)
     overload(interaction._add_outer)(lambda image, factor, left, right: interaction._add_outer_loops)
     return SimpleNamespace(
-        blocks=njit(cache=True)(_sweep_blocks),
-        columns=njit(cache=True)(_sweep_columns),
-        interaction=njit(cache=True)(interaction.interaction_sweeps),
+        blocks=compile_loop(_sweep_blocks),
+        columns=compile_loop(_sweep_columns),
+        interaction=compile_loop(interaction.interaction_sweeps),
     )
 
 
@@ -310,11 +312,18 @@ def _compiled_sweep(
 ) -> NDArray:
     if groups is not None:
         return compiled().columns(*here, before[:2], extrapolation, *groups, *model, NEWTON_STEPS)
-    if here.image is None:
+    has_slope = here.image is not None
+    if not has_slope:
         # The loops want arrays of one type; these are not read.
         here, before = here._replace(image=here.H), before._replace(image=before.H)
-        return compiled().blocks(*here, tuple(before), extrapolation, False, *model)
-    return compiled().blocks(*here, tuple(before), extrapolation, True, *model)
+    out, loop = np.empty_like(here.H), compiled().blocks
+
+    def sweep_blocks(first: int, last: int) -> None:
+        loop(*here, tuple(before), extrapolation, has_slope, *model, out, first, last)
+
+    n_threads = most_threads() if out.size >= _THREADED_FROM else 1
+    run_blocks(sweep_blocks, -(-out.shape[0] // BLOCK), n_threads)
+    return out
 
 
 def ahead(here: NDArray, before: NDArray, extrapolation: float) -> NDArray:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.callbacks import Notifier
-from equigraph.execution import Product, gram
+from equigraph.execution import FusedProduct, Product, gram
 from equigraph.factorization.objective import reconstruction_error
 from equigraph.penalties import Penalty, WeightedSum
 
@@ -190,42 +190,121 @@ def multiplicative_updates(
     When L is symmetric the objective never rises. For the contrastive penalty on unequal groups it can, and
     can fall without bound, since L is neither symmetric nor positive semidefinite there.
     """
-    steps = PanelSteps(product, H, penalty or WeightedSum([]))
+    penalty = penalty or WeightedSum([])
+    limits: dict[str, Any] = {"tol": tol, "fit_interaction": fit_interaction}
     notify = notify or Notifier()
-    return iterate(steps, W, max_iter=max_iter, tol=tol, fit_interaction=fit_interaction, notify=notify)
+    form = penalty.group_form() if isinstance(product, FusedProduct) else None
+    if isinstance(product, FusedProduct) and (form is not None or is_nothing(penalty)):
+        from equigraph.factorization.fused import FusedRun
+
+        return run_to_end(FusedRun(product, H, W, form, **limits), max_iter=max_iter, notify=notify)
+    steps = PanelSteps(product, H, penalty)
+    return iterate(steps, W, max_iter=max_iter, notify=notify, **limits)
+
+
+def is_nothing(penalty: Penalty) -> bool:
+    """Return whether a penalty is a sum without terms."""
+    return isinstance(penalty, WeightedSum) and not penalty.weighted
+
+
+class Run(Protocol):
+    """Updates on their way, of H and W.
+
+    Attributes
+    ----------
+    change : float
+        Relative change of H in the last iteration, where it is needed.
+    status : Status or None
+        CONVERGED or DIVERGED once the run has come to such an end.
+    chunk : int
+        How many iterations may be done at once.
+    """
+
+    change: float
+    status: Status | None
+    chunk: int
+
+    @property
+    def W(self) -> NDArray[np.float64]:
+        """The last finite W."""
+
+    def go(self, count: int) -> NDArray[np.float64]:
+        """Do some iterations, and return the objective after each; fewer when the run ended."""
+
+    def membership(self) -> NDArray:
+        """Return the last finite H."""
+
+
+class SteppedRun:
+    """A run whose rows live wherever the steps keep them.
+
+    Parameters
+    ----------
+    steps : Steps
+        The rows.
+    W : ndarray of shape (k, k)
+        Start; it is not changed.
+    tol : float
+        Change of H at which the run ends; 0 is never.
+    fit_interaction : bool
+        Whether W is updated.
+    """
+
+    chunk = 1
+
+    def __init__(self, steps: Steps, W: NDArray, *, tol: float, fit_interaction: bool):
+        self._steps, self._tol, self._fit_interaction = steps, tol, fit_interaction
+        self._squared_norm = steps.squared_norm()
+        self._sums = steps.start()
+        self.W = W.astype(np.float64)
+        self.change = float("nan")
+        self.status: Status | None = None
+
+    def membership(self) -> NDArray:
+        """Return the last finite H."""
+        return self._steps.membership()
+
+    def go(self, count: int) -> NDArray[np.float64]:
+        """Do one iteration, whatever the count, and return the objective after it."""
+        size = float(np.trace(self._sums.HH))
+        # Overflow is not an accident here but the documented fate of a weight that is too large.
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = self._sums = self._steps.advance(self.W, self._sums.HH)
+            W = update_interaction(self.W, sums.HAH, sums.HH) if self._fit_interaction else self.W
+            objective = reconstruction_error(self._squared_norm, sums.HAH, sums.HH, W) + sums.penalty
+        if not (np.isfinite(objective) and np.isfinite(W).all()):
+            self._steps.back()
+            self.status = Status.DIVERGED
+            return np.zeros(0)
+        self.W = W
+        if self._tol > 0:
+            self.change = float(np.sqrt(sums.moved / max(size, np.finfo(float).tiny)))
+            if self.change < self._tol:
+                self.status = Status.CONVERGED
+        return np.array([objective])
 
 
 def iterate(
     steps: Steps, W: NDArray, *, max_iter: int, tol: float, fit_interaction: bool, notify: Notifier
 ) -> Factors:
     """Run the updates to their end, wherever the rows of H live; see `multiplicative_updates`."""
-    squared_norm = steps.squared_norm()
-    W = W.astype(np.float64)
-    sums = steps.start()
+    run = SteppedRun(steps, W, tol=tol, fit_interaction=fit_interaction)
+    return run_to_end(run, max_iter=max_iter, notify=notify)
+
+
+def run_to_end(run: Run, *, max_iter: int, notify: Notifier) -> Factors:
+    """Iterate until the run ends by itself, somebody stops it, or ``max_iter`` is reached."""
     history: list[float] = []
-    status, change = Status.MAX_ITER, float("nan")
-    for step in range(1, max_iter + 1):
-        size = float(np.trace(sums.HH))
-        # Overflow is not an accident here but the documented fate of a weight that is too large.
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = steps.advance(W, sums.HH)
-            W_new = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
-            objective = reconstruction_error(squared_norm, sums.HAH, sums.HH, W_new) + sums.penalty
-        if not (np.isfinite(objective) and np.isfinite(W_new).all()):
-            steps.back()
-            status = Status.DIVERGED
-            break
-        W = W_new
-        history.append(objective)
-        if tol > 0:
-            change = float(np.sqrt(sums.moved / max(size, np.finfo(float).tiny)))
-        if notify("factorization", step, max_iter, objective):
-            status = Status.STOPPED
-            break
-        if tol > 0 and change < tol:
-            status = Status.CONVERGED
-            break
-    return Factors(steps.membership(), W, np.asarray(history), change, status)
+    status: Status | None = None
+    # Who listens hears of every iteration when it is done, and may end the run with what it had then.
+    most = 1 if notify.callbacks else run.chunk
+    while status is None and len(history) < max_iter:
+        for objective in run.go(min(most, max_iter - len(history))).tolist():
+            history.append(objective)
+            if notify("factorization", len(history), max_iter, objective):
+                status = Status.STOPPED
+        status = status or run.status
+    return Factors(run.membership(), run.W, np.asarray(history), run.change, status or Status.MAX_ITER)
 
 
 def update_membership(

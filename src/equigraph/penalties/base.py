@@ -174,7 +174,9 @@ class WeightedSum(Penalty):
 
     def group_form(self) -> GroupForm | None:
         """Return the weighted sum of the tables, where all terms have them and the same groups."""
-        forms = [penalty.group_form() for _, penalty in self.weighted]
+        # A penalty of one's own need not know of tables.
+        makers = [getattr(penalty, "group_form", None) for _, penalty in self.weighted]
+        forms = [None if make is None else make() for make in makers]
         first = forms[0] if forms else None
         if first is None:
             return None

@@ -11,6 +11,9 @@ from equigraph.groups.sums import indicator
 from equigraph.penalties.base import GroupForm, Penalty, PenaltyTerms
 from equigraph.words import count
 
+# Tables of more groups than this would cost more than the arrays with a row per node that they replace.
+MOST_GROUPS = 1024
+
 
 class _GroupPenalty(Penalty):
     """A penalty whose products only depend on the group of a node (and on the node's own row)."""
@@ -105,8 +108,10 @@ class Contrastive(_GroupPenalty):
         """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
         return max(float(self._spectrum()[-1]), 0.0)
 
-    def group_form(self) -> GroupForm:
-        """Return both products as tables on group sums."""
+    def group_form(self) -> GroupForm | None:
+        """Return both products as tables on group sums, or None for very many groups."""
+        if self.groups.n_groups > MOST_GROUPS:
+            return None
         others = 1 - np.eye(self.groups.n_groups)
         own = np.zeros(self.groups.n_groups) if self.self_pairs else -self._per_same.ravel()
         return GroupForm(self.groups.codes, np.diag(self._per_same.ravel()), self._per_other * others, own)
@@ -184,8 +189,10 @@ class Scatter(_GroupPenalty):
         """Return 1: the penalty is the squared length of a projection of H."""
         return 1.0
 
-    def group_form(self) -> GroupForm:
-        """Return both products as tables on group sums."""
+    def group_form(self) -> GroupForm | None:
+        """Return both products as tables on group sums, or None for very many groups."""
+        if self.groups.n_groups > MOST_GROUPS:
+            return None
         m, n = self.groups.n_groups, self.groups.n_nodes
         return GroupForm(
             self.groups.codes, np.diag(1 / self._sizes.ravel()), np.full((m, m), 1 / n), np.zeros(m)
@@ -263,8 +270,10 @@ class GroupParity(_GroupPenalty):
         roots = np.sqrt(self._sizes)
         return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
 
-    def group_form(self) -> GroupForm:
-        """Return both products as tables on group sums."""
+    def group_form(self) -> GroupForm | None:
+        """Return both products as tables on group sums, or None for very many groups."""
+        if self.groups.n_groups > MOST_GROUPS:
+            return None
         above, below = np.maximum(self._table, 0), np.maximum(-self._table, 0)
         return GroupForm(self.groups.codes, above, below, np.zeros(self.groups.n_groups))
 

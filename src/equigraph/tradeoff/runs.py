@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,27 +59,58 @@ class Runs:
     stopped: bool = False
 
 
+@contextmanager
+def _noted(notes: list[tuple[type[Warning], str]]) -> Iterator[None]:
+    """Collect warnings instead of showing them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    notes += [(warning.category, " ".join(str(warning.message).split())) for warning in caught]
+
+
 def _solve(
     model: GraphClusterer, graph: Graph, seed: int, values: tuple[float, ...], notify: Any
 ) -> tuple[list[NDArray[np.intp]], list[tuple[type[Warning], str]]]:
     """Return the labels for each value, and the warnings; runs in any process."""
     model = clone(model).set_params(random_state=seed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    notes: list[tuple[type[Warning], str]] = []
+    with _noted(notes):
         if hasattr(model, "_fit_dial"):
             found = model._fit_dial(model._prepare(graph, None), values, notify)
         else:
             found = [model.set_params(fairness=value).fit(graph).labels_ for value in values]
-    notes = [(warning.category, " ".join(str(warning.message).split())) for warning in caught]
     return [np.asarray(labels, dtype=np.intp) for labels in found], notes
 
 
-def _results(sweep: Sweep, watch: Watch) -> Iterator[Any]:
-    """Yield what each task gives, in order."""
+def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Any]] | None:
+    """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
+    tasks = sweep.tasks()
+    if not hasattr(sweep.model, "_fit_together") or len(tasks) < 2:
+        return None
+    problem = clone(sweep.model).set_params(fairness=max(sweep.values))._prepare(sweep.graph, None)
+    models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, (value,) in tasks]
+    ready = sweep.model._fit_together(problem, models)
+    return None if ready is None else _labels_of(ready)
+
+
+def _labels_of(ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    for place, finish in ready:
+        notes: list[tuple[type[Warning], str]] = []
+        with _noted(notes):
+            labels = finish().labels_
+        yield place, ([np.asarray(labels, dtype=np.intp)], notes)
+
+
+def _results(sweep: Sweep, watch: Watch) -> Iterator[tuple[int, Any]]:
+    """Yield the places of tasks, and what each gives, as they are done."""
     tasks = sweep.tasks()
     if sweep.n_jobs in (None, 1):
-        for seed, values in tasks:
-            yield _solve(sweep.model, sweep.graph, seed, values, watch)
+        together = _solve_together(sweep)
+        if together is not None:
+            yield from together
+            return
+        for place, (seed, values) in enumerate(tasks):
+            yield place, _solve(sweep.model, sweep.graph, seed, values, watch)
         return
     from joblib import Parallel, delayed, effective_n_jobs
 
@@ -86,26 +118,32 @@ def _results(sweep: Sweep, watch: Watch) -> Iterator[Any]:
     size = 2 * effective_n_jobs(sweep.n_jobs)
     with Parallel(n_jobs=sweep.n_jobs) as pool:
         for start in range(0, len(tasks), size):
-            yield from pool(
+            done = pool(
                 delayed(_solve)(sweep.model, sweep.graph, seed, values, Notifier())
                 for seed, values in tasks[start : start + size]
             )
+            yield from enumerate(done, start)
 
 
 def run_sweep(sweep: Sweep, watch: Watch) -> Runs:
     """Return the labels of every task that was done; at least one is."""
     runs, tasks = Runs(), sweep.tasks()
+    found_by_place: dict[int, Any] = {}
     watch.notify(sweep.stage, 0, len(tasks))
-    for (seed, values), (found, notes) in zip(tasks, _results(sweep, watch), strict=True):
-        # A method that was stopped halfway may have fewer labels than values.
-        for value, labels in zip(values, found, strict=not watch.stop):
-            runs.labels.setdefault(value, []).append((seed, labels))
+    for place, (found, notes) in _results(sweep, watch):
+        found_by_place[place] = found
         runs.notes += notes
         runs.n_done += 1
         halfway = watch.stop
         if watch(sweep.stage, runs.n_done, len(tasks)):
             runs.stopped = halfway or runs.n_done < len(tasks)
             break
+    for place in sorted(found_by_place):
+        seed, values = tasks[place]
+        # A method that was stopped halfway may have fewer labels than values.
+        for value, labels in zip(values, found_by_place[place], strict=not watch.stop):
+            runs.labels.setdefault(value, []).append((seed, labels))
+    runs.labels = {value: runs.labels[value] for value in sweep.values if value in runs.labels}
     return runs
 
 

@@ -1,0 +1,67 @@
+"""Compiled loops: how they are made, where they are kept, and a word to who waits for them the first time.
+
+numba compiles a loop when it is first called and keeps the result in a cache on disk: beside the package, in the user's
+cache folder where that is read-only, or where ``NUMBA_CACHE_DIR`` says. From the second run on they are only loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+MESSAGE = "equigraph: compiling (first run only)..."
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Return a function compiled by numba on first use: kept on disk, and free of the interpreter's lock.
+
+    Where no folder for the cache can be written it is compiled in every process.
+
+    Examples
+    --------
+    >>> @compiled
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
+    """
+    from numba import njit
+
+    watch_compiler()
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        return njit(nogil=True)(function)
+
+
+@cache
+def watch_compiler() -> None:
+    """Say once per process, on a terminal, that loops of this package are being compiled; loading them is silent.
+
+    Call it in any module with compiled loops before they run. Loops of other packages are not mentioned.
+    """
+    from numba.core import event
+
+    class Watch(event.Listener):
+        def on_start(self, event: Any) -> None:
+            if _is_ours(event.data["dispatcher"]):
+                announce()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Watch())
+
+
+def _is_ours(dispatcher: Any) -> bool:
+    module = getattr(getattr(dispatcher, "py_func", None), "__module__", None) or ""
+    return module.partition(".")[0] == __name__.partition(".")[0]
+
+
+@cache
+def announce() -> None:
+    """Write the message, once; nobody waits at a standard error that is no terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits

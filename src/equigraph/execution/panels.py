@@ -1,0 +1,167 @@
+"""Panels as the compiled loops want them: rows padded to whole vectors, and what the loops share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+# Bytes of a vector (see `equigraph.execution.vectors`) and of a cache line.
+UNIT, LINE = 32, 64
+# Work of a block of rows, in stored entries; a row counts as a few entries. Large enough to hide what a call costs.
+_BLOCK_WORK, _ROW_WORK = 2**17, 4
+# Panels beyond this size leave the caches near a core, and rows are asked for this many entries ahead; processors
+# guess the lines of long rows by themselves.
+_FAR_BYTES, _LONG_ROW, _AHEAD = 2**22, 256, 32
+
+
+class Entries(NamedTuple):
+    """The stored entries of a graph, or of a block of its rows.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64
+        Where rows start in ``indices``.
+    indices : ndarray of int32 or int64
+        Columns.
+    data : ndarray or None
+        Weights, or None where all are equal.
+    scale : floating
+        The weight where all are equal; its dtype is that of the panels.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray
+    data: NDArray | None
+    scale: np.floating
+
+
+class Tables(NamedTuple):
+    """The small tables of a multiplicative update; rows are as wide as those of H.
+
+    Attributes
+    ----------
+    right, middle : ndarray of shape (k, width)
+        W + W', and W'H'HW + WH'HW'.
+    positive, negative : ndarray of shape (m, width)
+        What the penalty adds to denominators and numerators of a group.
+    own : ndarray of shape (m,)
+        What a node's own row counts in ``positive``.
+    """
+
+    right: NDArray
+    middle: NDArray
+    positive: NDArray
+    negative: NDArray
+    own: NDArray
+
+
+class Totals(NamedTuple):
+    """What an update adds up over its rows, in double precision; column by column, so that all have H's width.
+
+    Attributes
+    ----------
+    HH : ndarray of shape (rows, width)
+        H'H; the rows are k rounded up to a multiple of 4.
+    sums, squares : ndarray of shape (m, width)
+        Sums of the entries of H, and of their squares, by group.
+    moved : ndarray of shape (1, width)
+        Squared change of H.
+    """
+
+    HH: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    moved: NDArray[np.float64]
+
+
+def padded_width(n_columns: int, dtype: np.dtype) -> int:
+    """Return the number of columns that makes rows whole vectors.
+
+    Examples
+    --------
+    >>> padded_width(5, np.dtype("float64")), padded_width(5, np.dtype("float32"))
+    (8, 8)
+    """
+    unit = UNIT // dtype.itemsize
+    return -(-n_columns // unit) * unit
+
+
+def empty_panel(n_rows: int, width: int, dtype: np.dtype) -> NDArray:
+    """Return an uninitialised panel whose rows start as well aligned as their width allows."""
+    spare = LINE // dtype.itemsize
+    memory = np.empty(n_rows * width + spare, dtype=dtype)
+    start = (-memory.ctypes.data % LINE) // dtype.itemsize
+    return memory[start : start + n_rows * width].reshape(n_rows, width)
+
+
+def pad(panel: NDArray, dtype: np.dtype | None = None) -> NDArray:
+    """Return a copy with zero columns added until rows are whole vectors.
+
+    Examples
+    --------
+    >>> pad(np.ones((2, 3))).tolist()
+    [[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0]]
+    """
+    dtype = np.dtype(dtype or panel.dtype)
+    out = empty_panel(panel.shape[0], padded_width(panel.shape[1], dtype), dtype)
+    out[:, : panel.shape[1]] = panel
+    out[:, panel.shape[1] :] = 0
+    return out
+
+
+def zero_totals(n_clusters: int, n_groups: int, width: int) -> Totals:
+    """Return totals of nothing."""
+    rows = -(-n_clusters // 4) * 4
+    groups = (n_groups, width)
+    return Totals(np.zeros((rows, width)), np.zeros(groups), np.zeros(groups), np.zeros((1, width)))
+
+
+def entries_of(adjacency: sparse.csr_array) -> Entries:
+    """Return the stored entries, without weights where all are equal, and with short indices while they fit.
+
+    Examples
+    --------
+    >>> entries_of(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))[2:]
+    (None, np.float64(3.0))
+    """
+    data = adjacency.data
+    even = data.size == 0 or bool((data == data[0]).all())
+    scale = data[0] if even and data.size else data.dtype.type(1)
+    short = adjacency.shape[1] <= np.iinfo(np.int32).max
+    indices = adjacency.indices.astype(np.int32 if short else np.int64, copy=False)
+    return Entries(adjacency.indptr.astype(np.int64, copy=False), indices, None if even else data, scale)
+
+
+def entries_as(entries: Entries, dtype: np.dtype) -> Entries:
+    """Return the entries with weights of another dtype; the same arrays where nothing changes."""
+    data = None if entries.data is None else entries.data.astype(dtype, copy=False)
+    return entries._replace(data=data, scale=np.dtype(dtype).type(entries.scale))
+
+
+def row_blocks(indptr: NDArray, *, bytes_per_block: int = 0, most_bytes: int = 2**26) -> NDArray[np.int64]:
+    """Return where blocks of rows of about equal work start, and the number of rows at the end.
+
+    They only depend on the graph, and on what has to be kept for each block, so that sums over blocks that are added
+    in their order do not depend on the number of threads.
+
+    Examples
+    --------
+    >>> row_blocks(np.array([0, 2, 4])).tolist()
+    [0, 2]
+    """
+    n_rows = indptr.size - 1
+    work = np.asarray(indptr, dtype=np.int64) - indptr[0] + _ROW_WORK * np.arange(n_rows + 1)
+    most = max(1, most_bytes // max(bytes_per_block, 1))
+    n_blocks = int(np.clip(work[-1] // _BLOCK_WORK, 1, most))
+    cuts = np.searchsorted(work, work[-1] * np.arange(n_blocks + 1) // n_blocks)
+    cuts[0], cuts[-1] = 0, n_rows
+    return np.unique(cuts).astype(np.int64)
+
+
+def rows_ahead(panel: NDArray) -> int:
+    """Return how many entries ahead rows of a panel should be asked for; 0 where that would not pay."""
+    far, long_row = panel.nbytes > _FAR_BYTES, panel.shape[1] * panel.itemsize > _LONG_ROW
+    return _AHEAD if far and not long_row else 0

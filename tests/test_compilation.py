@@ -1,0 +1,112 @@
+"""Compiled loops: where they are kept, and what is said the first time."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import equigraph
+
+PROGRAM = """
+import numpy as np
+from scipy import sparse
+from equigraph.execution import FusedProduct
+print(FusedProduct(sparse.csr_array(np.ones((3, 3))))(np.ones((3, 4))).sum())
+"""
+
+
+def run_on_terminal(cache, program=PROGRAM):
+    """Run with standard error on a terminal; return standard output and what the terminal shows."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=theirs, env=environment, check=True
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # what Linux says at the end of a terminal
+        pass
+    os.close(ours)
+    return done.stdout.decode(), shown.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_the_first_run_says_that_it_compiles_and_the_second_does_not(tmp_path):
+    out, shown = run_on_terminal(tmp_path)
+    assert out.strip() == "36.0"
+    assert shown.count("compiling (first run only)") == 1
+    out, shown = run_on_terminal(tmp_path)
+    assert out.strip() == "36.0"
+    assert shown == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_loops_of_others_are_not_mentioned(tmp_path):
+    other = "import equigraph.execution.kernels, numba; print(numba.njit(lambda x: x + 1)(1))"
+    out, shown = run_on_terminal(tmp_path, other)
+    assert out.strip() == "2"
+    assert shown == ""
+
+
+def test_nothing_is_said_where_nobody_waits(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stderr == ""
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+def copy_without_room(folder):
+    """Copy the package, with a file where the folder of a module's cache would be."""
+    package = folder / "site" / "equigraph"
+    shutil.copytree(
+        Path(equigraph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?")
+    )
+    (package / "execution" / "__pycache__").write_text("")
+    return package.parent
+
+
+def run_copy(site, home):
+    environment = {**os.environ, "PYTHONPATH": str(site), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    program = PROGRAM + "import equigraph\nprint(equigraph.__file__)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
+    )
+    total, file = done.stdout.split()
+    assert Path(file).is_relative_to(site)
+    return total
+
+
+def test_a_package_folder_that_cannot_be_written_uses_the_users_cache(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    assert run_copy(copy_without_room(tmp_path), home) == "36.0"
+    assert list(home.rglob("*product_rows*.nbi"))
+
+
+def test_without_any_place_for_the_cache_it_still_runs(tmp_path):
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    assert run_copy(copy_without_room(tmp_path), blocker / "below") == "36.0"
+
+
+def test_nothing_is_compiled_or_loaded_for_a_small_graph():
+    program = (
+        "import sys, numpy as np, equigraph as eg\n"
+        "room = eg.datasets.make_classroom()\n"
+        "eg.IFairNMTF(3, random_state=0).fit(room.adjacency, sensitive_features=room.sensitive_features)\n"
+        "print('numba' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False", done.stderr
