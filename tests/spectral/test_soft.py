@@ -12,7 +12,12 @@ from equigraph.graph import check_adjacency
 from equigraph.metrics import clustering_accuracy
 from equigraph.spectral.constraints import group_constraint
 from equigraph.spectral.labels import spectral_labels
-from equigraph.spectral.soft import _leading_vectors, soft_fair_labels
+from equigraph.spectral.soft import (
+    _leading_vectors,
+    _quick_vectors,
+    quick_fair_labels,
+    soft_fair_labels,
+)
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +155,39 @@ def test_single_precision(planted):
     codes = codes_of(planted)
     labels = soft_fair_labels(planted.adjacency.astype(np.float32), codes, 5, strength=0.5, seed=0)
     assert clustering_accuracy(planted.target, labels) == 1.0
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.5])
+def test_quick_vectors_span_nearly_the_same_space(strength):
+    adjacency, _ = blocks([130, 140, 150], 0.3, 0.02, seed=2)
+    codes = np.arange(adjacency.shape[0]) % 3
+    vectors = _quick_vectors(adjacency, codes if strength else None, 3, strength, seed=0, n_steps=6)
+    _, expected = exact_vectors(adjacency, codes, 3, strength)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-4)
+    assert np.linalg.svd(vectors.T @ expected, compute_uv=False).min() > 1 - 1e-4
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-60, 1e60])
+def test_quick_labels_find_planted_fair_clusters(unit, planted):
+    scaled = planted.adjacency * unit
+    labels = quick_fair_labels(scaled, codes_of(planted), 5, strength=1.0, seed=0)
+    assert clustering_accuracy(planted.target, labels) > 0.99
+
+
+def test_quick_labels_use_all_clusters_and_place_nodes_without_edges(planted):
+    alone = sparse.csr_array((300, 300))
+    adjacency = sparse.csr_array(sparse.block_diag([planted.adjacency, alone]))
+    codes = np.concatenate([codes_of(planted), np.arange(300) % 5])
+    labels = quick_fair_labels(adjacency, codes, 40, strength=1.0, seed=0)
+    assert np.unique(labels).tolist() == list(range(40))
+    labels = quick_fair_labels(adjacency, codes, 5, strength=1.0, seed=0)
+    assert clustering_accuracy(planted.target, labels[:-300]) > 0.99
+
+
+def test_quick_labels_of_few_nodes_with_edges_are_the_careful_ones():
+    adjacency, _ = blocks([30, 40, 50], 0.5, 0.02, seed=1)
+    careful, quick = (
+        find(adjacency, None, 3, strength=0.0, seed=0) for find in (soft_fair_labels, quick_fair_labels)
+    )
+    np.testing.assert_array_equal(quick, careful)

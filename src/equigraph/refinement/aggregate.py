@@ -47,18 +47,20 @@ def first_level(adjacency: sparse.csr_array, codes: NDArray[np.intp], n_groups: 
 
 def aggregate(level: Level, labels: NDArray[np.int64]) -> Level:
     """Make one super-node of each cluster; labels are compact."""
+    from equigraph.refinement.large_kernels import collapse
+
     n_clusters = int(labels.max()) + 1
     graph = level.graph
-    rows = np.repeat(labels, np.diff(graph.indptr))
-    columns = labels[graph.indices]
-    between = rows != columns
+    # Labels are read at random, so they are kept short.
+    arrays = collapse(graph.indptr, graph.indices, graph.data, labels.astype(np.int32), n_clusters)
+    indptr, indices, data = arrays
+    # The transpose is the same graph, with its columns sorted.
+    coarse = sparse.csc_array((data, indices, indptr), shape=(n_clusters, n_clusters)).tocsr()
     index = graph.indices.dtype
-    pairs = (rows[between].astype(index), columns[between].astype(index))
-    summed = sparse.coo_array((graph.data[between], pairs), shape=(n_clusters, n_clusters)).tocsr()
     # One index type throughout, so that the kernels are compiled once.
     coarse = sparse.csr_array(
-        (summed.data, summed.indices.astype(index, copy=False), summed.indptr.astype(index, copy=False)),
-        shape=summed.shape,
+        (coarse.data, coarse.indices.astype(index, copy=False), coarse.indptr.astype(index, copy=False)),
+        shape=coarse.shape,
     )
     strength = _sums(labels, level.strength, n_clusters)
     counts = group_sums(level.counts, labels, n_clusters).astype(np.int64)

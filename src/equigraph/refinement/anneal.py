@@ -94,7 +94,7 @@ def transfer(sites: Any, table: Any, node: int, source: int, target: int) -> int
     return moved
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def anneal(
     sites: Any,
     labels: Any,

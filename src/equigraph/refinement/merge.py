@@ -51,7 +51,7 @@ def best_pair(
     return first, second, best_q, best_n
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def merge_pairs(between: Any, volume: Any, table: Any, n_least: int, n_most: int, terms: Any) -> Any:
     """Merge the best pair of clusters, connected or not, again and again, also where the objective falls.
 

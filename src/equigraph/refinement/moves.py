@@ -37,7 +37,7 @@ class Sites(NamedTuple):
     data: NDArray[np.float64]
     strength: NDArray[np.float64]
     counts: NDArray[np.int64]
-    bounds: NDArray[np.int64]
+    bounds: NDArray[np.integer]
 
 
 class Clusters(NamedTuple):
@@ -106,7 +106,7 @@ def better(dq: float, dn: float, best_q: float, best_n: float, fairness: float) 
     return (1.0 - fairness) * (dq - best_q) + fairness * (dn - best_n) > TOLERANCE
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def start(sites: Any, labels: Any, n_slots: int, terms: Any) -> Any:
     """Return the clusters of labels in ``range(n_slots)``; slots without a node are free."""
     n_groups = sites.counts.shape[1]
@@ -244,7 +244,7 @@ def candidates(
     return count + 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def move_nodes(
     sites: Any,
     clusters: Any,
@@ -309,7 +309,7 @@ def move_nodes(
             return n_moves, gain_q, gain_n
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def absorb(sites: Any, clusters: Any, terms: Any, order: Any, n_wanted: int) -> None:
     """Merge single super-nodes, in ``order``, into the best cluster next to each, until ``n_wanted`` stay.
 

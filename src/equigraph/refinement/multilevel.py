@@ -44,7 +44,7 @@ def terms_of(objective: Objective) -> Terms:
     )
 
 
-def sites_of(level: Level, bounds: NDArray[np.int64] | None = None) -> Sites:
+def sites_of(level: Level, bounds: NDArray[np.integer] | None = None) -> Sites:
     """Return the level in the form that compiled code takes."""
     from equigraph.refinement.moves import Sites
 

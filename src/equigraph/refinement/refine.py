@@ -18,8 +18,8 @@ from equigraph.groups.encode import as_column, is_missing, unique_values
 from equigraph.numbering import number_by_size
 from equigraph.parameters import Choice, Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
+from equigraph.refinement.large import make_search
 from equigraph.refinement.objective import NOTIONS
-from equigraph.refinement.search import Search
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,18 @@ class Refiner:
     ----------
     effort : float, default=1
         Multiplies the length of the search. 0 only climbs from the starts.
+    n_runs : int, default=1
+        How often the search is repeated, from other random labels; what it has found so far stays.
     """
 
     effort: float = 1.0
+    n_runs: int = 1
 
     def refine(
         self, problem: LabelProblem, values: Sequence[float], starts: Iterable[NDArray], notify: Notifier
     ) -> list[NDArray]:
         """Return labels for every value of the dial; see `RefinerLike`."""
-        search = Search(
+        search = make_search(
             problem.adjacency,
             problem.codes,
             problem.n_clusters,
@@ -72,7 +75,7 @@ class Refiner:
             effort=self.effort,
             seed=problem.seed,
         )
-        return search.solve(values, starts, notify)
+        return search.solve(values, starts, notify, self.n_runs)
 
 
 def refine_labels(

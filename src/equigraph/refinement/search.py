@@ -28,11 +28,11 @@ ANCHORS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.8)
 TOLERANCE = 0.01
 # A single value of the dial, however high, is searched for here: beyond the knee of the trade-off a search from scratch
 # finds fair clusters without cohesion, whereas cohesive ones can be carried on to any higher value.
-_KNEE = 0.2
+KNEE = 0.2
 # What was found at lower values is carried on to these.
 _RAISED = (0.4, 0.6, 0.8, 0.95, 1.0)
 # Beyond this value of the dial the annealing itself would not see Q any more.
-_HIGHEST = 0.97
+HIGHEST = 0.97
 # Proposals of one search from scratch at effort 1: this many per node and cluster, or at least so many; fewer where
 # nodes have more edges than this, because a proposal costs a pass over the edges of a node.
 _STEPS, _LEAST_STEPS, _EDGES = 4, 80_000, 40
@@ -48,8 +48,8 @@ def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
     In another unit the same weights differ in their last digit, which would break ties differently and send the search
     elsewhere. Rounded, they are the same to the bit.
     """
-    data = adjacency.data.astype(np.float64)
-    if data.size == 0:
+    data = adjacency.data.astype(np.float64, copy=False)
+    if data.size == 0 or (data.dtype == adjacency.dtype and data.min() == data.max() == 1):
         return adjacency
     mantissa, exponent = np.frexp(data / data.max())
     data = np.ldexp(np.round(mantissa * 2.0**40), exponent - 40)
@@ -122,12 +122,24 @@ class Search:
             resolution=1.0,
         )
         least, most = check_size_bounds(size_bounds, n, n_clusters)
-        self.cohesion = replace(objective, least=least, most=most)
-        self.n_nodes, self.n_clusters, self.n_groups = n, n_clusters, n_groups
+        ground = first_level(adjacency, codes, n_groups)
+        self._begin(ground, replace(objective, least=least, most=most), n_clusters, effort, seed)
+
+    @classmethod
+    def on_level(
+        cls, level: Level, objective: Objective, n_clusters: int, *, effort: float = 1.0, seed: int = 0
+    ) -> Search:
+        """Return a search on a graph of super-nodes; the objective is that of the nodes inside them."""
+        search = cls.__new__(cls)
+        search._begin(level, replace(objective, least=1, most=objective.n_nodes), n_clusters, effort, seed)
+        return search
+
+    def _begin(self, ground: Level, cohesion: Objective, n_clusters: int, effort: float, seed: int) -> None:
+        self.ground, self.cohesion = ground, cohesion
+        self.n_nodes, self.n_clusters, self.n_groups = ground.n_nodes, n_clusters, ground.counts.shape[1]
         self.effort = effort
         self.rng = np.random.default_rng(seed)
         self.pool = Pool()
-        self.ground = first_level(adjacency, codes, n_groups)
         self._levels: list[tuple[Level, NDArray | None]] | None = None
 
     def at(self, fairness: float) -> Objective:
@@ -162,7 +174,7 @@ class Search:
 
     def from_scratch(self, fairness: float, top: int = 1, hot: float = 0.5, share: float = 1.0) -> NDArray:
         """Anneal random labels of a coarse level, and refine them level by level down to the nodes."""
-        fairness = min(fairness, _HIGHEST)
+        fairness = min(fairness, HIGHEST)
         levels = self.levels()
         top = min(top, len(levels) - 1)
         labels = self._random_labels(levels[top][0])
@@ -175,7 +187,7 @@ class Search:
 
     def merged(self, fairness: float) -> NDArray:
         """Merge what local moves on modularity found into k clusters, and improve that on the nodes."""
-        fairness = min(fairness, _HIGHEST)
+        fairness = min(fairness, HIGHEST)
         levels = self.levels()
         top = levels[-1][0]
         start = np.arange(top.n_nodes, dtype=np.int64)
@@ -189,7 +201,7 @@ class Search:
         """Kick labels out of their local optimum and let them settle again."""
         from equigraph.refinement.anneal import kick
 
-        fairness = min(fairness, _HIGHEST)
+        fairness = min(fairness, HIGHEST)
         sites = sites_of(self.ground)
         kicked = kick(sites, labels.astype(np.int64), self.n_clusters, self.cohesion.least, self._seed())
         n_steps = self._n_steps(_KICK / np.cbrt(self.effort))
@@ -198,14 +210,14 @@ class Search:
 
     def improve(self, labels: NDArray, fairness: float) -> NDArray:
         """Anneal labels at a low temperature, which keeps their structure, and climb."""
-        fairness = min(fairness, _HIGHEST)
+        fairness = min(fairness, HIGHEST)
         return self.climb(
             self._anneal(self.ground, labels, fairness, self._n_steps(0.25), hot=0.06), fairness
         )
 
     def rise(self, labels: NDArray, fairness: float) -> NDArray:
         """Take random moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
-        fairness = min(fairness, _HIGHEST)
+        fairness = min(fairness, HIGHEST)
         n_steps = self._n_steps(0.25, effort=1.0)
         return self.climb(self._anneal(self.ground, labels, fairness, n_steps, hot=0.0), fairness)
 
@@ -230,7 +242,11 @@ class Search:
         return self._within_bounds(labels)
 
     def solve(
-        self, values: Sequence[float], starts: Iterable[NDArray] = (), notify: Notifier | None = None
+        self,
+        values: Sequence[float],
+        starts: Iterable[NDArray] = (),
+        notify: Notifier | None = None,
+        n_runs: int = 1,
     ) -> list[NDArray]:
         """Return labels for every value of the dial, all found together.
 
@@ -242,6 +258,8 @@ class Search:
             Labels from elsewhere that take part in the search, with any number of clusters.
         notify : Notifier, optional
             Told after every search; when it asks to stop, the best labels so far are returned.
+        n_runs : int, default=1
+            How often all is searched and perturbed; further runs go on with the pool of those before.
         """
         notify = notify or Notifier()
         anchors = self._anchors(values)
@@ -253,7 +271,7 @@ class Search:
             else:
                 for value in values:
                     self.add(self.rise(exact, value))
-        plan = self._plan(values, anchors) if self.effort else []
+        plan = [step for _ in range(n_runs) for step in self._plan(values, anchors)] if self.effort else []
         if not self.pool.labels and not plan:
             self.add(self.merged(anchors[0]))
         for step, (task, fairness) in enumerate(plan, start=1):
@@ -292,7 +310,7 @@ class Search:
         if self.n_groups == 1:
             return [0.0]
         if len(values) == 1:
-            return [min(values[0], _KNEE)]
+            return [min(values[0], KNEE)]
         return [anchor for anchor in ANCHORS if anchor <= max(max(values), 0.3)]
 
     def _plan(self, values: Sequence[float], anchors: Sequence[float]) -> list[tuple[str, float]]:
@@ -311,7 +329,7 @@ class Search:
         return plan + [("perturb", values[position]) for position in self.rng.permutation(order)]
 
     def _unbounded(self, objective: Objective) -> Objective:
-        return replace(objective, least=1, most=self.n_nodes)
+        return replace(objective, least=1, most=self.cohesion.n_nodes)
 
     def _within_bounds(self, labels: NDArray) -> NDArray[np.int64]:
         return within_bounds(self.ground, labels, self.n_clusters, self.cohesion.least, self.cohesion.most)

@@ -1,0 +1,83 @@
+"""Few parts of a large graph: a level small enough to search on as long as one likes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.refinement.aggregate import Level, aggregate, compact
+from equigraph.refinement.multilevel import sites_of
+
+# Passes of the propagation. After two, hardly any node still changes its part.
+_PASSES = 2
+# Small parts that are left over are packed when there are this many times as many parts as wanted.
+_EXCESS = 10
+
+
+def coarsen(level: Level, cells: NDArray | None, n_parts: int) -> tuple[NDArray[np.int64], Level]:
+    """Divide a graph into about as many parts as wanted, none of them across two cells.
+
+    Labels spread along edges up to a bound on the strength of a part. Where that leaves many small parts, such as
+    leaves of a hub that is full, components of their own and nodes without edges, those are packed together: first by
+    the part that they have most weight to, then by their largest group.
+
+    Parameters
+    ----------
+    level : Level
+        The graph.
+    cells : ndarray of shape (level.n_nodes,), int32, or None
+        Nodes with different entries are never in the same part.
+    n_parts : int
+        The strength of a part, or its nodes if they were packed, are at most about this part of the whole.
+
+    Returns
+    -------
+    labels : ndarray of shape (level.n_nodes,)
+        Part of each node, compact.
+    coarse : Level
+        The graph of the parts.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from equigraph.refinement.aggregate import first_level
+    >>> edges = sparse.csr_array(np.kron(np.eye(3), [[0.0, 1.0], [1.0, 0.0]]))
+    >>> pairs = first_level(edges, np.zeros(6, dtype=int), 1)
+    >>> coarsen(pairs, None, 3)[0].tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+    from equigraph.refinement.large_kernels import spread
+
+    most = float(level.strength.sum()) / n_parts
+    bounds = np.zeros(0, dtype=np.int32) if cells is None else cells
+    labels = compact(spread(sites_of(level, bounds), most, _PASSES))
+    coarse = aggregate(level, labels)
+    if coarse.n_nodes <= _EXCESS * n_parts:
+        return labels, coarse
+    coarse_cells = np.zeros(coarse.n_nodes, dtype=np.int32)
+    if cells is not None:
+        coarse_cells[labels] = cells
+    packed = _packed(coarse, coarse_cells, n_parts)
+    return packed[labels], aggregate(coarse, packed)
+
+
+def _packed(level: Level, cells: NDArray, n_parts: int) -> NDArray[np.int64]:
+    """Return compact labels that put small super-nodes of the same cell together; large ones stay alone."""
+    from equigraph.refinement.large_kernels import strongest
+
+    sizes = level.counts.sum(axis=1)
+    mass = sizes / sizes.sum()
+    if level.strength.sum() > 0:
+        mass = (mass + level.strength / level.strength.sum()) / 2
+    small = np.flatnonzero(mass < 0.5 / n_parts)
+    toward, group = strongest(sites_of(level))[small], level.counts[small].argmax(axis=1)
+    order = np.lexsort((group, toward, cells[small]))
+    small = small[order]
+    # Bins of even mass along that order; one is cut where the cell changes, or the group of what has no edges.
+    loose = toward[order] < 0
+    filled = np.floor(np.cumsum(mass[small]) * n_parts)
+    kind = np.column_stack([filled, cells[small], np.where(loose, group[order], -1)])
+    starts = np.any(kind[1:] != kind[:-1], axis=1)
+    labels = np.arange(level.n_nodes)
+    labels[small] = level.n_nodes + np.concatenate([[0], np.cumsum(starts)])
+    return compact(labels)
