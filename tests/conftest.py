@@ -10,6 +10,7 @@ import pytest
 
 # What tests skip without; on CI its absence is a failure.
 OPTIONAL = (
+    "distributed",
     "igraph",
     "justhtml",
     "leidenalg",

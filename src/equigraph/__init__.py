@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     )
     from equigraph.community import FairLouvain, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
+    from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
+    from equigraph.execution.edge_blocks import write_edge_blocks
     from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF
     from equigraph.graph import Graph, as_graph, read_graph
     from equigraph.neural import DMoN
@@ -62,6 +64,10 @@ _NAMES = {
     "SpectralClustering": "equigraph.spectral",
     "Comparison": "equigraph.comparison",
     "compare": "equigraph.comparison",
+    "BlockGraph": "equigraph.execution.blocks",
+    "open_blocks": "equigraph.execution.blocks",
+    "write_blocks": "equigraph.execution.blocks",
+    "write_edge_blocks": "equigraph.execution.edge_blocks",
     "Refiner": "equigraph.refinement",
     "refine_labels": "equigraph.refinement",
     "Graph": "equigraph.graph",
@@ -77,6 +83,7 @@ _NAMES = {
 __all__ = [
     "DFNMF",
     "NMTF",
+    "BlockGraph",
     "ClusteringResult",
     "Comparison",
     "DMoN",
@@ -105,6 +112,7 @@ __all__ = [
     "exceptions",
     "metrics",
     "neural",
+    "open_blocks",
     "penalties",
     "plotting",
     "read_graph",
@@ -112,6 +120,8 @@ __all__ = [
     "spectral",
     "tradeoff",
     "tradeoff_curve",
+    "write_blocks",
+    "write_edge_blocks",
 ]
 
 

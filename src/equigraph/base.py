@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, GraphError, GroupsError, warn
+from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.attributes import attach, take_groups
 from equigraph.graph.messages import as_calls
@@ -30,13 +31,18 @@ from equigraph.words import count
 class Problem:
     """What a method works on: a validated graph, its groups (None = no fairness), and a seed."""
 
-    graph: Graph
+    graph: Graph | BlockGraph
     groups: Groups | None
     seed: int
 
     @property
     def adjacency(self) -> sparse.csr_array:
-        """The adjacency A."""
+        """The adjacency A; a graph on disk has none."""
+        if isinstance(self.graph, BlockGraph):
+            raise GraphError(
+                f"{self.graph} lies on disk, and this method needs the graph in memory: use NMTF, IFairNMTF or "
+                "FairNMTF, or give to_graph() of it."
+            )
         return self.graph.adjacency
 
     @property
@@ -106,7 +112,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         ----------
         X : graph
             Anything that `equigraph.graph.as_graph` takes: a scipy sparse matrix or array, a numpy array, a
-            networkx, igraph or networkit graph, a PyG ``Data``, an edge table, or what ``read_graph`` returns.
+            networkx, igraph or networkit graph, a PyG ``Data``, an edge table, or what ``read_graph`` returns. The
+            factorisations also take a `BlockGraph`, whose edges stay on disk.
         y : None
             Ignored; present by scikit-learn's convention.
         sensitive_features : array-like of shape (n_nodes,), optional
@@ -138,7 +145,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         name = type(self).__name__
         check_parameters(name, self._parameters, self.get_params(deep=False))
         try:
-            graph = as_graph(X)
+            graph = X if isinstance(X, BlockGraph) else as_graph(X)
         except GraphError as error:
             raise as_calls(error) from error.__cause__
         self.n_features_in_ = graph.n_nodes
@@ -158,7 +165,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         self.seed_ = as_seed(getattr(self, "random_state", None))
         return Problem(graph=graph, groups=groups, seed=self.seed_)
 
-    def _groups_of(self, graph: Graph, sensitive_features: Any) -> Groups | None:
+    def _groups_of(self, graph: Graph | BlockGraph, sensitive_features: Any) -> Groups | None:
         name = type(self).__name__
         if sensitive_features is None and graph.sensitive_features is None:
             if self._requires_groups:
@@ -254,10 +261,12 @@ def sparse_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters:
     return sparse.csr_array((mean, (rows, columns)), shape=weight.shape)
 
 
-def _in_node_order(graph: Graph, sensitive_features: Any, order_known: bool) -> Any:
+def _in_node_order(graph: Graph | BlockGraph, sensitive_features: Any, order_known: bool) -> Any:
     """Return groups as an array in node order, where they are not None or encoded already."""
     if sensitive_features is None or isinstance(sensitive_features, Groups):
         return sensitive_features
+    if isinstance(graph, BlockGraph):
+        graph = graph.without_edges()
     given = take_groups(sensitive_features, None, None, graph)
     try:
         placed = attach(graph, given, missing="error", unknown="error", order_known=order_known)

@@ -9,7 +9,8 @@ import click
 
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.cli.options import MethodCommand, method_parameters
-from equigraph.cli.sources import describe_graph, read_source, reading_options
+from equigraph.cli.scale import execution_of, open_source, scale_options
+from equigraph.cli.sources import describe_graph, reading_options
 
 
 @click.command("cluster", cls=MethodCommand)
@@ -46,6 +47,7 @@ from equigraph.cli.sources import describe_graph, read_source, reading_options
 @click.option(
     "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
 )
+@scale_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
@@ -56,7 +58,8 @@ def command(
     """Cluster a graph and score the clusters.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
-    dataset:classroom. The options of another method are shown by --method NAME --help.
+    dataset:classroom; for the factorisations also a folder of row blocks or of parquet edges, which
+    stay on disk. The options of another method are shown by --method NAME --help.
     """
     from dataclasses import replace
 
@@ -71,11 +74,11 @@ def command(
     if output is not None:
         check_folder(output)
     parameters = method_parameters(get_method(method), ctx, generic)
-    with warnings_as_notes():
+    with warnings_as_notes(), execution_of(ctx, method, parameters, settings) as parameters:
         source = source_of(ctx, edges, settings)
-        graph = read_source(edges, settings)
-        result = replace(_fit(graph, method, parameters, settings, ctx), source=source)
-        files = _write(result, graph, settings) if output is not None else []
+        with open_source(edges, settings, parameters.get("execution")) as graph:
+            result = replace(_fit(graph, method, parameters, settings, ctx), source=source)
+            files = _write(result, graph, settings) if output is not None else []
     if settings["as_json"]:
         line(json.dumps(result.summary(), indent=2))
     elif not settings["quiet"]:
@@ -92,9 +95,13 @@ def _fit(
     graph: Any, method: str, parameters: dict[str, Any], settings: dict[str, Any], ctx: click.Context
 ) -> Any:
     from equigraph.callbacks import TimeLimit
+    from equigraph.cli.scale import cluster_blocks
+    from equigraph.execution.blocks import BlockGraph
     from equigraph.methods import get_method
     from equigraph.results import cluster
 
+    if isinstance(graph, BlockGraph) and (settings["plot"] or settings["report"]):
+        raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
     takes_callbacks = "callbacks" in get_method(method).load()._get_param_names()
     limit = settings["time_limit"]
     if limit is not None and not takes_callbacks:
@@ -106,6 +113,8 @@ def _fit(
             callbacks = [*callbacks, TimeLimit(limit)]
         if callbacks and takes_callbacks:
             parameters = {**parameters, "callbacks": callbacks}
+        if isinstance(graph, BlockGraph):
+            return cluster_blocks(graph, method, parameters)
         return cluster(graph, method=method, **parameters)
 
 

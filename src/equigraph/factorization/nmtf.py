@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import Product, product_of, single_blas_thread
+from equigraph.execution import FusedProduct, Product, product_of, single_blas_thread
+from equigraph.factorization.batch import MOST_ENTRIES, Fit, n_lanes, run_fits
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.coordinate import coordinate_descent
-from equigraph.factorization.multiplicative import Factors, multiplicative_updates
+from equigraph.factorization.multiplicative import Factors, is_nothing, multiplicative_updates
+from equigraph.factorization.row_runs import EXECUTION, factorize_rows, lives_apart
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty
-from equigraph.randomness import RandomState
+from equigraph.randomness import RandomState, as_seed
 
 _STARTS = {"svd": svd_start, "random": random_start, "spectral": spectral_start}
 
@@ -50,6 +56,10 @@ class NMTF(GraphClusterer):
         Precision of H; by default that of the adjacency.
     random_state : int, Generator, RandomState or None
         Seed of the start.
+    execution : "dask", str or distributed.Client, optional
+        Where the rows of graph and membership live: by default in this process, with a `BlockGraph` on disk; "dask" on
+        the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
+        docs/scale.md.
     callbacks : callable or list of callables, optional
         Told after every iteration; see `equigraph.callbacks`.
 
@@ -94,6 +104,7 @@ class NMTF(GraphClusterer):
         "max_iter": Integer(low=1, help="Most iterations."),
         "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "dtype": Choice(values=("float64", "float32"), optional=True, help="Precision of the factors."),
+        "execution": EXECUTION,
         "callbacks": CALLBACKS,
     }
 
@@ -108,6 +119,7 @@ class NMTF(GraphClusterer):
         tol: float = 1e-4,
         dtype: str | None = None,
         random_state: RandomState = None,
+        execution: Any = None,
         callbacks: Callbacks = None,
     ):
         self.n_clusters = n_clusters
@@ -118,6 +130,7 @@ class NMTF(GraphClusterer):
         self.tol = tol
         self.dtype = dtype
         self.random_state = random_state
+        self.execution = execution
         self.callbacks = callbacks
 
     def fit(
@@ -174,18 +187,23 @@ class NMTF(GraphClusterer):
                 f"{type(self).__name__}: init={self.init!r} makes its own start and would ignore the H or W that "
                 "was given: say init='custom', or leave them out."
             )
-        if self.init == "custom":
-            H, W = custom_start(H, W, problem.n_nodes, self.n_clusters)
-        else:
-            H, W = _STARTS[self.init](problem.adjacency, self.n_clusters, problem.rng())
-        adjacency = problem.adjacency
-        dtype = np.dtype(self.dtype or adjacency.dtype)
-        adjacency = adjacency.astype(dtype, copy=False)
-        H = H.astype(dtype, copy=False)
+        start = custom_start(H, W, problem.n_nodes, self.n_clusters) if self.init == "custom" else None
+        if lives_apart(problem, self.execution):
+            return self._clustering(problem, factorize_rows(self, problem, start))
+        H, W = start or _STARTS[self.init](problem.adjacency, self.n_clusters, problem.rng())
+        adjacency = self._adjacency_of(problem)
+        H = H.astype(adjacency.dtype, copy=False)
         if self.penalty is not None:
             check_penalty(self.penalty, H)
         with single_blas_thread():
             factors = self._solve(product_of(adjacency), H, W, self._penalty_of(problem))
+        return self._clustering(problem, factors)
+
+    def _adjacency_of(self, problem: Problem) -> sparse.csr_array:
+        """Return the adjacency in the precision of the factors."""
+        return problem.adjacency.astype(np.dtype(self.dtype or problem.adjacency.dtype), copy=False)
+
+    def _clustering(self, problem: Problem, factors: Factors) -> Clustering:
         warn_unless_converged(
             type(self).__name__,
             factors,
@@ -194,6 +212,46 @@ class NMTF(GraphClusterer):
             divergence=self._divergence_reason(problem, factors),
         )
         return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))
+
+    def _fit_together(
+        self, problem: Problem, models: Sequence[NMTF]
+    ) -> Iterator[tuple[int, Callable[[], NMTF]]] | None:
+        """Return the places of fitted models as they get ready, or None where they are better fitted one by one.
+
+        The models only differ from this one in the seed and the dial. A place comes with a function that returns the
+        fitted model; warnings of the fit are issued there.
+        """
+        runs_by_updates = self.init != "custom" and getattr(self, "solver", "mu") == "mu"
+        if lives_apart(problem, self.execution) or not runs_by_updates or self.callbacks is not None:
+            return None
+        product = product_of(self._adjacency_of(problem))
+        small = problem.n_nodes * self.n_clusters * n_lanes(product.dtype) <= MOST_ENTRIES
+        if not (isinstance(product, FusedProduct) and small):
+            return None
+        problems = [replace(problem, seed=as_seed(model.random_state)) for model in models]
+        starts: dict[int, tuple[NDArray, NDArray]] = {}
+        fits = []
+        for model, own in zip(models, problems, strict=True):
+            penalty = model._penalty_of(own)
+            form = penalty.group_form()
+            if form is None and not is_nothing(penalty):
+                return None
+            if own.seed not in starts:
+                H, W = _STARTS[self.init](problem.adjacency, self.n_clusters, own.rng())
+                starts[own.seed] = H.astype(product.dtype, copy=False), W
+            fits.append(Fit(*starts[own.seed], form))
+        if self.penalty is not None:
+            check_penalty(self.penalty, fits[0].H)
+        return self._run_together(product, fits, models, problems)
+
+    def _run_together(
+        self, product: FusedProduct, fits: list[Fit], models: Sequence[NMTF], problems: list[Problem]
+    ) -> Iterator[tuple[int, Callable[[], NMTF]]]:
+        for place, factors in run_fits(product, fits, max_iter=self.max_iter, tol=self.tol):
+            yield place, partial(models[place]._finish_with, problems[place], factors)
+
+    def _finish_with(self, problem: Problem, factors: Factors) -> Self:
+        return self._finish(problem, self._clustering(problem, factors))
 
     def _solve(self, product: Product, H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
         limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
@@ -247,6 +305,10 @@ class IFairNMTF(NMTF):
         Precision of H; by default that of the adjacency.
     random_state : int, Generator, RandomState or None
         Seed of the start.
+    execution : "dask", str or distributed.Client, optional
+        Where the rows of graph and membership live: by default in this process, with a `BlockGraph` on disk; "dask" on
+        the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
+        docs/scale.md.
     callbacks : callable or list of callables, optional
         Told after every iteration; see `equigraph.callbacks`.
 
@@ -296,6 +358,7 @@ class IFairNMTF(NMTF):
         tol: float = 1e-4,
         dtype: str | None = None,
         random_state: RandomState = None,
+        execution: Any = None,
         callbacks: Callbacks = None,
     ):
         # Not by way of NMTF, which also stores a solver: this model is defined by multiplicative updates.
@@ -308,6 +371,7 @@ class IFairNMTF(NMTF):
         self.tol = tol
         self.dtype = dtype
         self.random_state = random_state
+        self.execution = execution
         self.callbacks = callbacks
 
     def _penalty_of(self, problem: Problem) -> Penalty:

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, require, warn
+from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.groups import Groups
 from equigraph.neural.features import ordinal_column, propagate, sensitive_columns, structural_columns
@@ -188,7 +189,7 @@ class DMoN(GraphClusterer):
     def _requires_groups(self) -> bool:  # type: ignore[override]
         return self.features != "structural"
 
-    def _groups_of(self, graph: Graph, sensitive_features: Any) -> Groups | None:
+    def _groups_of(self, graph: Graph | BlockGraph, sensitive_features: Any) -> Groups | None:
         if self._requires_groups and sensitive_features is None and graph.sensitive_features is None:
             raise GroupsError(
                 f"DMoN(features={self.features!r}) takes the groups as node features: pass "

@@ -1,0 +1,175 @@
+"""Graphs beyond memory on the command line: folders of row blocks, partitioned edge sets, Dask workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from equigraph.cli.sources import READING_NAMES, _column, read_source
+
+# Reading options that say how text is read; a folder of blocks or parquet files has none.
+_TEXT_OPTIONS = ("format", "header", "delimiter", "symmetrize")
+
+
+def scale_options(function: Any) -> Any:
+    """Add the options on where the rows of a graph live."""
+    workers = click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Share the work among so many Dask workers, started on this machine for the run.",
+    )
+    scheduler = click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Share the work among the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.",
+    )
+    return workers(scheduler(function))
+
+
+@contextmanager
+def execution_of(
+    ctx: click.Context, method: str, parameters: dict[str, Any], settings: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Give the parameters with the execution that was asked for; a cluster that was started for it ends with it."""
+    from equigraph.methods import METHODS, get_method
+
+    scheduler, workers = settings.pop("scheduler"), settings.pop("workers")
+    if scheduler is None and workers is None:
+        yield parameters
+        return
+    if scheduler is not None and workers is not None:
+        raise click.UsageError("--scheduler and --workers contradict each other: give one.", ctx)
+    if "execution" not in get_method(method).load()._parameters:
+        able = [name for name in ("fair-nmtf", "ifair-nmtf", "nmtf") if name in METHODS]
+        raise click.UsageError(
+            f"The method {method} runs in this process only: --workers and --scheduler go with {', '.join(able)}.",
+            ctx,
+        )
+    if "execution" in parameters:
+        raise click.UsageError("--execution contradicts --workers and --scheduler: give one.", ctx)
+    if scheduler is not None:
+        yield {**parameters, "execution": scheduler}
+        return
+    from equigraph.execution.distributed.clients import local_cluster
+
+    with local_cluster(workers) as cluster:
+        yield {**parameters, "execution": cluster.scheduler_address}
+
+
+@contextmanager
+def open_source(edges: str, settings: dict[str, Any], execution: Any) -> Iterator[Any]:
+    """Give the graph of a command: in memory, or as row blocks where EDGES is a folder.
+
+    Parameters
+    ----------
+    edges : str
+        A folder of row blocks, a folder of parquet files, or what `read_source` takes.
+    settings : dict
+        Settings of the command; those of the reading options are removed.
+    execution : str or None
+        Whose workers make blocks of parquet files.
+    """
+    from equigraph.execution.block_files import is_block_folder, temporary_blocks
+    from equigraph.execution.blocks import open_blocks
+    from equigraph.execution.edge_blocks import is_edge_folder, write_edge_blocks
+
+    if is_block_folder(edges):
+        yield _with_groups(open_blocks(edges), _options(settings))
+    elif is_edge_folder(edges):
+        options = _options(settings)
+        with temporary_blocks() as folder:
+            graph = write_edge_blocks(
+                edges,
+                folder,
+                weight=False if options["weight"] == "none" else options["weight"],
+                duplicates=options["duplicates"],
+                execution=execution,
+            )
+            yield _with_groups(graph, options)
+    else:
+        yield read_source(edges, settings)
+
+
+def _options(settings: dict[str, Any]) -> dict[str, Any]:
+    from equigraph.exceptions import ParameterError
+
+    options = {name: settings.pop(name) for name in READING_NAMES}
+    given = [name for name in _TEXT_OPTIONS if options[name] is not None]
+    if given:
+        raise ParameterError(
+            f"--{given[0]} is for text files, and EDGES is a folder of blocks or parquet files."
+        )
+    return options
+
+
+def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
+    """Return blocks with the groups that the options name."""
+    from equigraph.exceptions import GroupsError
+    from equigraph.graph import read_graph
+
+    if options["groups"] is None:
+        return graph
+    read = read_graph(
+        graph.without_edges(),
+        groups=options["groups"],
+        attribute=_column(options["attribute"]),
+        node_column=_column(options["node_column"]),
+        missing=options["missing"],
+        unknown=options["unknown"],
+    )
+    if read.n_nodes != graph.n_nodes:
+        raise GroupsError(
+            "Nodes of a graph on disk can neither be dropped nor added: say --missing own-group, --unknown ignore."
+        )
+    return graph.with_groups(read.sensitive_features, read.attribute)
+
+
+def cluster_blocks(graph: Any, method: str, parameters: dict[str, Any]) -> Any:
+    """Fit a method to row blocks and return the result with scores, as `equigraph.cluster` does in memory."""
+    from equigraph.methods import get_method
+    from equigraph.records import parameters_of, versions
+    from equigraph.results import ClusteringResult
+
+    start = time.perf_counter()
+    model = get_method(method).load()(**parameters).fit(graph)
+    seconds = time.perf_counter() - start
+    return ClusteringResult(
+        method=type(model).__name__,
+        labels=model.labels_,
+        membership=model.membership_,
+        interaction=model.interaction_,
+        node_names=graph.node_names,
+        sensitive_features=graph.sensitive_features,
+        scores=block_scores(graph, model.labels_, model.membership_.shape[1]),
+        parameters=parameters_of(model),
+        seed=model.seed_,
+        seconds=seconds,
+        versions=versions(),
+        input_hash=graph.fingerprint(),
+        attribute=graph.attribute,
+    )
+
+
+def block_scores(graph: Any, labels: Any, n_clusters: int) -> dict[str, float]:
+    """Return what `equigraph.metrics.evaluate` does, by one pass over row blocks."""
+    import numpy as np
+
+    from equigraph.execution.distributed import StreamedRows
+    from equigraph.metrics import evaluate
+
+    # Everything but Q only looks at labels and groups.
+    scores = evaluate(
+        graph.without_edges(), labels, sensitive_features=graph.sensitive_features, n_clusters=n_clusters
+    )
+    store = StreamedRows(graph)
+    store.place("labels", labels.astype(np.int32))
+    weights = store.tally("labels", n_clusters)
+    store.close()
+    total = max(float(weights.sum()), np.finfo(float).tiny)
+    scores["Q"] = float(np.trace(weights) / total - np.square(weights.sum(axis=1) / total).sum())
+    return scores

@@ -1,0 +1,241 @@
+"""The files of a folder of row blocks: writing them, reading them, and finding what has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, ParameterError
+
+FORMAT, VERSION = "equigraph row blocks", 1
+META = "blocks.json"
+_CHUNK = 2**24
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Consecutive rows of an adjacency.
+
+    Attributes
+    ----------
+    low, high : int
+        The rows are ``range(low, high)``.
+    indptr, indices : ndarray
+        As in a CSR array of these rows; columns are sorted within a row.
+    data : ndarray or None
+        Weights; None where all of them are `value`.
+    value : float
+        The weight of every edge, where there is only one.
+    """
+
+    low: int
+    high: int
+    indptr: NDArray
+    indices: NDArray
+    data: NDArray | None
+    value: float = 1.0
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+        return int(self.indices.size)
+
+    def weights(self, dtype: Any = np.float64) -> NDArray:
+        """Return one weight per stored entry."""
+        if self.data is None:
+            return np.full(self.n_entries, self.value, dtype=dtype)
+        return np.asarray(self.data, dtype=dtype)
+
+    def csr(self, n_nodes: int) -> sparse.csr_array:
+        """Return the rows as a CSR array of shape (high - low, n_nodes)."""
+        arrays = (self.weights(), np.asarray(self.indices), np.asarray(self.indptr))
+        return sparse.csr_array(arrays, shape=(self.high - self.low, n_nodes))
+
+
+class BlockWriter:
+    """Write row blocks in order into a folder that appears only when all of them are there.
+
+    Parameters
+    ----------
+    folder : path
+        The target; it must be new or empty.
+    n_nodes : int
+        Number of nodes.
+    cuts : sequence of int
+        Where the rows are cut.
+    dtype : dtype
+        Type of the weights.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64
+    ):
+        self.target = check_target(folder)
+        self.attribute: str | None = None
+        self._dtype = np.dtype(dtype)
+        self._n_nodes, self._cuts = n_nodes, [int(cut) for cut in cuts]
+        self._files: dict[str, dict[str, int]] = {}
+        self._number, self._n_entries, self._squares, self._total = 0, 0, 0.0, 0.0
+        self._value: float | None = 1.0
+
+    def __enter__(self) -> BlockWriter:
+        self.target.parent.mkdir(parents=True, exist_ok=True)
+        self.partial = Path(tempfile.mkdtemp(dir=self.target.parent, prefix=".blocks-"))
+        return self
+
+    def __exit__(self, kind: Any, *rest: object) -> None:
+        try:
+            if kind is None:
+                _write_meta(self.partial, self._meta())
+                self.partial.chmod(0o777 & ~_umask())
+                os.replace(self.partial, self.target)
+        finally:
+            shutil.rmtree(self.partial, ignore_errors=True)
+
+    def write(self, block: RowBlock) -> None:
+        """Write the next block."""
+        self.add(self._number, save_block(self.partial, self._number, block))
+
+    def add(self, number: int, facts: dict[str, Any]) -> None:
+        """Take note of a block that `save_block` wrote into `partial`; blocks must come in order."""
+        if number != self._number:
+            raise ValueError(f"block {number} comes where block {self._number} was expected")
+        self._number += 1
+        self._files.update(facts["files"])
+        self._n_entries += facts["n_entries"]
+        self._squares += facts["squares"]
+        self._total += facts["total"]
+        self._value = facts["value"]
+
+    def save(self, name: str, array: NDArray) -> None:
+        """Write a further array, such as the groups."""
+        self._files[name] = save_array(self.partial / name, array)
+
+    def _meta(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "n_nodes": self._n_nodes,
+            "n_entries": self._n_entries,
+            "dtype": self._dtype.name,
+            "squared_norm": self._squares,
+            "total": self._total,
+            "value": self._value,
+            "attribute": self.attribute,
+            "cuts": self._cuts,
+            "files": self._files,
+        }
+
+
+def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
+    """Write the files of one block, and return what the description of the folder has to know of it."""
+    index = np.int32 if block.n_entries <= np.iinfo(np.int32).max else np.int64
+    arrays = [block.indptr.astype(index, copy=False), block.indices]
+    arrays += [] if block.data is None else [block.data]
+    paths = block_paths(folder, number, block.data is not None)
+    files = {path.name: save_array(path, array) for path, array in zip(paths, arrays, strict=True)}
+    if block.data is None:
+        squares, total = block.n_entries * block.value**2, block.n_entries * block.value
+    else:
+        squares = float(np.einsum("i,i->", block.data, block.data, dtype=np.float64))
+        total = float(block.data.sum(dtype=np.float64))
+    value = block.value if block.data is None else None
+    return {
+        "files": files, "n_entries": block.n_entries, "squares": squares, "total": total, "value": value,
+    }  # fmt: skip
+
+
+def save_array(path: Path, array: NDArray) -> dict[str, int]:
+    """Write an array and return length and checksum of its file."""
+    np.save(path, np.ascontiguousarray(array), allow_pickle=False)
+    return {"bytes": path.stat().st_size, "crc32": file_checksum(path)}
+
+
+def check_target(folder: str | os.PathLike[str]) -> Path:
+    """Refuse a target that holds something already."""
+    target = Path(folder)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ParameterError(f"The folder {target} for row blocks exists and is not empty: give a new one.")
+    return target
+
+
+@contextmanager
+def temporary_blocks(prefix: str = "equigraph-blocks-") -> Iterator[Path]:
+    """Give the path of a folder for row blocks that is removed at the end."""
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        yield Path(folder) / "blocks"
+
+
+def is_block_folder(path: Any) -> bool:
+    """Return whether a path is a folder of row blocks."""
+    return isinstance(path, (str, os.PathLike)) and (Path(path) / META).is_file()
+
+
+def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
+    """Return the files of a block."""
+    kinds = ("indptr", "indices", "data") if weighted else ("indptr", "indices")
+    return [folder / f"{kind}-{number:05d}.npy" for kind in kinds]
+
+
+def load_array(path: Path, mapped: bool) -> NDArray:
+    """Read an array, or map it."""
+    try:
+        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise GraphError(f"{path} cannot be read as an array ({error}): write the blocks again.") from error
+    return array
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """Read the description of a folder, and check that it is one."""
+    path = folder / META
+    try:
+        meta = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GraphError(
+            f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise GraphError(f"{path} cannot be read ({error}): write the blocks again.") from error
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("version") != VERSION:
+        raise GraphError(f"{path} does not describe row blocks of version {VERSION}: write the blocks again.")
+    if meta.pop("checksum", None) != _digest(meta):
+        raise GraphError(f"{path} has changed since it was written: write the blocks again.")
+    return meta
+
+
+def _write_meta(folder: Path, meta: dict[str, Any]) -> None:
+    text = json.dumps({**meta, "checksum": _digest(meta)}, indent=1)
+    (folder / META).write_text(text + "\n", encoding="utf-8")
+
+
+def _digest(meta: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()
+
+
+def file_checksum(path: Path) -> int:
+    """Return the CRC-32 of a file."""
+    value = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            value = zlib.crc32(chunk, value)
+    return value
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

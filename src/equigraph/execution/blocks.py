@@ -1,0 +1,326 @@
+"""Row blocks of a graph on disk: a folder of plain npy files that is opened, never read as a whole.
+
+A folder holds ``blocks.json`` and, for every block of consecutive rows, ``indptr-*.npy``, ``indices-*.npy`` and, unless
+all weights are equal, ``data-*.npy``; ``groups.npy`` and ``names.npy`` where the graph has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
+from equigraph.execution.block_files import (
+    BlockWriter,
+    RowBlock,
+    block_paths,
+    file_checksum,
+    load_array,
+    read_meta,
+)
+from equigraph.graph.graph import Graph, _hash_texts
+from equigraph.graph.names import texts
+from equigraph.groups.encode import as_column, unique_values
+from equigraph.words import count
+
+# Rows of about this many bytes make a block, unless the caller says otherwise.
+BLOCK_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockGraph:
+    """An undirected graph whose rows lie on disk; made by `write_blocks`, opened by `open_blocks`.
+
+    `NMTF`, `IFairNMTF` and `FairNMTF` fit it without reading it as a whole. Whatever else needs the graph in memory
+    takes ``to_graph()``.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the blocks lie.
+    n_nodes, n_entries : int
+        Number of nodes, and of stored entries (two for every edge).
+    cuts : tuple of int
+        Block i holds the rows from ``cuts[i]`` to ``cuts[i + 1]``.
+    dtype : dtype
+        Type of the weights, float32 or float64.
+    squared_norm, total : float
+        Sum of the squared weights, and of the weights, over all stored entries.
+    value : float or None
+        The weight of every edge, or None where there are several.
+    sensitive_features : ndarray of shape (n_nodes,) or None
+        Group of each node.
+    attribute : str or None
+        Name of the attribute that the groups come from.
+    node_names : ndarray of shape (n_nodes,)
+        Names of the nodes; 0, 1, 2, ... unless the folder has others.
+    """
+
+    folder: Path
+    n_nodes: int
+    n_entries: int
+    cuts: tuple[int, ...]
+    dtype: np.dtype
+    squared_norm: float
+    total: float
+    value: float | None
+    node_names: NDArray[Any]
+    sensitive_features: NDArray[Any] | None = None
+    attribute: str | None = None
+    # As for `Graph`: the node order is the user's own.
+    positional: bool = True
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.cuts) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return self.n_entries // 2
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether any edge has a weight other than one."""
+        return self.value != 1.0
+
+    def block(self, number: int, *, mapped: bool = True) -> RowBlock:
+        """Return one block; `mapped` leaves it on disk until it is touched."""
+        arrays = [load_array(path, mapped) for path in block_paths(self.folder, number, self.value is None)]
+        data = arrays[2] if self.value is None else None
+        low, high = self.cuts[number], self.cuts[number + 1]
+        return RowBlock(low, high, arrays[0], arrays[1], data, 1.0 if self.value is None else self.value)
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield the blocks in order, each opened when it is asked for."""
+        return map(self.block, range(self.n_blocks))
+
+    def with_groups(self, sensitive_features: ArrayLike, attribute: str | None = None) -> BlockGraph:
+        """Return the same graph with these groups, one value per node in node order."""
+        groups = as_column(sensitive_features)
+        if groups.shape != (self.n_nodes,):
+            raise GroupsError(
+                f"There are {groups.size} groups for {count(self.n_nodes, 'node')}: expected one value per node."
+            )
+        return replace(self, sensitive_features=groups, attribute=attribute)
+
+    def without_edges(self) -> Graph:
+        """Return the nodes alone, for whatever reads groups by name."""
+        empty = sparse.csr_array((self.n_nodes, self.n_nodes))
+        return Graph._trusted(empty, self.node_names, self.sensitive_features, self.attribute)
+
+    def to_graph(self) -> Graph:
+        """Read the graph into memory."""
+        blocks = list(self.blocks())
+        starts = np.cumsum([0, *(block.n_entries for block in blocks)])
+        pointers = [start + block.indptr[1:] for start, block in zip(starts, blocks, strict=False)]
+        index = np.int32 if max(self.n_entries, self.n_nodes) <= np.iinfo(np.int32).max else np.int64
+        arrays = (
+            np.concatenate([block.weights(self.dtype) for block in blocks]),
+            np.concatenate([block.indices for block in blocks]).astype(index, copy=False),
+            np.concatenate([[0], *pointers]).astype(index),
+        )
+        adjacency = sparse.csr_array(arrays, shape=(self.n_nodes, self.n_nodes))
+        return Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
+
+    def fingerprint(self) -> str:
+        """Return the hash of the graph, the same as `Graph.fingerprint`; it reads all blocks."""
+        digest = hashlib.sha256()
+        digest.update(f"indptr:{self.n_nodes + 1};".encode())
+        digest.update(np.zeros(1, dtype="<i8").data)
+        start = 0
+        for block in self.blocks():
+            digest.update(np.ascontiguousarray(block.indptr[1:] + np.int64(start), dtype="<i8").data)
+            start += block.n_entries
+        digest.update(f"indices:{self.n_entries};".encode())
+        for block in self.blocks():
+            digest.update(np.ascontiguousarray(block.indices, dtype="<i8").data)
+        digest.update(f"weights:{self.n_entries};".encode())
+        for block in self.blocks():
+            digest.update(np.ascontiguousarray(block.weights(), dtype="<f8").data)
+        _hash_texts(digest, "names", self.node_names)
+        if self.sensitive_features is not None:
+            _hash_texts(digest, "groups", self.sensitive_features)
+        return digest.hexdigest()
+
+    def verify(self) -> None:
+        """Read every file and compare it with the checksum that was stored when it was written.
+
+        Raises
+        ------
+        GraphError
+            Naming the first file that differs.
+        """
+        for name, facts in read_meta(self.folder)["files"].items():
+            if file_checksum(self.folder / name) != facts["crc32"]:
+                raise GraphError(
+                    f"{self.folder / name} has changed since it was written: write the blocks again."
+                )
+
+    def __repr__(self) -> str:
+        parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge"), count(self.n_blocks, "block")]
+        if self.sensitive_features is not None:
+            groups = count(unique_values(self.sensitive_features)[0].size, "group")
+            parts.append(f"{self.attribute!r}: {groups}" if self.attribute else groups)
+        return f"BlockGraph({', '.join(parts)})"
+
+
+def open_blocks(folder: str | os.PathLike[str]) -> BlockGraph:
+    """Open a folder of row blocks; only its description is read.
+
+    Parameters
+    ----------
+    folder : path
+        What `write_blocks` wrote.
+
+    Returns
+    -------
+    BlockGraph
+
+    Raises
+    ------
+    GraphError
+        If it is no such folder, or a file in it is missing or has another length than when it was written.
+    """
+    folder = Path(folder)
+    meta = read_meta(folder)
+    for name, facts in meta["files"].items():
+        path = folder / name
+        if not path.is_file() or path.stat().st_size != facts["bytes"]:
+            raise GraphError(
+                f"{path} is missing or has another length than when it was written: write the blocks again."
+            )
+    names = np.load(folder / "names.npy") if "names.npy" in meta["files"] else np.arange(meta["n_nodes"])
+    groups = np.load(folder / "groups.npy") if "groups.npy" in meta["files"] else None
+    facts = {
+        name: meta[name] for name in ("n_nodes", "n_entries", "squared_norm", "total", "value", "attribute")
+    }
+    return BlockGraph(
+        folder=folder,
+        cuts=tuple(meta["cuts"]),
+        dtype=np.dtype(meta["dtype"]),
+        node_names=names,
+        sensitive_features=groups,
+        **facts,
+    )
+
+
+def write_blocks(
+    graph: Any,
+    folder: str | os.PathLike[str],
+    *,
+    rows_per_block: int | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> BlockGraph:
+    """Write a graph that is in memory as row blocks.
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `equigraph.graph.as_graph` takes. An edge set that does not fit in memory goes through
+        `equigraph.execution.edge_blocks.write_edge_blocks`.
+    folder : path
+        A new or empty folder; it is there as a whole or not at all.
+    rows_per_block : int, optional
+        Rows of every block; by default as many as hold `block_bytes`.
+    block_bytes : int
+        Size of a block, about.
+
+    Returns
+    -------
+    BlockGraph
+        The folder, opened.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_blocks(room.adjacency, Path(folder) / "room", rows_per_block=8)
+    BlockGraph(30 nodes, 73 edges, 4 blocks)
+    """
+    from equigraph.graph import as_graph
+
+    graph = as_graph(graph)
+    adjacency = graph.adjacency
+    cuts = block_cuts(adjacency.indptr, entry_bytes(adjacency), rows_per_block, block_bytes)
+    with BlockWriter(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:
+        for block in split_rows(adjacency, cuts):
+            writer.write(block)
+        if not np.array_equal(graph.node_names, np.arange(graph.n_nodes)):
+            writer.save("names.npy", _storable(graph.node_names))
+        if graph.sensitive_features is not None:
+            writer.save("groups.npy", _storable(graph.sensitive_features))
+        writer.attribute = graph.attribute
+    return open_blocks(folder)
+
+
+def split_rows(adjacency: sparse.csr_array, cuts: Sequence[int]) -> Iterator[RowBlock]:
+    """Yield row blocks of an adjacency; they share its memory, except for the row pointers."""
+    value = common_value(adjacency.data)
+    for low, high in itertools.pairwise(cuts):
+        start, stop = adjacency.indptr[low], adjacency.indptr[high]
+        yield RowBlock(
+            low,
+            high,
+            adjacency.indptr[low : high + 1] - start,
+            adjacency.indices[start:stop],
+            adjacency.data[start:stop] if value is None else None,
+            1.0 if value is None else value,
+        )
+
+
+def common_value(data: NDArray) -> float | None:
+    """Return the value that all weights have, or None; without edges it is 1."""
+    if data.size == 0:
+        return 1.0
+    return float(data[0]) if (data == data[0]).all() else None
+
+
+def entry_bytes(adjacency: sparse.csr_array) -> int:
+    """Return the bytes of a stored entry in a block."""
+    weights = 0 if common_value(adjacency.data) is not None else adjacency.data.itemsize
+    return int(adjacency.indices.itemsize + weights)
+
+
+def block_cuts(
+    indptr: NDArray, bytes_per_entry: int, rows_per_block: int | None = None, block_bytes: int = BLOCK_BYTES
+) -> list[int]:
+    """Return where to cut the rows: at equal numbers of rows, or at about equal numbers of bytes.
+
+    Examples
+    --------
+    >>> block_cuts(np.array([0, 4, 4, 8, 12]), 4, block_bytes=40)
+    [0, 3, 4]
+    >>> block_cuts(np.array([0, 4, 4, 8, 12]), 4, rows_per_block=3)
+    [0, 3, 4]
+    """
+    n_nodes = indptr.size - 1
+    if rows_per_block is not None:
+        if rows_per_block < 1:
+            raise ParameterError(
+                f"rows_per_block must be a whole number of at least 1; got {rows_per_block!r}."
+            )
+        return [*range(0, n_nodes, rows_per_block), n_nodes]
+    if block_bytes < 1:
+        raise ParameterError(f"block_bytes must be a whole number of at least 1; got {block_bytes!r}.")
+    # A row pointer counts too, or a graph without edges would be one block of any number of rows.
+    size = indptr.astype(np.float64) * bytes_per_entry + 4.0 * np.arange(n_nodes + 1)
+    n_blocks = min(max(int(np.ceil(size[-1] / block_bytes)), 1), max(n_nodes, 1))
+    inner = np.searchsorted(size, np.linspace(0, size[-1], n_blocks + 1)[1:-1])
+    return np.unique([0, *inner.tolist(), n_nodes]).tolist()
+
+
+def _storable(values: NDArray) -> NDArray:
+    return np.asarray(texts(values), dtype=str) if values.dtype.kind not in "iufbU" else values

@@ -1,0 +1,78 @@
+"""The Dask client that an estimator was asked to use."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from equigraph.exceptions import ParameterError, require
+
+PURPOSE = "Execution on a Dask cluster"
+# Seconds within which a scheduler must answer.
+TIMEOUT = 10.0
+
+
+@contextmanager
+def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any]:
+    """Give a connected client, and close at the end what was opened for it.
+
+    Parameters
+    ----------
+    execution : "dask", str or distributed.Client
+        "dask": the current client, or else workers of this machine, one process per core. An address such as
+        ``"tcp://10.0.0.1:8786"``: the scheduler there. A client is used as it is.
+    n_workers : int, optional
+        Number of workers on this machine; with "dask" only, where there is no current client.
+    """
+    distributed = require("distributed", extra="dask", purpose=PURPOSE)
+    if isinstance(execution, distributed.Client):
+        _check_synchronous(execution)
+        yield execution
+        return
+    if execution != "dask":
+        try:
+            client = distributed.Client(execution, timeout=TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ParameterError(
+                f"No Dask scheduler answers at {execution!r} ({error}): expected an address such as "
+                "'tcp://10.0.0.1:8786'."
+            ) from error
+        with client:
+            yield client
+        return
+    if n_workers is None:
+        try:
+            client = distributed.Client.current()
+        except ValueError:
+            pass
+        else:
+            _check_synchronous(client)
+            yield client
+            return
+    with (
+        local_cluster(n_workers or os.cpu_count() or 1) as cluster,
+        distributed.Client(cluster, direct_to_workers=True, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def local_cluster(n_workers: int) -> Any:
+    """Return a cluster of worker processes of this machine, each with one thread, reachable from this machine only."""
+    distributed = require("distributed", extra="dask", purpose=PURPOSE)
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        # A worker that is slow to end is nothing to tell; a lost one is dealt with.
+        silence_logs=logging.ERROR,
+    )
+
+
+def _check_synchronous(client: Any) -> None:
+    if client.asynchronous:
+        raise ParameterError("An asynchronous Dask client cannot serve fit(), which waits for its results.")

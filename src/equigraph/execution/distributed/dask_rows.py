@@ -1,0 +1,273 @@
+"""Rows on the workers of a Dask cluster.
+
+One actor per worker keeps a run of row blocks and the rows of every panel that belong to them. An actor rather than
+tasks and futures, because the state is large, changes in place at every step and must not move: a step is then one
+message of a few kilobytes to each worker, rows pass directly from worker to worker, and the scheduler learns nothing.
+What Dask does not do for actors, the recovery after a loss, is done here: the messages since the last checkpoint are
+small, so they are kept and sent again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.exceptions import EquigraphError
+from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, entry_bytes, split_rows
+from equigraph.execution.distributed.rows import in_order
+from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker
+from equigraph.words import count
+
+# A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
+# the results, then do not depend on the number of workers.
+_LEAST_BLOCKS = 16
+# Seconds between two looks at whether the workers that we wait for still live.
+_LOOK = 1.0
+# Seconds until the scheduler has noticed that a worker is gone, and until a new one must have come if none is left.
+_NOTICE, _NEW_WORKER = 10.0, 60.0
+# A run that loses workers more often than this has another problem than bad luck.
+_MOST_LOSSES = 10
+
+
+# What a call may end with when the worker is gone: no connection, no such actor, or a task that nobody can run.
+_SIGNS_OF_LOSS = (OSError, RuntimeError, KeyError, CancelledError)
+
+
+class _WorkerLost(Exception):
+    """A worker is gone, and its rows with it."""
+
+
+class DaskRows:
+    """Panels and row blocks on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        A connected client.
+    graph : BlockGraph or csr_array
+        Blocks in a folder that every worker can see, or a graph of this process, whose blocks are sent out.
+    codes : ndarray of shape (n_nodes,), optional
+        Group of each node.
+
+    Attributes
+    ----------
+    n_losses : int
+        How often workers were lost so far.
+    """
+
+    def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array, codes: NDArray | None = None):
+        self._client, self._graph, self._codes = client, graph, codes
+        if isinstance(graph, BlockGraph):
+            self._cuts = graph.cuts
+            entries = np.linspace(0, 1, graph.n_blocks + 1)
+        else:
+            self._cuts = tuple(_memory_cuts(graph))
+            entries = graph.indptr[list(self._cuts)]
+        self._entries = entries
+        self._actors: list[Any] = []
+        self._addresses: list[str] = []
+        self._saved: dict[str, NDArray] = {}
+        self._log: list[tuple[str, Any]] = []
+        self.n_losses = 0
+        self._insist(lambda: None)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self._cuts[-1]
+
+    @property
+    def n_workers(self) -> int:
+        """Number of workers that have rows."""
+        return self._plan.n_workers
+
+    def place(self, name: str, panel: NDArray) -> None:
+        """Hand out the rows of a panel."""
+        self._do("place", (name, panel))
+
+    def collect(self, name: str) -> NDArray:
+        """Return a whole panel."""
+        return np.concatenate(self._do("collect", (name,)))
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Call a function on the rows of every block."""
+        return _flat(self._do("each", (function, arguments)))
+
+    def multiply(
+        self,
+        source: str,
+        target: str,
+        *,
+        n_columns: int | None = None,
+        n_labels: int = 0,
+        then: Callable[..., Any] | None = None,
+        arguments: Sequence[Any] = (),
+    ) -> list[Any]:
+        """Store A times a panel as another panel, and call a function on the rows of every block."""
+        return _flat(self._do("multiply", (source, target, n_columns, n_labels, then, tuple(arguments))))
+
+    def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
+        """Return the total weight between every two clusters of a panel of labels."""
+        return in_order(self._do("tally", (source, n_labels)))
+
+    def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
+        """Bring these panels here: after a loss the work goes on from them."""
+        saved = {name: self.collect(name) for name in names}
+        self._do("keep", ([*names, *(target for _, target, _ in products)],))
+        self._saved = saved
+        self._log = [("multiply", (*product, 0, None, ())) for product in products]
+
+    def facts(self) -> list[dict[str, int]]:
+        """Return process and bytes of every worker."""
+        return self._do("facts", ())
+
+    def close(self) -> None:
+        """Let the workers forget everything."""
+        self._actors.clear()
+        self._saved.clear()
+        self._log.clear()
+
+    def _do(self, method: str, arguments: Any) -> list[Any]:
+        """Call a method on every worker; after a loss, restore the state and call again."""
+        result = self._insist(lambda: self._call(method, arguments))
+        # Questions change nothing, so they need not be asked again after a loss.
+        if method not in ("collect", "facts", "tally"):
+            self._log.append((method, arguments))
+        return result
+
+    def _insist(self, action: Callable[[], Any]) -> Any:
+        while True:
+            try:
+                # An actor talks through the current client of whoever first calls it.
+                with self._client.as_current():
+                    if not self._actors:
+                        self._restore()
+                    return action()
+            except _WorkerLost as loss:
+                self._forget()
+                self.n_losses += 1
+                if self.n_losses > _MOST_LOSSES:
+                    raise EquigraphError(
+                        f"Workers of the Dask cluster were lost {self.n_losses} times in one run, the last time by "
+                        f"{loss.__cause__!r}: look at their logs, they may be out of memory."
+                    ) from loss
+
+    def _restore(self) -> None:
+        self._build()
+        for name, panel in self._saved.items():
+            self._call("place", (name, panel))
+        for method, arguments in self._log:
+            self._call(method, arguments)
+
+    def _build(self) -> None:
+        """Give every living worker its run of blocks."""
+        threads = self._living_workers()
+        self._addresses = sorted(threads)[: len(self._cuts) - 1]
+        shares = np.linspace(self._entries[0], self._entries[-1], len(self._addresses) + 1)[1:-1]
+        runs = np.unique([0, *np.searchsorted(self._entries, shares).tolist(), len(self._cuts) - 1]).tolist()
+        self._plan = Plan(self._cuts, tuple(runs))
+        self._addresses = self._addresses[: self._plan.n_workers]
+        futures = [
+            self._client.submit(
+                RowWorker, self._plan, number, threads[address], actor=True, workers=[address], pure=False
+            )
+            for number, address in enumerate(self._addresses)
+        ]
+        self._actors = self._wait(futures)
+        self._wait([actor.meet(self._actors) for actor in self._actors])
+        if self._codes is not None:
+            self._wait([actor.know(self._codes[slice(*rows)]) for actor, rows in self._with_rows()])
+        if isinstance(self._graph, BlockGraph):
+            self._wait([actor.open(str(self._graph.folder.resolve())) for actor in self._actors])
+        else:
+            blocks = list(split_rows(self._graph, self._cuts))
+            self._wait(
+                [
+                    actor.hold(blocks[runs[number] : runs[number + 1]])
+                    for number, actor in enumerate(self._actors)
+                ]
+            )
+
+    def _call(self, method: str, arguments: Any) -> list[Any]:
+        try:
+            if method == "place":
+                name, panel = arguments
+                requests = [actor.place(name, panel[slice(*rows)]) for actor, rows in self._with_rows()]
+            else:
+                requests = [getattr(actor, method)(*arguments) for actor in self._actors]
+        except RuntimeError as error:  # what an actor says whose worker is known to be gone
+            raise _WorkerLost from error
+        return self._wait(requests)
+
+    def _with_rows(self) -> list[tuple[Any, tuple[int, int]]]:
+        return [(actor, self._plan.rows(number)) for number, actor in enumerate(self._actors)]
+
+    def _wait(self, requests: list[Any]) -> list[Any]:
+        results = []
+        for request in requests:
+            while True:
+                try:
+                    results.append(request.result(timeout=_LOOK))
+                    break
+                except TimeoutError as error:
+                    if self._lost():
+                        raise _WorkerLost from error
+                except EquigraphError:
+                    raise
+                except _SIGNS_OF_LOSS as error:
+                    self._raise_if_lost(error)
+                    raise
+        return results
+
+    def _raise_if_lost(self, error: Exception) -> None:
+        """Raise _WorkerLost if the error comes from the loss of a worker, which the scheduler may notice later."""
+        deadline = time.monotonic() + _NOTICE
+        while time.monotonic() < deadline:
+            if self._lost() or isinstance(error, PeerLost):
+                raise _WorkerLost from error
+            time.sleep(0.1)
+
+    def _lost(self) -> bool:
+        return not set(self._addresses) <= set(self._client.nthreads())
+
+    def _forget(self) -> None:
+        """Tell the others not to wait for the lost worker, and let all of them go."""
+        living = set(self._client.nthreads())
+        for actor, address in zip(self._actors, self._addresses, strict=False):
+            if address in living:
+                try:
+                    actor.give_up().result(timeout=_LOOK)
+                except (TimeoutError, *_SIGNS_OF_LOSS):
+                    continue  # lost as well; whoever is left is found when the actors are built again
+        self._actors = []
+
+    def _living_workers(self) -> dict[str, int]:
+        deadline = time.monotonic() + _NEW_WORKER
+        while not (threads := self._client.nthreads()):
+            if time.monotonic() > deadline:
+                raise EquigraphError(
+                    f"The Dask cluster has had no worker for {_NEW_WORKER:.0f} seconds: start workers, or leave "
+                    "execution= out."
+                )
+            time.sleep(0.2)
+        return dict(threads)
+
+    def __repr__(self) -> str:
+        return f"DaskRows({count(self.n_nodes, 'node')}, {count(self.n_workers, 'worker')})"
+
+
+def _memory_cuts(adjacency: sparse.csr_array) -> list[int]:
+    size = adjacency.nnz * entry_bytes(adjacency) + 4 * adjacency.shape[0]
+    return block_cuts(
+        adjacency.indptr, entry_bytes(adjacency), block_bytes=min(BLOCK_BYTES, -(-size // _LEAST_BLOCKS) or 1)
+    )
+
+
+def _flat(parts: list[list[Any]]) -> list[Any]:
+    return [one for part in parts for one in part]

@@ -1,0 +1,169 @@
+"""What the rows of a block offer to a function that works on them, and who brings function and rows together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Panels:
+    """Named arrays for the rows ``range(low, high)``; made when a first block puts something into them."""
+
+    def __init__(self, low: int, high: int):
+        self.low, self.high = low, high
+        self.arrays: dict[str, NDArray] = {}
+        self._lock = threading.Lock()
+
+    def view(self, name: str, low: int, high: int) -> NDArray:
+        """Return the rows of a panel from `low` to `high`, without a copy."""
+        return self.arrays[name][low - self.low : high - self.low]
+
+    def room(self, name: str, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> NDArray:
+        """Return rows to write to; a panel of another shape or type is replaced as a whole."""
+        with self._lock:
+            array = self.arrays.get(name)
+            if array is None or array.shape[1:] != shape or array.dtype != dtype:
+                # Zeros cost nothing until they are touched, and what a block leaves out is then at least defined.
+                self.arrays[name] = np.zeros((self.high - self.low, *shape), dtype=dtype)
+        return self.view(name, low, high)
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Let all other panels go."""
+        self.arrays = {name: self.arrays[name] for name in names if name in self.arrays}
+
+
+class Rows:
+    """The rows of one block, as a function sees them.
+
+    Attributes
+    ----------
+    low, high : int
+        They are the rows ``range(low, high)`` of the whole.
+    codes : ndarray of shape (high - low,) or None
+        Group of each node.
+    """
+
+    def __init__(self, panels: Panels, low: int, high: int, codes: NDArray | None):
+        self.low, self.high, self.codes = low, high, codes
+        self._panels = panels
+
+    def groups(self) -> NDArray:
+        """Return the group of each node; without groups all nodes are of one."""
+        return np.zeros(self.high - self.low, dtype=np.intp) if self.codes is None else self.codes
+
+    def get(self, name: str) -> NDArray:
+        """Return these rows of a panel; writing to them changes the panel."""
+        return self._panels.view(name, self.low, self.high)
+
+    def room(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray:
+        """Return these rows of a panel to write to; `shape` is that of one row."""
+        return self._panels.room(name, self.low, self.high, shape, np.dtype(dtype))
+
+    def put(self, name: str, values: NDArray) -> None:
+        """Store these rows of a panel."""
+        self.room(name, values.shape[1:], values.dtype)[...] = values
+
+
+class RowStore(Protocol):
+    """A graph in row blocks, with panels that have one row per node, wherever both live.
+
+    Functions that are handed over are called with the `Rows` of one block and the arguments. What they return comes
+    back in the order of the blocks; sums taken in that order do not depend on who computed them.
+    """
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+
+    def place(self, name: str, panel: NDArray) -> None:
+        """Hand out the rows of a panel."""
+
+    def collect(self, name: str) -> NDArray:
+        """Return a whole panel."""
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Call a function on the rows of every block."""
+
+    def multiply(
+        self,
+        source: str,
+        target: str,
+        *,
+        n_columns: int | None = None,
+        n_labels: int = 0,
+        then: Callable[..., Any] | None = None,
+        arguments: Sequence[Any] = (),
+    ) -> list[Any]:
+        """Store A times a panel as another panel, and call a function on the rows of every block.
+
+        The function must leave the source alone: other blocks may still need its rows. With `n_columns` only so many
+        columns of the panel count; the others, which pad its rows, stay zero. With `n_labels` the source holds labels,
+        one per node, and stands for its one-hot panel.
+        """
+
+    def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
+        """Return the total weight between every two clusters of a panel of labels."""
+
+    def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
+        """Say that from here on only these panels, and products (source, target, columns) of them, are needed."""
+
+    def close(self) -> None:
+        """Let everything go."""
+
+
+class StoreProduct:
+    """Products with panels of this process, through a store: what a start needs before the rows have settled.
+
+    Parameters
+    ----------
+    store : RowStore
+        The rows.
+    squared_norm : float
+        Sum of the squared weights.
+    """
+
+    def __init__(self, store: RowStore, squared_norm: float):
+        self.store, self._squared_norm = store, squared_norm
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.store.n_nodes
+
+    def __call__(self, panel: NDArray) -> NDArray:
+        """Return A times the panel."""
+        self.store.place("panel", np.ascontiguousarray(panel))
+        self.store.multiply("panel", "image")
+        image = self.store.collect("image")
+        self.store.checkpoint(())
+        return image
+
+    def squared_norm(self) -> float:
+        """Return the sum of the squared weights of A."""
+        return self._squared_norm
+
+
+def in_order(parts: Sequence[NDArray]) -> NDArray:
+    """Return the sum of the parts, added in their order."""
+    total = np.array(parts[0], dtype=np.float64)
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def hashed(numbers: NDArray, seed: int) -> NDArray[np.float64]:
+    """Return a number in [0, 1) for every number, the same wherever it is asked for.
+
+    Examples
+    --------
+    >>> bool((hashed(np.arange(2, 6), 1)[:2] == hashed(np.arange(4), 1)[2:]).all())
+    True
+    """
+    x = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+    return ((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,0 +1,358 @@
+"""From a partitioned parquet edge set to row blocks, without ever holding the graph.
+
+Three walks: count the edges of every node, scatter both directions of every edge to the row block of its first end, and
+sort each block. A walk takes file by file, or block by block, so that workers of a Dask cluster can share it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GraphError, ParameterError, require
+from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
+from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, open_blocks
+from equigraph.graph.tables import end_columns, weight_column
+from equigraph.graph.validate import warn_self_loops
+
+DUPLICATES = ("error", "sum", "max", "min", "mean")
+_BATCH = 2**20
+# Nodes are counted in an array, so their numbers must be numbers, not keys of another kind.
+_MOST_NODES = 2**33
+
+
+@dataclass(frozen=True)
+class EdgeColumns:
+    """Names of the columns that hold both ends and, if there are weights, these."""
+
+    source: str
+    target: str
+    weight: str | None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns to read."""
+        return [self.source, self.target, *([] if self.weight is None else [self.weight])]
+
+
+def write_edge_blocks(
+    edges: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    n_nodes: int | None = None,
+    weight: str | bool | None = None,
+    duplicates: str = "error",
+    block_bytes: int = BLOCK_BYTES,
+    execution: Any = None,
+) -> BlockGraph:
+    """Write a parquet edge set as row blocks; the graph is never in memory as a whole.
+
+    Parameters
+    ----------
+    edges : path
+        A parquet file, or a folder of them. Ends are whole numbers 0, 1, ..., which become the nodes of that number;
+        each edge may be listed in one direction or in both.
+    folder : path
+        A new or empty folder for the blocks; beside it, while they are made, lies twice as much.
+    n_nodes : int, optional
+        Number of nodes; by default one more than the largest end.
+    weight : str or False, optional
+        Column of the weights, found by name as in `equigraph.read_graph`; False ignores them.
+    duplicates : {"error", "sum", "max", "min", "mean"}, default="error"
+        What to do with an edge that is listed with different weights.
+    block_bytes : int
+        Size of a block, about.
+    execution : "dask", str or distributed.Client, optional
+        Whose workers read and sort; they must all see both folders.
+
+    Returns
+    -------
+    BlockGraph
+        The folder, opened. Memory: eight bytes per node and one block.
+
+    Raises
+    ------
+    GraphError
+        If an end is missing, negative or no whole number, or a weight is negative or not finite.
+
+    Warns
+    -----
+    SelfLoopWarning
+        If there are self-loops; they are dropped.
+    """
+    if duplicates not in DUPLICATES:
+        raise ParameterError(
+            f"duplicates={duplicates!r} is unknown: expected {', '.join(map(repr, DUPLICATES))}."
+        )
+    check_target(folder)
+    files = edge_files(edges)
+    columns = edge_columns(files[0], weight)
+    if execution is None:
+        return _write(files, columns, folder, n_nodes, duplicates, block_bytes, map)
+    from equigraph.execution.distributed.clients import dask_client
+
+    with dask_client(execution) as client:
+        return _write(files, columns, folder, n_nodes, duplicates, block_bytes, _mapping(client))
+
+
+def _mapping(client: Any) -> Callable[..., Iterable[Any]]:
+    def mapped(function: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        for future in client.map(function, *arguments, pure=False):
+            yield future.result()
+
+    return mapped
+
+
+def _write(
+    files: list[Path],
+    columns: EdgeColumns,
+    folder: str | os.PathLike[str],
+    n_nodes: int | None,
+    duplicates: str,
+    block_bytes: int,
+    mapped: Callable[..., Iterable[Any]],
+) -> BlockGraph:
+    counts, n_loops = _counted(mapped(count_file, files, [columns] * len(files)), n_nodes)
+    warn_self_loops(n_loops)
+    index = np.dtype(np.int32 if counts.size <= np.iinfo(np.int32).max else np.int64)
+    kind = record_type(index, columns.weight is not None)
+    entry = index.itemsize + (0 if columns.weight is None else 8)
+    cuts = block_cuts(np.concatenate([[0], np.cumsum(counts)]), entry, block_bytes=block_bytes)
+    with BlockWriter(folder, counts.size, cuts) as writer:
+        spill = writer.partial / "spill"
+        spill.mkdir()
+        jobs = [ScatterJob(file, columns, spill, number, cuts, kind) for number, file in enumerate(files)]
+        for _ in mapped(scatter_file, jobs):
+            pass
+        sorts = [
+            SortJob(spill, writer.partial, block, cuts, kind, duplicates) for block in range(len(cuts) - 1)
+        ]
+        for block, facts in enumerate(mapped(sort_block, sorts)):
+            writer.add(block, facts)
+        spill.rmdir()
+    return open_blocks(folder)
+
+
+def edge_files(edges: str | os.PathLike[str]) -> list[Path]:
+    """Return the parquet files of an edge set, in the order of their names."""
+    path = Path(edges)
+    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+    if not files:
+        raise GraphError(f"{path} is no parquet file and no folder with one: expected an edge set.")
+    return files
+
+
+def is_edge_folder(path: Any) -> bool:
+    """Return whether a path is a folder with parquet files."""
+    return isinstance(path, (str, os.PathLike)) and Path(path).is_dir() and any(Path(path).rglob("*.parquet"))
+
+
+def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
+    """Find the columns of an edge set in its first file."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
+    try:
+        names = list(parquet.read_schema(file).names)
+    except (OSError, ValueError) as error:
+        raise GraphError(f"{file} cannot be read as parquet ({error}).") from error
+    if len(names) < 2:
+        raise GraphError(f"{file} has the columns {names}: expected two ends and, optionally, a weight.")
+    ends = end_columns(names) or (0, 1)
+    place = weight_column(names, ends, weight, file.name)
+    return EdgeColumns(names[ends[0]], names[ends[1]], None if place is None else names[place])
+
+
+def record_type(index: np.dtype, weighted: bool) -> np.dtype:
+    """Return the type of a scattered edge."""
+    fields = [("row", index), ("column", index)]
+    return np.dtype([*fields, ("weight", np.float64)] if weighted else fields)
+
+
+def read_batches(
+    file: Path, columns: EdgeColumns
+) -> Iterator[tuple[NDArray, NDArray, NDArray[np.float64] | None]]:
+    """Yield sources, targets and weights of a file, some rows at a time, after a look at each."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
+    try:
+        reader = parquet.ParquetFile(file)
+        first = 0
+        for batch in reader.iter_batches(batch_size=_BATCH, columns=columns.names):
+            # Asked for by name: a reader returns the columns in the order of the file.
+            ends = [_ends(batch.column(name), name, file, first) for name in (columns.source, columns.target)]
+            weights = None
+            if columns.weight is not None:
+                weights = _weights(batch.column(columns.weight), file, first)
+            yield ends[0], ends[1], weights
+            first += batch.num_rows
+    except (OSError, KeyError) as error:
+        raise GraphError(f"{file} cannot be read like the first file of the edge set ({error}).") from error
+
+
+def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
+    from pyarrow import types
+
+    if not types.is_integer(column.type):
+        raise GraphError(
+            f"{file}: column {name!r} holds {column.type}, expected whole numbers 0, 1, ... for the nodes of a "
+            "partitioned edge set; read_graph takes any names."
+        )
+    if column.null_count:
+        row = first + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise GraphError(f"{file}, row {row}: {name!r} is missing, expected the number of a node.")
+    ends = column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    wrong = np.flatnonzero((ends < 0) | (ends >= _MOST_NODES))
+    if wrong.size:
+        raise GraphError(
+            f"{file}, row {first + int(wrong[0])}: {name!r} is {ends[wrong[0]]}, expected the number of a node, from 0 "
+            f"to {_MOST_NODES - 1}."
+        )
+    return ends
+
+
+def _weights(column: Any, file: Path, first: int) -> NDArray[np.float64]:
+    try:
+        weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"{file}: the weights are no numbers ({error}).") from error
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise GraphError(
+            f"{file}, row {first + int(wrong[0])}: the weight is {weights[wrong[0]]:g}, expected a finite nonnegative "
+            "number."
+        )
+    return weights
+
+
+def count_file(file: Path, columns: EdgeColumns) -> tuple[NDArray[np.int64], int]:
+    """Return the number of rows that name each node, and that of self-loops, which do not count."""
+    counts, n_loops = np.zeros(0, dtype=np.int64), 0
+    for source, target, _ in read_batches(file, columns):
+        loops = source == target
+        n_loops += int(np.count_nonzero(loops))
+        # A node that only has a self-loop is a node too.
+        size = max(int(source.max(initial=-1)), int(target.max(initial=-1)), counts.size - 1) + 1
+        found = np.bincount(source[~loops], minlength=size) + np.bincount(target[~loops], minlength=size)
+        found[: counts.size] += counts
+        counts = found
+    return counts, n_loops
+
+
+def _counted(
+    parts: Iterable[tuple[NDArray[np.int64], int]], n_nodes: int | None
+) -> tuple[NDArray[np.int64], int]:
+    counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
+    for found, loops in parts:
+        if n_nodes is not None and found.size > n_nodes:
+            raise GraphError(
+                f"The edge set names node {found.size - 1}: expected nodes below n_nodes={n_nodes}."
+            )
+        if found.size > counts.size:
+            counts = np.concatenate([counts, np.zeros(found.size - counts.size, dtype=np.int64)])
+        counts[: found.size] += found
+        n_loops += loops
+    if counts.size == 0:
+        raise GraphError("The edge set has no edge: expected at least one.")
+    return counts, n_loops
+
+
+@dataclass(frozen=True)
+class ScatterJob:
+    """One file to scatter: where to, and where the blocks are cut."""
+
+    file: Path
+    columns: EdgeColumns
+    spill: Path
+    number: int
+    cuts: list[int]
+    kind: np.dtype
+
+
+def scatter_file(job: ScatterJob) -> None:
+    """Append both directions of every edge of a file to the pile of its block."""
+    cuts = np.asarray(job.cuts)
+    # A job that is done again, after the loss of a worker, must not find what it left behind.
+    for pile in job.spill.glob(f"*-{job.number:05d}"):
+        pile.unlink()
+    for source, target, weights in read_batches(job.file, job.columns):
+        keep = source != target
+        both = np.empty(2 * int(np.count_nonzero(keep)), dtype=job.kind)
+        half = both.size // 2
+        both["row"][:half], both["column"][:half] = source[keep], target[keep]
+        both["row"][half:], both["column"][half:] = target[keep], source[keep]
+        if weights is not None:
+            both["weight"][:half] = both["weight"][half:] = weights[keep]
+        block = np.searchsorted(cuts, both["row"], side="right") - 1
+        order = np.argsort(block, kind="stable")
+        stops = np.searchsorted(block[order], np.arange(cuts.size))
+        for number in np.flatnonzero(np.diff(stops)):
+            with (job.spill / f"{number:05d}-{job.number:05d}").open("ab") as stream:
+                both[order[stops[number] : stops[number + 1]]].tofile(stream)
+
+
+@dataclass(frozen=True)
+class SortJob:
+    """One block to sort: from which piles, into which folder."""
+
+    spill: Path
+    folder: Path
+    block: int
+    cuts: list[int]
+    kind: np.dtype
+    duplicates: str
+
+
+def sort_block(job: SortJob) -> dict[str, Any]:
+    """Make a row block of its piles, and return what `BlockWriter.add` wants to know."""
+    piles = sorted(job.spill.glob(f"{job.block:05d}-*"))
+    edges = np.concatenate(
+        [np.fromfile(pile, dtype=job.kind) for pile in piles] or [np.empty(0, dtype=job.kind)]
+    )
+    low, high, n_nodes = job.cuts[job.block], job.cuts[job.block + 1], job.cuts[-1]
+    keys = (edges["row"].astype(np.int64) - low) * n_nodes + edges["column"]
+    data = None
+    if job.kind.names is not None and "weight" in job.kind.names:
+        keys, data = _merged(keys, edges["weight"], job.duplicates, low, n_nodes)
+    else:
+        keys = np.unique(keys)
+    rows, columns = np.divmod(keys, n_nodes)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=high - low))])
+    index = job.kind["row"]
+    facts = save_block(job.folder, job.block, RowBlock(low, high, indptr, columns.astype(index), data))
+    for pile in piles:
+        pile.unlink()
+    return facts
+
+
+def _merged(
+    keys: NDArray[np.int64], weights: NDArray[np.float64], duplicates: str, low: int, n_nodes: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return distinct keys in order with their weights; edges of weight zero are none."""
+    # By weight within a key: a sum then does not depend on the order of the rows.
+    order = np.lexsort((weights, keys))
+    keys, weights = keys[order], weights[order]
+    starts = (
+        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else np.empty(0, int)
+    )
+    pairs, least = keys[starts], weights[starts]
+    if keys.size:
+        most = np.maximum.reduceat(weights, starts)
+        if duplicates == "error" and (least != most).any():
+            place = int(np.flatnonzero(least != most)[0])
+            i, j = divmod(int(pairs[place]), n_nodes)
+            raise GraphError(
+                f"The edge between {low + i} and {j} is listed with the weights {least[place]:g} and "
+                f"{most[place]:g}: say how to combine them with duplicates='sum', 'max', 'min' or 'mean'."
+            )
+        if duplicates in ("sum", "mean"):
+            total = np.add.reduceat(weights, starts)
+            counts = np.diff(np.append(starts, keys.size))
+            least = total if duplicates == "sum" else total / counts
+        elif duplicates == "max":
+            least = most
+    keep = least > 0
+    return pairs[keep], least[keep]
