@@ -78,7 +78,10 @@ def test_workers_and_a_scheduler(run: Run, folder: Path) -> None:
         (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "contradict each other"),
         (["--execution", "dask", "--workers", 2], "--execution contradicts"),
         (["--execution", "spark"], "spark"),
-        (["--header"], "--header is for text files"),
+        (["--header"], "--header has no meaning here"),
+        (["--weight", "none"], "--weight has no meaning here"),
+        (["--duplicates", "sum"], "--duplicates has no meaning here"),
+        (["--attribute", "g"], "--attribute has no meaning here"),
         (["--workers", 0], "--workers"),
         (["--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers"),
     ],
@@ -101,3 +104,31 @@ def test_pictures_need_memory_and_nodes_cannot_be_dropped(run: Run, folder: Path
     answer = run("cluster", folder / "blocks", "-k", 3, "--groups", folder / "few.csv", "--missing", "drop")
     assert answer.exit_code == 2
     assert "can neither be dropped nor added" in answer.stderr
+
+
+def test_a_page_about_blocks_says_what_it_leaves_out(run: Run, folder: Path) -> None:
+    assert run("cluster", folder / "blocks", "-k", 3, "-q", "-o", folder / "out").exit_code == 0
+    answer = run("report", folder / "out")
+    assert answer.exit_code == 0, answer.stderr
+    assert "is a folder of edges on disk" in answer.stderr
+    assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_fit_by_workers_can_have_a_page(run: Run, folder: Path) -> None:
+    pytest.importorskip("distributed")
+    settings = ["-k", 3, "--workers", 1, "-q", "--report", "-o", folder / "paged"]
+    answer = run("cluster", "dataset:classroom", *settings)
+    assert answer.exit_code == 0, answer.stderr
+    assert "Whom fairness moved" in (folder / "paged" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_parquet_folder_takes_weights_by_name_only(run: Run, folder: Path) -> None:
+    answer = run("cluster", folder / "edges", "-k", 3, "--weight", 2)
+    assert answer.exit_code == 2
+    assert "not its number" in answer.stderr
+
+
+def test_a_data_set_is_read_as_it_is(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--weight", "none")
+    assert answer.exit_code == 2
+    assert "--weight has no meaning for dataset:classroom" in answer.stderr

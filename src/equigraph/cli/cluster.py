@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -71,6 +72,8 @@ def command(
     for flag, what in {"plot": "the pictures", "report": "the page"}.items():
         if settings[flag] and output is None:
             raise click.UsageError(f"--{flag} needs a folder for {what}: give -o DIR.", ctx)
+    if (settings["plot"] or settings["report"]) and Path(edges).is_dir():
+        raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
     if output is not None:
         check_folder(output)
     parameters = method_parameters(get_method(method), ctx, generic)
@@ -100,8 +103,6 @@ def _fit(
     from equigraph.methods import get_method
     from equigraph.results import cluster
 
-    if isinstance(graph, BlockGraph) and (settings["plot"] or settings["report"]):
-        raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
     takes_callbacks = "callbacks" in get_method(method).load()._get_param_names()
     limit = settings["time_limit"]
     if limit is not None and not takes_callbacks:

@@ -104,6 +104,11 @@ def _read_again(ctx: click.Context, source: Any, settings: dict[str, Any]) -> tu
             if "edges" in given:
                 raise
             return None, str(error)
+    if Path(edges).is_dir():
+        return (
+            None,
+            f"{edges} is a folder of edges on disk: --graph EDGES tells of a file with the same graph.",
+        )
     for file in filter(None, (edges, options["groups"])):
         if not Path(file).exists():
             return (

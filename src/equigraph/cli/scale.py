@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from equigraph.cli.sources import READING_NAMES, _column, read_source
+from equigraph.cli.sources import READING_NAMES, column_of, read_source
 
 # Reading options that say how text is read; a folder of blocks or parquet files has none.
 _TEXT_OPTIONS = ("format", "header", "delimiter", "symmetrize")
@@ -79,9 +79,10 @@ def open_source(edges: str, settings: dict[str, Any], execution: Any) -> Iterato
     from equigraph.execution.edge_blocks import is_edge_folder, write_edge_blocks
 
     if is_block_folder(edges):
-        yield _with_groups(open_blocks(edges), _options(settings))
+        options = _options(settings, ("weight", "duplicates"), "blocks, which were made with their weights")
+        yield _with_groups(open_blocks(edges), options)
     elif is_edge_folder(edges):
-        options = _options(settings)
+        options = _options(settings, (), "parquet files")
         with temporary_blocks() as folder:
             graph = write_edge_blocks(
                 edges,
@@ -95,14 +96,21 @@ def open_source(edges: str, settings: dict[str, Any], execution: Any) -> Iterato
         yield read_source(edges, settings)
 
 
-def _options(settings: dict[str, Any]) -> dict[str, Any]:
+def _options(settings: dict[str, Any], refused: tuple[str, ...], what: str) -> dict[str, Any]:
+    """Take the reading options out of the settings; those without a meaning here are refused, not ignored."""
     from equigraph.exceptions import ParameterError
 
     options = {name: settings.pop(name) for name in READING_NAMES}
-    given = [name for name in _TEXT_OPTIONS if options[name] is not None]
-    if given:
+    if options["groups"] is None:
+        refused = (*refused, "attribute", "node_column")
+    for name in (*_TEXT_OPTIONS, *refused):
+        if options[name] not in (None, "error"):
+            raise ParameterError(
+                f"--{name.replace('_', '-')} has no meaning here: EDGES is a folder of {what}."
+            )
+    if isinstance(column_of(options["weight"]), int):
         raise ParameterError(
-            f"--{given[0]} is for text files, and EDGES is a folder of blocks or parquet files."
+            "--weight takes the name of a column, not its number, for a folder of parquet files."
         )
     return options
 
@@ -117,8 +125,8 @@ def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
     read = read_graph(
         graph.without_edges(),
         groups=options["groups"],
-        attribute=_column(options["attribute"]),
-        node_column=_column(options["node_column"]),
+        attribute=column_of(options["attribute"]),
+        node_column=column_of(options["node_column"]),
         missing=options["missing"],
         unknown=options["unknown"],
     )

@@ -104,11 +104,12 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
     Graph
         With groups, if there are any.
     """
+    from equigraph.exceptions import ParameterError
     from equigraph.graph import read_graph
 
     options = {name: settings.pop(name) for name in READING_NAMES}
     for name in ("attribute", "node_column", "weight"):
-        options[name] = _column(options[name])
+        options[name] = column_of(options[name])
     if options["weight"] == "none":
         options["weight"] = False
     if options["delimiter"] == "\\t":
@@ -116,6 +117,9 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
     if not edges.startswith(PREFIX):
         return read_graph(edges, **options)
     attribute = options["attribute"]
+    for name in ("weight", "format", "header", "delimiter", "symmetrize"):
+        if options[name] is not None:
+            raise ParameterError(f"--{name} has no meaning for {edges}: a data set is read as it is.")
     if options["groups"] is not None:
         return read_graph(dataset_graph(edges.removeprefix(PREFIX), None), **options)
     return dataset_graph(edges.removeprefix(PREFIX), attribute)
@@ -150,6 +154,6 @@ def describe_graph(graph: Any, edges: str) -> str:
     return f"{text}; {graph.attribute or 'groups'}: {shown}"
 
 
-def _column(name: str | None) -> str | int | None:
+def column_of(name: str | None) -> str | int | None:
     """Return a number as one, so that it may be a position; the reader looks for a column of that name first."""
     return int(name) if name is not None and name.isdecimal() and str(int(name)) == name else name

@@ -129,6 +129,9 @@ def _made_again(result: ClusteringResult) -> Any:
     }
     if "random_state" in parameters:
         parameters["random_state"] = result.seed
+    if "execution" in parameters:
+        # Workers that were there for the fit may be gone, and a page needs the graph in memory anyway.
+        parameters["execution"] = None
     # Objects are recorded by their repr, which is no value of theirs.
     constraints = estimator._parameters
     if not all(

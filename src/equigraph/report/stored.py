@@ -54,7 +54,7 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
         return _read_curve(folder)
     what = "holds neither result.json nor curve.json" if folder.is_dir() else "is no folder"
     raise InputError(
-        f"{folder} {what}: expected a folder that `equigraph cluster`, `equigraph tradeoff` or `equigraph demo` wrote."
+        f"{folder} {what}: expected a folder that `equigraph cluster`, `tradeoff`, `refine` or `demo` wrote."
     )
 
 
@@ -180,7 +180,7 @@ def _read_interaction(path: Path, n_clusters: int) -> Any:
     if not path.is_file():
         return None
     text = path.read_text(encoding="utf-8").splitlines()
-    is_table = text[0].startswith("cluster,")
+    is_table = bool(text) and text[0].startswith("cluster,")
     try:
         values = np.array([line.split(",") for line in text[is_table:]], dtype=np.float64)
         if not is_table:
