@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, Literal
 
 MESSAGE = "equigraph: compiling (first run only)..."
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(
+    function: Callable[..., Any] | None = None, *, inline: Literal["never", "always"] = "never"
+) -> Any:
     """Return a function compiled by numba on first use: kept on disk, and free of the interpreter's lock.
 
-    Where no folder for the cache can be written it is compiled in every process.
+    Where no folder for the cache can be written it is compiled in every process. Used as a decorator, with or without
+    ``inline="always"``.
 
     Examples
     --------
@@ -29,11 +32,13 @@ def compiled(function: Callable[..., Any]) -> Any:
     """
     from numba import njit
 
+    if function is None:
+        return partial(compiled, inline=inline)
     watch_compiler()
     try:
-        return njit(cache=True, nogil=True)(function)
+        return njit(cache=True, nogil=True, inline=inline)(function)
     except RuntimeError:
-        return njit(nogil=True)(function)
+        return njit(nogil=True, inline=inline)(function)
 
 
 @cache

@@ -16,7 +16,7 @@ from equigraph.execution.block_files import RowBlock
 from equigraph.execution.blocks import block_cuts, open_blocks, write_blocks
 from equigraph.execution.distributed import StreamedRows
 from equigraph.execution.distributed.rows import StoreProduct, hashed
-from equigraph.execution.edge_blocks import write_edge_blocks
+from equigraph.execution.edge_blocks import sort_block, write_edge_blocks
 from equigraph.factorization.row_moves import RowMoves, notion_changes, row_scores
 from equigraph.factorization.row_spectral import fair_table, row_embedding
 from equigraph.groups import encode_groups
@@ -75,7 +75,7 @@ def test_damage_is_found(tmp_path):
     content = bytearray(target.read_bytes())
     content[-1] ^= 1
     target.write_bytes(content)
-    with pytest.raises(GraphError, match=r"indices-00001.npy has changed"):
+    with pytest.raises(GraphError, match=r"indices-00001.npy is gone or has changed"):
         open_blocks(tmp_path / "x").verify()
     target.write_bytes(content[:-4])
     with pytest.raises(GraphError, match=r"indices-00001.npy is missing or has another length"):
@@ -373,6 +373,38 @@ def test_an_edge_set_becomes_the_graph_that_read_graph_makes(tmp_path, weighted)
     expected = eg.read_graph(pd.DataFrame(columns))
     assert stored.fingerprint() == expected.fingerprint()
     assert not list(tmp_path.glob(".blocks-*"))
+
+
+def test_a_block_that_is_sorted_again_is_the_same(tmp_path, monkeypatch):
+    """A scheduler that lost a worker asks for finished blocks again."""
+    twice = []
+
+    def sorted_twice(job):
+        twice.append(job.block)
+        facts = sort_block(job)
+        assert sort_block(job) == facts
+        return facts
+
+    monkeypatch.setattr("equigraph.execution.edge_blocks.sort_block", sorted_twice)
+    edges = {"source": np.arange(40), "target": np.arange(1, 41)}
+    stored = write_edge_blocks(write_parts(tmp_path / "edges", **edges), tmp_path / "blocks", block_bytes=64)
+    assert stored.n_edges == 40
+    assert len(twice) == stored.n_blocks > 1
+    assert not (tmp_path / "blocks" / "spill").exists()
+
+
+def test_a_number_of_nodes_that_is_none_is_refused(tmp_path):
+    folder = write_parts(tmp_path / "edges", source=np.arange(4), target=np.arange(1, 5))
+    with pytest.raises(ParameterError, match="n_nodes=-1"):
+        write_edge_blocks(folder, tmp_path / "blocks", n_nodes=-1)
+
+
+def test_a_broken_later_file_is_named(tmp_path):
+    folder = write_parts(tmp_path / "edges", source=np.arange(4), target=np.arange(1, 5))
+    (folder / "part-2.parquet").write_bytes(b"nonsense")
+    with pytest.raises(GraphError, match=r"part-2\.parquet cannot be read"):
+        write_edge_blocks(folder, tmp_path / "blocks")
+    assert not (tmp_path / "blocks").exists()
 
 
 @pytest.mark.parametrize(("rule", "value"), [("sum", 5.0), ("max", 3.0), ("min", 2.0), ("mean", 2.5)])

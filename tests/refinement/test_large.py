@@ -237,6 +237,14 @@ def test_exactly_k_clusters_from_any_start(n_found, effort, most_few, monkeypatc
     assert np.unique(labels).tolist() == list(range(5))
 
 
+@pytest.mark.parametrize("k", [30, 300, 999])
+def test_more_clusters_than_parts_would_give(k):
+    adjacency, codes, _ = planted(n=1000)
+    labels = LargeSearch(adjacency, codes, k, seed=0).solve([0.0])[0]
+    assert np.unique(labels).size == k
+    assert np.unique(LargeSearch(adjacency, codes, k)._from_parts(np.random.default_rng(0))).size == k
+
+
 def test_without_effort_the_result_is_never_worse_than_the_start(everything_is_large):
     adjacency, codes, target = planted(n=1000)
     problem = LabelProblem(adjacency, codes, 5)

@@ -123,7 +123,9 @@ class BlockGraph:
         """Read the graph into memory."""
         blocks = list(self.blocks())
         starts = np.cumsum([0, *(block.n_entries for block in blocks)])
-        pointers = [start + block.indptr[1:] for start, block in zip(starts, blocks, strict=False)]
+        pointers = [
+            start + block.indptr[1:].astype(np.int64) for start, block in zip(starts, blocks, strict=False)
+        ]
         index = np.int32 if max(self.n_entries, self.n_nodes) <= np.iinfo(np.int32).max else np.int64
         arrays = (
             np.concatenate([block.weights(self.dtype) for block in blocks]),
@@ -140,7 +142,7 @@ class BlockGraph:
         digest.update(np.zeros(1, dtype="<i8").data)
         start = 0
         for block in self.blocks():
-            digest.update(np.ascontiguousarray(block.indptr[1:] + np.int64(start), dtype="<i8").data)
+            digest.update(np.ascontiguousarray(block.indptr[1:].astype(np.int64) + start, dtype="<i8").data)
             start += block.n_entries
         digest.update(f"indices:{self.n_entries};".encode())
         for block in self.blocks():
@@ -162,9 +164,10 @@ class BlockGraph:
             Naming the first file that differs.
         """
         for name, facts in read_meta(self.folder)["files"].items():
-            if file_checksum(self.folder / name) != facts["crc32"]:
+            path = self.folder / name
+            if not path.is_file() or file_checksum(path) != facts["crc32"]:
                 raise GraphError(
-                    f"{self.folder / name} has changed since it was written: write the blocks again."
+                    f"{path} is gone or has changed since it was written: write the blocks again."
                 )
 
     def __repr__(self) -> str:

@@ -109,7 +109,7 @@ class FairNMTF(GraphClusterer):
         one-hot labels best; the W beside a soft H explains links between clusters by nodes that belong to both, and is
         nearly diagonal. With ``refine=False`` both are those of the factorisation.
     objective_history_ : ndarray
-        Normalised objective of the final factorisation after each step; it never rises.
+        Normalised objective of the final factorisation after each step; with the solver "cd" it never rises.
     n_iter_ : int
         Steps of the final factorisation.
     objective_ : float
@@ -365,7 +365,7 @@ class FairNMTF(GraphClusterer):
         if penalty is not None:
             total = WeightedSum([(penalty_weight(weight, self.n_clusters, scale), penalty)])
         factors = multiplicative_updates(
-            product_of(adjacency * adjacency.dtype.type(1 / scale.norm)),
+            product_of(_scaled(adjacency, 1 / scale.norm)),
             H,
             W,
             penalty=total,
@@ -391,6 +391,12 @@ class FairNMTF(GraphClusterer):
 def _weight(fairness: float) -> float:
     r"""Return :math:`f / (1 - f)`."""
     return fairness / (1 - fairness) if fairness < 1 else float("inf")
+
+
+def _scaled(adjacency: sparse.csr_array, factor: float) -> sparse.csr_array:
+    """Return the graph with other weights; it shares the rest."""
+    data = adjacency.data * adjacency.dtype.type(factor)
+    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
 
 
 def _single_precision(adjacency: sparse.csr_array) -> tuple[sparse.csr_array, float]:

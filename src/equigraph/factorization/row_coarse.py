@@ -21,6 +21,8 @@ from equigraph.refinement.search import Search
 
 # Most super-nodes, and most small clusters among which the nodes of a group are gathered.
 _SUPER_NODES, _PARTS = 1024, 256
+# The weights between all super-nodes are one dense table, here and on every worker.
+_MOST_SUPER_NODES = 4096
 # A graph of super-nodes is small and dense, where the search by itself would make few proposals.
 _EFFORT = 20
 
@@ -53,11 +55,13 @@ def coarse_labels(
     Returns
     -------
     bool
-        False where there are too few super-nodes for k clusters; the labels are then those of the super-nodes.
+        False where there would be too few super-nodes for k clusters, or too many; the labels are then of no use.
     """
     n_parts = min(max(min(_PARTS, _SUPER_NODES // n_groups), 2 * n_clusters), n_active)
-    row_kmeans(store, n_parts, n_active, 1, seed)
     n_super = (n_parts + 1) * n_groups
+    if n_super > _MOST_SUPER_NODES:
+        return False
+    row_kmeans(store, n_parts, n_active, 1, seed)
     counts = in_order(store.each(super_rows, n_parts, n_groups))
     used = np.flatnonzero(counts.sum(axis=1))
     if used.size < 2 * n_clusters:

@@ -259,9 +259,9 @@ def points_rows(rows: Rows, n_vectors: int) -> None:
 
 
 def sample_rows(rows: Rows, stride: int) -> NDArray[np.float64]:
-    """Return every so-manieth point of the nodes with an edge."""
-    number = np.arange(rows.low, rows.high)
-    return rows.get("points")[(number % stride == 0) & (rows.get("half") > 0)]
+    """Return one of so many points of the nodes with an edge, chosen by a hash: an order of nodes may be periodic."""
+    chosen = hashed(np.arange(rows.low, rows.high), 0) * stride < 1
+    return rows.get("points")[chosen & (rows.get("half") > 0)]
 
 
 def nearest_rows(rows: Rows, centres: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from equigraph.compilation import compiled
 from equigraph.refinement.moves import score
 from equigraph.refinement.objective import BALANCE
 
@@ -17,7 +17,7 @@ from equigraph.refinement.objective import BALANCE
 _TO_NEIGHBOUR = 0.7
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def next_word(state: Any) -> Any:
     """Advance a splitmix64 generator and return 64 random bits."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -27,19 +27,19 @@ def next_word(state: Any) -> Any:
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def below(state: Any, bound: int) -> Any:
     """Return a random integer in [0, bound), for bounds below 2**32."""
     return np.int64(((next_word(state) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def uniform(state: Any) -> float:
     """Return a random number in [0, 1)."""
     return (next_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def weights_to(sites: Any, labels: Any, node: int, a: int, b: int) -> tuple[float, float]:
     """Return the weight from a node to two clusters."""
     to_a, to_b = 0.0, 0.0
@@ -52,7 +52,7 @@ def weights_to(sites: Any, labels: Any, node: int, a: int, b: int) -> tuple[floa
     return to_a, to_b
 
 
-@njit(cache=True)
+@compiled
 def weight_between(sites: Any, i: int, j: int) -> float:
     """Return the weight of the edge between two nodes; column indices are sorted."""
     low, high = sites.indptr[i], sites.indptr[i + 1]
@@ -67,7 +67,7 @@ def weight_between(sites: Any, i: int, j: int) -> float:
     return 0.0
 
 
-@njit(cache=True)
+@compiled
 def tally(sites: Any, labels: Any, n_clusters: int) -> tuple[Any, Any, Any]:
     """Return the volume, the counts by group and the number of nodes of each cluster."""
     volume = np.zeros(n_clusters)
@@ -82,7 +82,7 @@ def tally(sites: Any, labels: Any, n_clusters: int) -> tuple[Any, Any, Any]:
     return volume, table, size
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def transfer(sites: Any, table: Any, node: int, source: int, target: int) -> int:
     """Move the counts of a (super-)node between two rows of the table, and return how many nodes that is."""
     moved = 0
@@ -94,7 +94,7 @@ def transfer(sites: Any, table: Any, node: int, source: int, target: int) -> int
     return moved
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def anneal(
     sites: Any,
     labels: Any,
@@ -200,7 +200,7 @@ def anneal(
     return best, best_gain
 
 
-@njit(cache=True)
+@compiled
 def typical_change(sites: Any, labels: Any, n_clusters: int, terms: Any, n_trials: int, seed: Any) -> float:
     """Return the mean absolute change of the objective under random moves: the scale of temperatures."""
     state = np.array([seed], dtype=np.uint64)
@@ -228,7 +228,7 @@ def typical_change(sites: Any, labels: Any, n_clusters: int, terms: Any, n_trial
     return total / max(count, 1)
 
 
-@njit(cache=True)
+@compiled
 def kick(sites: Any, labels: Any, n_clusters: int, least: int, seed: Any) -> Any:
     """Return perturbed labels with no cluster below ``least`` nodes.
 

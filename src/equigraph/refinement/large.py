@@ -187,6 +187,8 @@ class LargeSearch(Search):
     def _from_parts(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return k clusters merged from parts that grew along edges."""
         parts, level = coarsen(self.ground, None, self._n_parts())
+        if level.n_nodes < self.n_clusters:
+            return fix_clusters(self.ground, parts, self.n_clusters, self._unbounded(self.cohesion), rng)
         return self._merged_parts(parts, level, rng)
 
     def _merged_parts(
@@ -252,7 +254,9 @@ class LargeSearch(Search):
 
     def _n_parts(self) -> int:
         least = 2 * _PARTS if self.ground.graph.nnz <= _TWICE_UP_TO else _PARTS
-        return max(min(max(least, _PARTS_EACH * self.n_clusters), self.n_nodes // _NODES_EACH), 1)
+        n_parts = min(max(least, _PARTS_EACH * self.n_clusters), self.n_nodes // _NODES_EACH)
+        # Clusters are merged from parts, so there must be more of these.
+        return max(n_parts, min(2 * self.n_clusters, self.n_nodes))
 
 
 def cluster_weights(adjacency: sparse.csr_array, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:

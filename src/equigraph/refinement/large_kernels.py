@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from equigraph.compilation import compiled
 from equigraph.refinement.moves import TOLERANCE, score
 from equigraph.refinement.objective import BALANCE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def climb_few(
     sites: Any, codes: Any, labels: Any, n_clusters: int, terms: Any, max_passes: int, least_gain: float
 ) -> tuple[int, int, float]:
@@ -129,7 +129,7 @@ def climb_few(
     return n_moves, n_visits, gain
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def weights_between(indptr: Any, indices: Any, data: Any, labels: Any, n_clusters: int) -> Any:
     """Return the sum of the weights between every two clusters; those inside one count twice."""
     weights = np.zeros((n_clusters, n_clusters))
@@ -140,7 +140,7 @@ def weights_between(indptr: Any, indices: Any, data: Any, labels: Any, n_cluster
     return weights
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spread(sites: Any, most: float, n_passes: int) -> Any:
     """Return labels from propagation: every node joins the label it has most weight to, the larger one of equals.
 
@@ -185,7 +185,7 @@ def spread(sites: Any, most: float, n_passes: int) -> Any:
     return labels
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def collapse(indptr: Any, indices: Any, data: Any, labels: Any, n_parts: int) -> tuple[Any, Any, Any]:
     """Return the CSR arrays of the weights between different parts; columns are not sorted.
 
@@ -224,7 +224,7 @@ def collapse(indptr: Any, indices: Any, data: Any, labels: Any, n_parts: int) ->
     return ends, columns[:end].copy(), sums[:end].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def strongest(sites: Any) -> Any:
     """Return the neighbour that each node has most weight to; -1 where there is none."""
     out = np.full(sites.strength.size, -1, dtype=np.int64)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from equigraph.compilation import compiled
 from equigraph.refinement.moves import better, notion_change, score
 
 
-@njit(cache=True)
+@compiled
 def score_changes(table: Any, scores: Any, terms: Any) -> Any:
     """Return how the sum of scores changes when any two clusters are merged."""
     n = scores.size
@@ -23,7 +23,7 @@ def score_changes(table: Any, scores: Any, terms: Any) -> Any:
     return changes
 
 
-@njit(cache=True)
+@compiled
 def best_pair(
     between: Any, volume: Any, sizes: Any, changes: Any, score_sum: float, alive: Any, terms: Any
 ) -> tuple[int, int, float, float]:
@@ -51,7 +51,7 @@ def best_pair(
     return first, second, best_q, best_n
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def merge_pairs(between: Any, volume: Any, table: Any, n_least: int, n_most: int, terms: Any) -> Any:
     """Merge the best pair of clusters, connected or not, again and again, also where the objective falls.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from equigraph.compilation import compiled
 from equigraph.refinement.objective import BALANCE, MOUFLON
 
 # Gains are differences of numbers of the order of one over the number of edges; below this is rounding.
@@ -61,7 +61,7 @@ class Clusters(NamedTuple):
     touched: NDArray[np.int64]
 
 
-@njit(cache=True)
+@compiled
 def score(row: Any, delta: Any, sign: int, terms: Any) -> float:
     """Return what a cluster with counts ``row + sign * delta`` adds to the notion (BALANCE: to the sum)."""
     size = 0
@@ -86,7 +86,7 @@ def score(row: Any, delta: Any, sign: int, terms: Any) -> float:
     return worst * size / terms.n_nodes
 
 
-@njit(cache=True)
+@compiled
 def notion_change(change: float, score_sum: float, n_before: int, n_after: int, notion: int) -> float:
     """Return the change of the notion when the sum of scores and the number of clusters change."""
     if notion != BALANCE:
@@ -96,7 +96,7 @@ def notion_change(change: float, score_sum: float, n_before: int, n_after: int, 
     return (score_sum + change) / n_after - score_sum / n_before
 
 
-@njit(cache=True)
+@compiled
 def better(dq: float, dn: float, best_q: float, best_n: float, fairness: float) -> bool:
     """Return whether the first pair of changes (of Q, of the notion) beats the second."""
     if fairness >= 1.0:
@@ -106,7 +106,7 @@ def better(dq: float, dn: float, best_q: float, best_n: float, fairness: float) 
     return (1.0 - fairness) * (dq - best_q) + fairness * (dn - best_n) > TOLERANCE
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def start(sites: Any, labels: Any, n_slots: int, terms: Any) -> Any:
     """Return the clusters of labels in ``range(n_slots)``; slots without a node are free."""
     n_groups = sites.counts.shape[1]
@@ -137,7 +137,7 @@ def start(sites: Any, labels: Any, n_slots: int, terms: Any) -> Any:
     return Clusters(labels, volume, table, members, scores, score_sum, empty, n_empty, links, marked, touched)
 
 
-@njit(cache=True)
+@compiled
 def gather(sites: Any, clusters: Any, node: int) -> int:
     """List the clusters next to a node with the weight to each, and return how many there are."""
     count = 0
@@ -154,7 +154,7 @@ def gather(sites: Any, clusters: Any, node: int) -> int:
     return count
 
 
-@njit(cache=True)
+@compiled
 def forget(clusters: Any, count: int) -> None:
     """Clear what `gather` listed."""
     for position in range(count):
@@ -163,7 +163,7 @@ def forget(clusters: Any, count: int) -> None:
         clusters.marked[cluster] = False
 
 
-@njit(cache=True)
+@compiled
 def best_target(
     sites: Any, clusters: Any, terms: Any, node: int, count: int, forced: bool
 ) -> tuple[int, float, float]:
@@ -202,7 +202,7 @@ def best_target(
     return best, best_q, best_n
 
 
-@njit(cache=True)
+@compiled
 def move(sites: Any, clusters: Any, terms: Any, node: int, target: int) -> None:
     """Put a node into another cluster; a free ``target`` must be the last of the free labels."""
     source = clusters.labels[node]
@@ -227,7 +227,7 @@ def move(sites: Any, clusters: Any, terms: Any, node: int, target: int) -> None:
         clusters.n_empty[0] += 1
 
 
-@njit(cache=True)
+@compiled
 def candidates(
     sites: Any, clusters: Any, node: int, count: int, keep_clusters: bool, everywhere: bool
 ) -> int:
@@ -244,7 +244,7 @@ def candidates(
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move_nodes(
     sites: Any,
     clusters: Any,
@@ -309,7 +309,7 @@ def move_nodes(
             return n_moves, gain_q, gain_n
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def absorb(sites: Any, clusters: Any, terms: Any, order: Any, n_wanted: int) -> None:
     """Merge single super-nodes, in ``order``, into the best cluster next to each, until ``n_wanted`` stay.
 

@@ -120,7 +120,8 @@ def refine_labels(
     -------
     ndarray of shape (n_nodes,), dtype intp
         Labels 0, 1, ..., numbered by size, largest first (ties: by their first node); exactly ``n_clusters`` of them.
-        No move of a single node raises :math:`(1 - f) Q + f N`.
+        No move of a single node raises :math:`(1 - f) Q + f N`; above 64 clusters, none to a neighbour's cluster. On
+        large graphs (100,000 nodes or two million stored entries) that is nearly so: the number of passes is bounded.
 
     Raises
     ------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from equigraph.exceptions import ParameterError, require
+from equigraph.execution.threads import available_cores
 
 PURPOSE = "Execution on a Dask cluster"
 # Seconds within which a scheduler must answer.
@@ -53,7 +53,7 @@ def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any
             yield client
             return
     with (
-        local_cluster(n_workers or os.cpu_count() or 1) as cluster,
+        local_cluster(n_workers or available_cores()) as cluster,
         distributed.Client(cluster, direct_to_workers=True, set_as_default=False) as client,
     ):
         yield client

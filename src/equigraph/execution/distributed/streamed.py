@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from equigraph.execution.block_files import RowBlock
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.distributed.rows import Panels, Rows
+from equigraph.execution.threads import most_threads
 
 # Fewer rows than this are not worth a thread of their own.
 _LEAST_ROWS = 4096
@@ -38,7 +38,7 @@ class StreamedRows:
     def __init__(self, graph: BlockGraph, codes: NDArray | None = None, *, n_threads: int | None = None):
         self._graph, self._codes = graph, codes
         self._panels = Panels(0, graph.n_nodes)
-        self._n_threads = n_threads or min(_available_cores(), 8)
+        self._n_threads = n_threads or most_threads()
         self._threads = ThreadPoolExecutor(self._n_threads)
 
     @property
@@ -126,7 +126,3 @@ def product_room(panel: NDArray, n_labels: int) -> tuple[tuple[int, ...], np.dty
 def without_padding(panel: NDArray, n_columns: int | None) -> NDArray:
     """Return the columns of a panel that count, close together; the padding would only be work and traffic."""
     return panel if n_columns is None else np.ascontiguousarray(panel[:, :n_columns])
-
-
-def _available_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
