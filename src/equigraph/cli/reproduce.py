@@ -1,0 +1,162 @@
+"""``equigraph reproduce``: the paper's tables and figures, computed again."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from equigraph.cli.app import FAILED
+from equigraph.cli.console import line, note, table
+
+if TYPE_CHECKING:
+    from equigraph.reproduction.engine import State
+    from equigraph.reproduction.run import Report
+
+_LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
+_SHOWN = 6
+
+
+@click.command("reproduce")
+@click.argument("experiment", metavar="EXPERIMENT")
+@click.option(
+    "--quick", is_flag=True, help="Fewer runs, values and networks: about three minutes on two cores."
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    help="Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first seed.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; by default one per core.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def command(experiment: str, **options: Any) -> None:
+    """Compute tables and figures of the iFairNMTF paper again.
+
+    EXPERIMENT is table1, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all. Everything
+    ends up in one page, DIR/index.html. A run that was interrupted goes on where it was when the same command is
+    given again. Exit code 1 if a part failed; the others are there all the same.
+    """
+    from pathlib import Path
+
+    from equigraph.cli.output import check_folder
+    from equigraph.reproduction.cells import Settings
+    from equigraph.reproduction.experiments import get_experiments
+    from equigraph.reproduction.run import reproduce
+
+    experiments = get_experiments(experiment)
+    settings = Settings(quick=options["quick"], seed=options["seed"])
+    folder = options["output"] or ("reproduction-quick" if settings.quick else "reproduction")
+    check_folder(folder)
+    try:
+        with _progress(quiet=options["quiet"]) as watch:
+            report = reproduce(
+                experiments,
+                Path(folder),
+                settings,
+                n_workers=options["jobs"] or _cores(),
+                watch=watch,
+            )
+    except KeyboardInterrupt:
+        note(f"Finished cells are kept in {folder}: the same command goes on from there.")
+        raise click.Abort from None
+    _print_report(report)
+    if report.failures:
+        raise click.exceptions.Exit(FAILED)
+
+
+def _cores() -> int:
+    # A container may give fewer cores than the machine has.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _print_report(report: Report) -> None:
+    from equigraph.reproduction.run import heaviest, in_words
+    from equigraph.words import count
+
+    for files in report.files.values():
+        for path in files:
+            line(f"Wrote {path}")
+    outcome = report.outcome
+    cpu = sum(cell.cpu_seconds for key, cell in outcome.finished.items() if key not in outcome.reused)
+    new = len(outcome.finished) - len(outcome.reused)
+    line(
+        f"Took {in_words(report.seconds)}: {in_words(cpu)} of processor time in {count(new, 'cell')}; "
+        f"{count(len(outcome.reused), 'cell')} had been stored before."
+    )
+    total = sum(cell.cpu_seconds for cell in outcome.finished.values())
+    rows = [
+        (name, in_words(seconds), f"{seconds / total:.0%}")
+        for name, seconds in heaviest(outcome, parts=3)[:_SHOWN]
+    ]
+    if total:
+        table(("most time went to", "processor", "share"), rows, left=("most time went to",))
+    for key, why in sorted(report.failures.items()):
+        line(f"{key} failed: {why}")
+    line(f"Everything on one page: {report.page}")
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Any]:
+    """Give the function that is told about the state: a bar in a terminal, a line a minute elsewhere."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with _bar() as watch:
+            yield watch
+    else:
+        yield _log()
+
+
+def _log() -> Any:
+    last = time.monotonic()
+
+    def tell(state: State) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _LOG_SECONDS:
+            last = time.monotonic()
+            note(_state_words(state))
+
+    return tell
+
+
+def _state_words(state: State) -> str:
+    from equigraph.reproduction.run import in_words
+
+    return f"{state.n_done} of {state.n_cells} cells done, about {in_words(state.seconds_left)} left"
+
+
+@contextmanager
+def _bar() -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from equigraph.reproduction.run import in_words
+
+    columns = (
+        TextColumn("cells"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("about {task.fields[left]} left  [dim]{task.fields[running]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("cells", total=None, left="?", running="")
+
+        def tell(state: State) -> None:
+            bar.update(
+                task,
+                total=state.n_cells,
+                completed=state.n_done,
+                left=in_words(state.seconds_left),
+                running=", ".join(state.running[:2]),
+            )
+
+        yield tell

@@ -1,0 +1,85 @@
+"""The experiments by name."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from equigraph.exceptions import ParameterError
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper.
+
+    Attributes
+    ----------
+    name
+        Name on the command line, and of its folder.
+    module
+        Module with ``cells(settings)`` and ``finish(settings, results, folder)``.
+    title
+        Heading of its part of the page.
+    networks
+        Real networks that it needs.
+    """
+
+    name: str
+    module: str
+    title: str
+    networks: tuple[str, ...] = ()
+
+    def load(self) -> Any:
+        """Import and return the module."""
+        return importlib.import_module(self.module)
+
+
+_PACKAGE = "equigraph.reproduction"
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "table1",
+            f"{_PACKAGE}.table1",
+            "Nine networks, six methods, five clusters",
+            ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm"),
+        ),
+        Experiment("fig-k", f"{_PACKAGE}.figure_k", "Over the number of clusters", ("drugnet", "lastfm")),
+        Experiment(
+            "fig-lambda", f"{_PACKAGE}.figure_lambda", "Over the weight of iFairNMTF", ("drugnet", "lastfm")
+        ),
+        Experiment("fig-interaction", f"{_PACKAGE}.interaction", "Which clusters interact"),
+        Experiment("fig-tradeoff-toy", f"{_PACKAGE}.tradeoff_toy", "What the weight does to a small graph"),
+        Experiment(
+            "fig-convergence",
+            f"{_PACKAGE}.convergence",
+            "The loss, iteration by iteration",
+            ("diaries", "drugnet", "facebook"),
+        ),
+    )
+}
+
+
+def get_experiments(name: str) -> list[Experiment]:
+    """Return one experiment, or all of them.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name; the message lists the known ones.
+
+    Examples
+    --------
+    >>> [experiment.name for experiment in get_experiments("fig-k")], len(get_experiments("all"))
+    (['fig-k'], 6)
+    """
+    if name == ALL:
+        return list(EXPERIMENTS.values())
+    if name not in EXPERIMENTS:
+        raise ParameterError(
+            f"There is no experiment {name!r}; the experiments are {', '.join(EXPERIMENTS)}, or {ALL}."
+        )
+    return [EXPERIMENTS[name]]

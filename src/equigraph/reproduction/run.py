@@ -1,0 +1,162 @@
+"""A whole run: check what is needed, compute the cells, write tables, figures and the page."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equigraph.exceptions import DatasetError, require
+from equigraph.reproduction.cells import Settings
+from equigraph.reproduction.engine import Outcome, Watch, run_cells
+from equigraph.reproduction.experiments import Experiment
+from equigraph.reproduction.tables import write_text
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run gave.
+
+    Attributes
+    ----------
+    files
+        Files written, by name of the experiment.
+    failures
+        Why something is missing: by key of a cell, or by name of an experiment whose files could not be written.
+    outcome
+        Results of the cells.
+    seconds
+        Time of this run on the clock.
+    page
+        The page that shows everything.
+    """
+
+    files: dict[str, list[Path]]
+    failures: dict[str, str]
+    outcome: Outcome
+    seconds: float
+    page: Path
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    folder: Path,
+    settings: Settings,
+    *,
+    n_workers: int,
+    watch: Watch | None = None,
+) -> Report:
+    """Run experiments into a folder; what is already stored there is not computed again.
+
+    Parameters
+    ----------
+    experiments
+        What to run.
+    folder
+        Where everything goes: results of cells in ``cells``, tables and figures in a folder per experiment, and the
+        page ``index.html``.
+    settings
+        Quick or in full, and the seed.
+    n_workers
+        Number of processes; it changes nothing but the time.
+    watch
+        Told about the state several times a second.
+
+    Returns
+    -------
+    Report
+        Files, failures and times.
+
+    Raises
+    ------
+    DatasetError
+        If a network is neither on this machine nor within reach; nothing is computed then.
+    MissingDependencyError
+        If matplotlib, or torch where DMoN takes part, is not installed.
+    """
+    from equigraph.reproduction.page import write_page
+
+    start = time.perf_counter()
+    require("matplotlib", extra="plot", purpose="Drawing the figures")
+    _fetch(experiments)
+    folder.mkdir(parents=True, exist_ok=True)
+    modules = {experiment.name: experiment.load() for experiment in experiments}
+    cells = {name: module.cells(settings) for name, module in modules.items()}
+    if any(cell.arguments.get("method") == "dmon" for own in cells.values() for cell in own):
+        require("torch", extra="neural", purpose="DMoN, one of the rivals,")
+    outcome = run_cells(
+        (cell for own in cells.values() for cell in own), folder, n_workers=n_workers, watch=watch
+    )
+    files: dict[str, list[Path]] = {}
+    failures = dict(outcome.failures)
+    for name, module in modules.items():
+        results = {
+            cell.key: outcome.finished[cell.key].result
+            for cell in cells[name]
+            if cell.key in outcome.finished
+        }
+        trace = folder / f"{name}.failed.txt"
+        trace.unlink(missing_ok=True)
+        try:
+            files[name] = module.finish(settings, results, folder / name)
+        # One experiment must not take the others' files with it; with a failed cell any error may follow.
+        except Exception as error:
+            files[name] = []
+            failures[name] = f"The files could not be written: {type(error).__name__}: {error}"
+            write_text(trace, traceback.format_exc())
+    seconds = time.perf_counter() - start
+    report = Report(files, failures, outcome, seconds, folder / "index.html")
+    write_page(report, experiments, settings)
+    return report
+
+
+def _fetch(experiments: Iterable[Experiment]) -> None:
+    """Make sure that all networks can be read, here and not in several processes at once."""
+    from equigraph.datasets import load
+
+    users: dict[str, str] = {}
+    for experiment in experiments:
+        for network in experiment.networks:
+            users.setdefault(network, experiment.name)
+    for network, user in users.items():
+        try:
+            load(network)
+        except DatasetError as error:
+            raise DatasetError(
+                f"{user} needs the network {network!r}, and nothing was computed: {error}"
+            ) from error
+
+
+def heaviest(outcome: Outcome, *, parts: int) -> list[tuple[str, float]]:
+    """Return what took most processor time: the first parts of the keys with their seconds, the largest first.
+
+    Parameters
+    ----------
+    outcome
+        Of the run; cells that were stored before count too.
+    parts
+        Number of parts of a key, which are separated by dots, that are taken together.
+    """
+    seconds: dict[str, float] = {}
+    for key, finished in outcome.finished.items():
+        name = ".".join(key.split(".")[:parts])
+        seconds[name] = seconds.get(name, 0.0) + finished.cpu_seconds
+    return sorted(seconds.items(), key=lambda item: (-item[1], item[0]))
+
+
+def in_words(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> in_words(42.3), in_words(750), in_words(7000)
+    ('42 s', '12 min 30 s', '1 h 56 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -1,0 +1,91 @@
+"""Finished cells as files, which are trusted only if they are whole and of the same call of the same version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from equigraph._version import __version__
+from equigraph.files import atomic_path
+from equigraph.reproduction.cells import Cell
+
+FOLDER = "cells"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a cell gave.
+
+    Attributes
+    ----------
+    result
+        What its function returned.
+    seconds, cpu_seconds
+        Time on the clock and of the processor.
+    """
+
+    result: dict[str, Any]
+    seconds: float
+    cpu_seconds: float
+
+
+def fingerprint(cell: Cell) -> str:
+    """Return a text that differs as soon as function, arguments or the version of the package do.
+
+    Examples
+    --------
+    >>> one = Cell("a", "package.module:function", {"seed": 0})
+    >>> fingerprint(one) == fingerprint(Cell("a", "package.module:function", {"seed": 1}))
+    False
+    """
+    return _digest([cell.function, cell.arguments, __version__])
+
+
+def path_of(folder: Path, cell: Cell) -> Path:
+    """Return where a cell is stored in the folder of a run."""
+    return folder / FOLDER / f"{cell.key}.json"
+
+
+def write_cell(folder: Path, cell: Cell, finished: Finished) -> None:
+    """Store a finished cell; the file is complete or not there."""
+    content = {
+        "key": cell.key,
+        "function": cell.function,
+        "arguments": cell.arguments,
+        "version": __version__,
+    }
+    content |= {"fingerprint": fingerprint(cell), **asdict(finished)}
+    content["checksum"] = _digest(content)
+    with atomic_path(path_of(folder, cell)) as partial:
+        partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_cell(folder: Path, cell: Cell) -> Finished | None:
+    """Return what is stored, or None: no file, a damaged one, or one of another computation."""
+    content = _read(path_of(folder, cell))
+    if content is None or content["fingerprint"] != fingerprint(cell):
+        return None
+    return Finished(content["result"], content["seconds"], content["cpu_seconds"])
+
+
+def stored_seconds(folder: Path, cell: Cell) -> float | None:
+    """Return how long a cell of this name took, whatever its arguments were; None where that is not known."""
+    content = _read(path_of(folder, cell))
+    return None if content is None else float(content["seconds"])
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        checksum = content.pop("checksum")
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        return None
+    return content if checksum == _digest(content) else None
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

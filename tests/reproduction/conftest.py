@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TINY = Path(__file__).parent / "tiny"
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Make the module of tiny cells importable here and in worker processes; return its name."""
+    monkeypatch.syspath_prepend(str(TINY))
+    return "tiny_experiment"
