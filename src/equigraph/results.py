@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, InputError
+from equigraph.execution.blocks import BlockGraph
 from equigraph.files import atomic_path
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.graph.names import texts
@@ -111,6 +112,13 @@ class ClusteringResult(Tabular):
             sensitive_features=graph.sensitive_features,
             n_clusters=model.membership_.shape[1],
         )
+        return cls.of_fit(model, graph, scores, seconds)
+
+    @classmethod
+    def of_fit(
+        cls, model: Any, graph: Graph | BlockGraph, scores: dict[str, Any], seconds: float
+    ) -> ClusteringResult:
+        """Return the result of a fitted estimator whose labels are scored already."""
         return cls(
             method=type(model).__name__,
             labels=model.labels_,

@@ -140,27 +140,13 @@ def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
 def cluster_blocks(graph: Any, method: str, parameters: dict[str, Any]) -> Any:
     """Fit a method to row blocks and return the result with scores, as `equigraph.cluster` does in memory."""
     from equigraph.methods import get_method
-    from equigraph.records import parameters_of, versions
     from equigraph.results import ClusteringResult
 
     start = time.perf_counter()
     model = get_method(method).load()(**parameters).fit(graph)
     seconds = time.perf_counter() - start
-    return ClusteringResult(
-        method=type(model).__name__,
-        labels=model.labels_,
-        membership=model.membership_,
-        interaction=model.interaction_,
-        node_names=graph.node_names,
-        sensitive_features=graph.sensitive_features,
-        scores=block_scores(graph, model.labels_, model.membership_.shape[1]),
-        parameters=parameters_of(model),
-        seed=model.seed_,
-        seconds=seconds,
-        versions=versions(),
-        input_hash=graph.fingerprint(),
-        attribute=graph.attribute,
-    )
+    scores = block_scores(graph, model.labels_, model.membership_.shape[1])
+    return ClusteringResult.of_fit(model, graph, scores, seconds)
 
 
 def block_scores(graph: Any, labels: Any, n_clusters: int) -> dict[str, float]:

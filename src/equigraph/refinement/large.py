@@ -62,26 +62,8 @@ def make_search(
 class LargeSearch(Search):
     """A `Search` that costs a bounded number of passes over the graph; parameters as there."""
 
-    def __init__(
-        self,
-        adjacency: sparse.csr_array,
-        codes: NDArray | None,
-        n_clusters: int,
-        *,
-        notion: str = "normalized",
-        size_bounds: tuple[int | None, int | None] | None = None,
-        effort: float = 1.0,
-        seed: int = 0,
-    ):
-        super().__init__(
-            adjacency,
-            codes,
-            n_clusters,
-            notion=notion,
-            size_bounds=size_bounds,
-            effort=effort,
-            seed=seed,
-        )
+    def __init__(self, adjacency: sparse.csr_array, codes: NDArray | None, n_clusters: int, **options: Any):
+        super().__init__(adjacency, codes, n_clusters, **options)
         self._codes = _short(np.zeros(self.n_nodes) if codes is None else codes, self.n_groups)
 
     @property
