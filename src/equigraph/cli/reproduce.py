@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -47,6 +46,7 @@ def command(experiment: str, **options: Any) -> None:
     from pathlib import Path
 
     from equigraph.cli.output import check_folder
+    from equigraph.execution.threads import available_cores
     from equigraph.reproduction.cells import Settings
     from equigraph.reproduction.experiments import get_experiments
     from equigraph.reproduction.run import reproduce
@@ -61,7 +61,7 @@ def command(experiment: str, **options: Any) -> None:
                 experiments,
                 Path(folder),
                 settings,
-                n_workers=options["jobs"] or _cores(),
+                n_workers=options["jobs"] or available_cores(),
                 watch=watch,
             )
     except KeyboardInterrupt:
@@ -70,11 +70,6 @@ def command(experiment: str, **options: Any) -> None:
     _print_report(report)
     if report.failures:
         raise click.exceptions.Exit(FAILED)
-
-
-def _cores() -> int:
-    # A container may give fewer cores than the machine has.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _print_report(report: Report) -> None:
