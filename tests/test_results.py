@@ -247,3 +247,15 @@ def test_labels_do_not_depend_on_the_hash_seed() -> None:
         answers.append(done.stdout)
     assert answers[0].count("\n") == 5
     assert answers[0] == answers[1]
+
+
+def test_a_graph_on_disk_is_scored_like_the_same_in_memory(tmp_path):
+    sbm = eg.datasets.make_fair_sbm(200, 2, 2, random_state=0)
+    blocks = eg.write_blocks(sbm.adjacency, tmp_path / "blocks")
+    settings = {"method": "ifair-nmtf", "n_clusters": 2, "random_state": 0, "max_iter": 20, "tol": 0}
+    groups = sbm.sensitive_features
+    here = eg.cluster(sbm.adjacency, sensitive_features=groups, **settings)
+    there = eg.cluster(blocks, sensitive_features=groups, **settings)
+    assert there.labels.tolist() == here.labels.tolist()
+    assert there.scores == pytest.approx(here.scores)
+    assert there.input_hash == here.input_hash

@@ -292,7 +292,7 @@ def cluster(
     Parameters
     ----------
     graph : graph
-        Anything that `equigraph.graph.as_graph` takes.
+        Anything that `equigraph.graph.as_graph` takes, or a `BlockGraph`.
     sensitive_features : array-like, optional
         Group of each node; by default the groups that came with the graph.
     method : str, default="fair-nmtf"
@@ -325,7 +325,36 @@ def cluster(
             f"{estimator.__name__} has no parameter {unknown[0]!r}; it takes "
             f"{', '.join(estimator._get_param_names())}."
         )
-    graph = read_graph(graph, groups=sensitive_features)
+    on_disk = isinstance(graph, BlockGraph)
+    if on_disk and sensitive_features is not None:
+        graph = graph.with_groups(sensitive_features)
+    elif not on_disk:
+        graph = read_graph(graph, groups=sensitive_features)
     start = time.perf_counter()
     model = estimator(**parameters).fit(graph)
-    return ClusteringResult.from_estimator(model, graph, seconds=time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    if on_disk:
+        return ClusteringResult.of_fit(model, graph, _block_scores(graph, model), seconds)
+    return ClusteringResult.from_estimator(model, graph, seconds=seconds)
+
+
+def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:
+    """Return what `equigraph.metrics.evaluate` does, by one pass over row blocks."""
+    from equigraph.execution.distributed import StreamedRows
+    from equigraph.metrics import evaluate
+
+    n_clusters = model.membership_.shape[1]
+    # Everything but Q only looks at labels and groups.
+    scores = evaluate(
+        graph.without_edges(),
+        model.labels_,
+        sensitive_features=graph.sensitive_features,
+        n_clusters=n_clusters,
+    )
+    store = StreamedRows(graph)
+    store.place("labels", model.labels_.astype(np.int32))
+    weights = store.tally("labels", n_clusters)
+    store.close()
+    total = max(float(weights.sum()), np.finfo(float).tiny)
+    scores["Q"] = float(np.trace(weights) / total - np.square(weights.sum(axis=1) / total).sum())
+    return scores

@@ -98,8 +98,6 @@ def _fit(
     graph: Any, method: str, parameters: dict[str, Any], settings: dict[str, Any], ctx: click.Context
 ) -> Any:
     from equigraph.callbacks import TimeLimit
-    from equigraph.cli.scale import cluster_blocks
-    from equigraph.execution.blocks import BlockGraph
     from equigraph.methods import get_method
     from equigraph.results import cluster
 
@@ -114,8 +112,6 @@ def _fit(
             callbacks = [*callbacks, TimeLimit(limit)]
         if callbacks and takes_callbacks:
             parameters = {**parameters, "callbacks": callbacks}
-        if isinstance(graph, BlockGraph):
-            return cluster_blocks(graph, method, parameters)
         return cluster(graph, method=method, **parameters)
 
 

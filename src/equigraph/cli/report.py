@@ -64,6 +64,10 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
         subject, point = read_folder(Path(folder))
         graph, reason = _read_again(ctx, subject.source, settings)
         if isinstance(subject, TradeoffCurve):
+            if not settings["baseline"]:
+                raise click.UsageError(
+                    "--no-baseline has no meaning for a curve, which begins at fairness 0.", ctx
+                )
             left_out = write_report(subject, path, graph=graph, select=point or "product")
         else:
             before = labels_before(Path(folder), subject, graph)

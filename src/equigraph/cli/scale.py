@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -135,35 +134,3 @@ def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
             "Nodes of a graph on disk can neither be dropped nor added: say --missing own-group, --unknown ignore."
         )
     return graph.with_groups(read.sensitive_features, read.attribute)
-
-
-def cluster_blocks(graph: Any, method: str, parameters: dict[str, Any]) -> Any:
-    """Fit a method to row blocks and return the result with scores, as `equigraph.cluster` does in memory."""
-    from equigraph.methods import get_method
-    from equigraph.results import ClusteringResult
-
-    start = time.perf_counter()
-    model = get_method(method).load()(**parameters).fit(graph)
-    seconds = time.perf_counter() - start
-    scores = block_scores(graph, model.labels_, model.membership_.shape[1])
-    return ClusteringResult.of_fit(model, graph, scores, seconds)
-
-
-def block_scores(graph: Any, labels: Any, n_clusters: int) -> dict[str, float]:
-    """Return what `equigraph.metrics.evaluate` does, by one pass over row blocks."""
-    import numpy as np
-
-    from equigraph.execution.distributed import StreamedRows
-    from equigraph.metrics import evaluate
-
-    # Everything but Q only looks at labels and groups.
-    scores = evaluate(
-        graph.without_edges(), labels, sensitive_features=graph.sensitive_features, n_clusters=n_clusters
-    )
-    store = StreamedRows(graph)
-    store.place("labels", labels.astype(np.int32))
-    weights = store.tally("labels", n_clusters)
-    store.close()
-    total = max(float(weights.sum()), np.finfo(float).tiny)
-    scores["Q"] = float(np.trace(weights) / total - np.square(weights.sum(axis=1) / total).sum())
-    return scores

@@ -115,7 +115,7 @@ def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[
         return np.zeros(count)
     scale = float(np.abs(adjacency.data).max())
     if adjacency.nnz >= _FEW_PASSES_FROM:
-        return _values_by_few_passes(adjacency, count)
+        return _values_by_few_passes(adjacency, count, scale)
     # A fixed, non-symmetric start vector keeps the result the same from run to run.
     v0 = 1 + np.arange(n_nodes) / n_nodes
     scaled = (adjacency / scale).astype(np.float64)
@@ -128,8 +128,8 @@ def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[
     return np.sort(np.abs(values))[::-1] * scale
 
 
-def _values_by_few_passes(adjacency: sparse.csr_array, count: int) -> NDArray[np.float64]:
-    """Return estimates from below, by subspace iteration from a fixed start."""
+def _values_by_few_passes(adjacency: sparse.csr_array, count: int, scale: float) -> NDArray[np.float64]:
+    """Return estimates from below, by subspace iteration from a fixed start, for weights of the order of a scale."""
     product = product_of(adjacency)
     panel = np.random.default_rng(0).standard_normal((adjacency.shape[0], count + _SPARE))
     with single_blas_thread():
@@ -137,8 +137,8 @@ def _values_by_few_passes(adjacency: sparse.csr_array, count: int) -> NDArray[np
             # Orthonormal columns from the small Gram matrix; directions that are lost in rounding are left out.
             values, vectors = np.linalg.eigh(gram(panel, panel))
             kept = values > 1e-12 * values[-1]
-            panel = product(panel @ (vectors[:, kept] / np.sqrt(values[kept])))
+            panel = product(panel @ (vectors[:, kept] / np.sqrt(values[kept]))) / scale
         squares = np.linalg.eigvalsh(gram(panel, panel))[::-1][:count]
     found = np.zeros(count)
-    found[: squares.size] = np.sqrt(np.maximum(squares, 0))
+    found[: squares.size] = scale * np.sqrt(np.maximum(squares, 0))
     return found

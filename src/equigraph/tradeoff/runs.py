@@ -129,16 +129,18 @@ def run_sweep(sweep: Sweep, watch: Watch) -> Runs:
     """Return the labels of every task that was done; at least one is."""
     runs, tasks = Runs(), sweep.tasks()
     found_by_place: dict[int, Any] = {}
+    notes_by_place: dict[int, Any] = {}
     watch.notify(sweep.stage, 0, len(tasks))
     for place, (found, notes) in _results(sweep, watch):
-        found_by_place[place] = found
-        runs.notes += notes
+        found_by_place[place], notes_by_place[place] = found, notes
         runs.n_done += 1
         halfway = watch.stop
         if watch(sweep.stage, runs.n_done, len(tasks)):
             runs.stopped = halfway or runs.n_done < len(tasks)
             break
+    # Tasks end in any order, which must not be seen in what is told of them.
     for place in sorted(found_by_place):
+        runs.notes += notes_by_place[place]
         seed, values = tasks[place]
         # A method that was stopped halfway may have fewer labels than values.
         for value, labels in zip(values, found_by_place[place], strict=not watch.stop):
