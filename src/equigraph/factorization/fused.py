@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -152,8 +155,8 @@ class FusedRun:
                 return np.asarray(history), change, kernels.CONVERGED
         return np.asarray(history), change, kernels.GOING_ON
 
-    def _share(self, loop: object) -> None:
-        run_blocks(loop, self._fixed.cuts.size - 1, self._n_threads)  # type: ignore[arg-type]
+    def _share(self, loop: Callable[[int, int], Any]) -> None:
+        run_blocks(loop, self._fixed.cuts.size - 1, self._n_threads)
 
     def _start(self) -> None:
         """Fill in the sums of the start."""
