@@ -23,15 +23,15 @@ if TYPE_CHECKING:
         spectral,
         tradeoff,
     )
-    from equigraph.community import FairLouvain, Leiden, Louvain, RandomClustering
+    from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
     from equigraph.execution.edge_blocks import write_edge_blocks
     from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF
     from equigraph.graph import Graph, as_graph, read_graph
     from equigraph.neural import DMoN
-    from equigraph.refinement import Refiner, refine_labels
     from equigraph.results import ClusteringResult, cluster
+    from equigraph.search import refine_labels
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
 
@@ -54,6 +54,7 @@ _NAMES = {
     "NMTF": "equigraph.factorization",
     "SymNMF": "equigraph.factorization",
     "FairLouvain": "equigraph.community",
+    "FairPartition": "equigraph.community",
     "Leiden": "equigraph.community",
     "Louvain": "equigraph.community",
     "RandomClustering": "equigraph.community",
@@ -68,8 +69,7 @@ _NAMES = {
     "open_blocks": "equigraph.execution.blocks",
     "write_blocks": "equigraph.execution.blocks",
     "write_edge_blocks": "equigraph.execution.edge_blocks",
-    "Refiner": "equigraph.refinement",
-    "refine_labels": "equigraph.refinement",
+    "refine_labels": "equigraph.search",
     "Graph": "equigraph.graph",
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
@@ -89,6 +89,7 @@ __all__ = [
     "DMoN",
     "FairLouvain",
     "FairNMTF",
+    "FairPartition",
     "FairSC",
     "Graph",
     "IFairNMTF",
@@ -96,7 +97,6 @@ __all__ = [
     "Leiden",
     "Louvain",
     "RandomClustering",
-    "Refiner",
     "ScalableFairSC",
     "SpectralClustering",
     "SymNMF",

@@ -40,8 +40,8 @@ class Problem:
         """The adjacency A; a graph on disk has none."""
         if isinstance(self.graph, BlockGraph):
             raise GraphError(
-                f"{self.graph} lies on disk, and this method needs the graph in memory: use NMTF, IFairNMTF or "
-                "FairNMTF, or give to_graph() of it."
+                f"{self.graph} lies on disk, and this method needs the graph in memory: use FairPartition, FairNMTF, "
+                "IFairNMTF or NMTF, or give to_graph() of it."
             )
         return self.graph.adjacency
 

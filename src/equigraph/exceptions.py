@@ -55,6 +55,14 @@ class EmptyClusterWarning(EquigraphWarning):
     """Fewer clusters are populated than were asked for."""
 
 
+class FairnessNotReachedWarning(EquigraphWarning):
+    """The fairness asked for was not found."""
+
+
+class SmallClusterWarning(EquigraphWarning):
+    """Clusters of one or two nodes came out that nobody asked for."""
+
+
 class FairnessIgnoredWarning(EquigraphWarning):
     """Fairness was asked for and no groups were given."""
 

@@ -38,7 +38,8 @@ class Method:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("fair-nmtf", "FairNMTF", "fair tri-factorisation with a scale-free dial and refinement"),
+        Method("fair-partition", "FairPartition", "search on labels for cohesion and fairness; the default"),
+        Method("fair-nmtf", "FairNMTF", "well-posed fair tri-factorisation with a scale-free dial"),
         Method("nmtf", "NMTF", "tri-factorisation without fairness"),
         Method("ifair-nmtf", "IFairNMTF", "the paper's individually fair tri-factorisation"),
         Method("sym-nmf", "SymNMF", "symmetric factorisation without fairness"),

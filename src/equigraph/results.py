@@ -285,7 +285,11 @@ class ClusteringResult(Tabular):
 
 
 def cluster(
-    graph: Any, *, sensitive_features: ArrayLike | None = None, method: str = "fair-nmtf", **parameters: Any
+    graph: Any,
+    *,
+    sensitive_features: ArrayLike | None = None,
+    method: str = "fair-partition",
+    **parameters: Any,
 ) -> ClusteringResult:
     """Fit a method by its name and return the result with scores.
 
@@ -295,7 +299,7 @@ def cluster(
         Anything that `equigraph.graph.as_graph` takes, or a `BlockGraph`.
     sensitive_features : array-like, optional
         Group of each node; by default the groups that came with the graph.
-    method : str, default="fair-nmtf"
+    method : str, default="fair-partition"
         A name from `equigraph.methods.METHODS`.
     **parameters
         Parameters of the estimator.

@@ -16,7 +16,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "nmtf": {},
     "ifair-nmtf": {"fairness": 20.0},
     "scalable-fair-sc": {},
-    "fair-nmtf": {"fairness": 0.5},
+    "fair-partition": {"fairness": 0.5},
     "random": {},
 }
 
@@ -123,14 +123,14 @@ def _draw_methods(results: dict[str, Any], graph: Any, path: Path, positions: An
 
 
 def _draw_tradeoff(results: dict[str, Any], graph: Any, path: Path, seed: int) -> None:
-    """Draw the whole dial of fair-nmtf, with every other method as a point."""
+    """Draw the whole dial of fair-partition, with every other method as a point."""
     from equigraph.tradeoff import tradeoff_curve
 
     curve = tradeoff_curve(graph, n_clusters=N_CLUSTERS, random_state=seed)
     others = {
         name: (result.scores["Q"], result.scores["NB"])
         for name, result in results.items()
-        if name != "fair-nmtf"
+        if name != "fair-partition"
     }
     curve.plot("front", compare=others).save(path)
 
@@ -150,7 +150,7 @@ def _tell(output: Path, winner: str, drawn: list[str]) -> None:
         "composition.png": "the groups in each cluster",
         "interaction.png": "the interaction as a heat map",
         "methods.png": "all methods side by side",
-        "tradeoff.png": "cohesion against fairness along the dial of fair-nmtf, with the other methods",
+        "tradeoff.png": "cohesion against fairness along the dial of fair-partition, with the other methods",
     }
     for name, meaning in files.items():
         if name.endswith(".png") and name not in drawn:

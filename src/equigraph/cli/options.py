@@ -225,7 +225,7 @@ def constraints_of(name: str) -> dict[str, Any]:
 class MethodCommand(click.Command):
     """A command whose options depend on its ``--method``."""
 
-    default_method = "fair-nmtf"
+    default_method = "fair-partition"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the command and those of the method."""

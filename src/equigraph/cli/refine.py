@@ -223,7 +223,7 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any]) -> tuple[Any, Any]
     """Return what was given and what came of it, both as results."""
     from equigraph.groups.encode import unique_values
     from equigraph.numbering import number_by_size
-    from equigraph.refinement import refine_labels
+    from equigraph.search import refine_labels
 
     names, codes = unique_values(given)
     bounds = (settings["size_min"], settings["size_max"])

@@ -44,7 +44,7 @@ def execution_of(
     if scheduler is not None and workers is not None:
         raise click.UsageError("--scheduler and --workers contradict each other: give one.", ctx)
     if "execution" not in get_method(method).load()._parameters:
-        able = [name for name in ("fair-nmtf", "ifair-nmtf", "nmtf") if name in METHODS]
+        able = [name for name in ("fair-partition", "fair-nmtf", "ifair-nmtf", "nmtf") if name in METHODS]
         raise click.UsageError(
             f"The method {method} runs in this process only: --workers and --scheduler go with {', '.join(able)}.",
             ctx,

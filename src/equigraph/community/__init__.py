@@ -1,7 +1,8 @@
-"""Modularity methods: a fair Louvain of our own, adapters of Leiden and Louvain, and random labels."""
+"""Methods that work on labels: our search, a fair Louvain, adapters of Leiden and Louvain, and random labels."""
 
 from equigraph.community.adapters import Leiden, Louvain
 from equigraph.community.louvain import FairLouvain
+from equigraph.community.partition import FairPartition
 from equigraph.community.random import RandomClustering
 
-__all__ = ["FairLouvain", "Leiden", "Louvain", "RandomClustering"]
+__all__ = ["FairLouvain", "FairPartition", "Leiden", "Louvain", "RandomClustering"]

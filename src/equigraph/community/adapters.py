@@ -18,7 +18,7 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import require
 from equigraph.parameters import AnyOf, Choice, Constraint, Integer, Real
 from equigraph.randomness import RandomState
-from equigraph.refinement.exact_k import exactly_k
+from equigraph.search.exact_k import exactly_k
 
 
 class _Adapter(GraphClusterer):

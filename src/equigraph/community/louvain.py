@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.parameters import Choice, Constraint, Integer, Real
+from equigraph.community.partition import NOTION
+from equigraph.metrics.notions import Notion
+from equigraph.parameters import Constraint, Integer, Real
 from equigraph.randomness import RandomState
-from equigraph.refinement.aggregate import Level, compact, first_level, scores_of
-from equigraph.refinement.exact_k import fix_clusters, merge_clusters
-from equigraph.refinement.multilevel import climb
-from equigraph.refinement.objective import NOTIONS, Objective, make_objective
+from equigraph.search.exact_k import fix_clusters, merge_clusters
+from equigraph.search.levels import Level, compact, first_level, scores_of
+from equigraph.search.multilevel import climb
+from equigraph.search.objective import Objective, make_objective
 
 # Where the dial rests on its way up.
 _DIAL = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
@@ -118,7 +120,7 @@ class FairLouvain(GraphClusterer):
         **GraphClusterer._parameters,
         "n_clusters": Integer(low=2, optional=True, help="Number of clusters; by default what comes out."),
         "fairness": Real(low=0, high=1, help="The dial: 0 is modularity alone, 1 puts the notion first."),
-        "notion": Choice(values=tuple(NOTIONS), help="What fairness means."),
+        "notion": NOTION,
         "resolution": Real(low=0, help="Weight of the null model in Q."),
         "max_passes": Integer(low=1, help="Most visits of a round of moves, in multiples of the nodes."),
     }
@@ -128,7 +130,7 @@ class FairLouvain(GraphClusterer):
         n_clusters: int | None = None,
         *,
         fairness: float = 0.5,
-        notion: str = "normalized",
+        notion: str | Notion = "normalized",
         resolution: float = 1.0,
         max_passes: int = 100,
         random_state: RandomState = None,
@@ -166,7 +168,7 @@ class FairLouvain(GraphClusterer):
 class Found:
     """Labels, their objective and parts of it, and the rounds it took."""
 
-    labels: NDArray[np.int64]
+    labels: NDArray[np.int32]
     objective: float
     modularity: float
     notion: float
@@ -179,25 +181,24 @@ def fair_louvain(
     *,
     n_clusters: int | None = None,
     fairness: float = 0.5,
-    notion: str = "normalized",
+    notion: str | Notion = "normalized",
     resolution: float = 1.0,
     max_passes: int = 100,
     seed: int = 0,
 ) -> Found:
     """Do what `FairLouvain` says, on a validated adjacency and group codes (None: no fairness term)."""
     n = adjacency.shape[0]
-    objective, codes, n_groups = make_objective(
+    objective, columns = make_objective(
         codes,
-        None,
         n_nodes=n,
         total=float(adjacency.sum(dtype=np.float64)),
         fairness=fairness,
         notion=notion,
         resolution=resolution,
     )
-    level = first_level(adjacency, codes, n_groups)
+    level = first_level(adjacency, columns, objective.population.size)
     search = _Search(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
-    alone = np.arange(n, dtype=np.int64)
+    alone = np.arange(n, dtype=np.int32)
     found = [search.settle(alone)]
     if objective.fairness > 0:
         found.append(search.settle(search.raise_dial(alone)))
@@ -223,8 +224,8 @@ class _Search:
     n_cycles: int = 0
 
     def climb(
-        self, labels: NDArray[np.int64], objective: Objective, keep: bool = False, max_cycles: int = 20
-    ) -> NDArray[np.int64]:
+        self, labels: NDArray[np.int32], objective: Objective, keep: bool = False, max_cycles: int = 20
+    ) -> NDArray[np.int32]:
         """Climb an objective on all levels."""
         labels, n_cycles = climb(
             self.level,
@@ -240,7 +241,7 @@ class _Search:
         self.n_cycles += n_cycles
         return labels
 
-    def fix(self, labels: NDArray[np.int64], n_clusters: int, objective: Objective) -> NDArray[np.int64]:
+    def fix(self, labels: NDArray[np.int32], n_clusters: int, objective: Objective) -> NDArray[np.int32]:
         """Make exactly n_clusters of the labels."""
         return fix_clusters(
             self.level,
@@ -253,7 +254,7 @@ class _Search:
             exact=self.exact,
         )
 
-    def raise_dial(self, labels: NDArray[np.int64], n_clusters: int | None = None) -> NDArray[np.int64]:
+    def raise_dial(self, labels: NDArray[np.int32], n_clusters: int | None = None) -> NDArray[np.int32]:
         """Climb modularity alone, then with an ever higher dial, so that no step has far to go."""
         cohesive = replace(self.objective, fairness=0.0)
         labels = self.climb(labels, cohesive)
@@ -265,7 +266,7 @@ class _Search:
                 labels = self.climb(labels, easier, keep=n_clusters is not None, max_cycles=1)
         return labels
 
-    def settle(self, labels: NDArray[np.int64]) -> Found:
+    def settle(self, labels: NDArray[np.int32]) -> Found:
         """Climb from labels to the end, with the number of clusters that is asked for."""
         if self.n_clusters is not None:
             if int(labels.max()) + 1 != self.n_clusters:
@@ -282,7 +283,7 @@ class _Search:
             best = next_one
         return best
 
-    def found(self, labels: NDArray[np.int64]) -> Found:
+    def found(self, labels: NDArray[np.int32]) -> Found:
         """Score labels from scratch."""
         labels = compact(labels)
         modularity, notion = scores_of(self.level, labels, self.objective)

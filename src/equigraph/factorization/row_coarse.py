@@ -2,7 +2,7 @@ r"""A search on super-nodes: a graph that fits anywhere, made of rows that live 
 
 Single moves cannot merge two clusters and split a third, which fairness at a given number of clusters often asks for.
 So the nodes of each group are first gathered into many small clusters of the spectral embedding; the weights between
-these come from one pass. On this graph the search of `equigraph.refinement` runs in memory, with the exact objective of
+these come from one pass. On this graph the search of `equigraph.search` runs in memory, with the exact objective of
 the nodes inside, and what it finds goes back to the nodes.
 """
 
@@ -15,9 +15,9 @@ from scipy import sparse
 from equigraph.execution.distributed.rows import Rows, RowStore, in_order
 from equigraph.factorization.row_spectral import row_kmeans
 from equigraph.groups.sums import contingency_table
-from equigraph.refinement.aggregate import Level
-from equigraph.refinement.objective import Objective
-from equigraph.refinement.search import Search
+from equigraph.search.levels import Level
+from equigraph.search.objective import Objective
+from equigraph.search.search import Search, Target
 
 # Most super-nodes, and most small clusters among which the nodes of a group are gathered.
 _SUPER_NODES, _PARTS = 1024, 256
@@ -69,7 +69,7 @@ def coarse_labels(
     weights = store.tally("labels", n_super)[np.ix_(used, used)]
     level = super_level(weights, counts[used].astype(np.int64))
     search = Search.on_level(level, objective, n_clusters, effort=_EFFORT * effort, seed=seed)
-    found = search.solve([objective.fairness])[0]
+    found = search.solve([Target(objective.fairness)])[0]
     place = np.zeros(n_super, dtype=np.int32)
     place[used] = found
     store.each(project_rows, place)
@@ -81,7 +81,8 @@ def super_level(weights: NDArray[np.float64], counts: NDArray[np.int64]) -> Leve
     strength = weights.sum(axis=1)
     outside = weights.copy()
     np.fill_diagonal(outside, 0.0)
-    return Level(sparse.csr_array(outside), strength, counts)
+    columns = np.zeros((0, 1), dtype=np.int32)
+    return Level(sparse.csr_array(outside), strength, counts.sum(axis=1), columns, counts)
 
 
 def super_rows(rows: Rows, n_parts: int, n_groups: int) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
-"""FairNMTF on rows that live apart: spectral start, rounds of moves, and factors of the final clusters."""
+"""Labels and factors of rows that live apart: spectral start, rounds of moves, and factors of the clusters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,8 @@ from equigraph.factorization.row_runs import (
 from equigraph.factorization.row_spectral import row_spectral_labels
 from equigraph.groups.sums import contingency_table
 from equigraph.penalties import Penalty, WeightedSum
-from equigraph.refinement.objective import Objective, make_objective
+from equigraph.search.objective import HIGHEST, Objective, make_objective
 
-# Beyond this value of the dial single moves would not see Q any more.
-_HIGHEST = 0.97
 # A start needs some fairness only: what the embedding mixes up, no search on super-nodes can tell apart again.
 _MOST_STRENGTH = 0.2
 # A graph has more structure than k clusters, and the search on super-nodes can use it.
@@ -54,8 +52,8 @@ class RowProblem:
         Sums of the squared weights and of the weights.
     n_entries : int
         Number of stored entries.
-    notion : str
-        Name of the fairness N.
+    notion : str or Notion
+        The fairness N.
     """
 
     store: RowStore
@@ -64,35 +62,31 @@ class RowProblem:
     squared_norm: float
     total: float
     n_entries: int
-    notion: str = "normalized"
+    notion: Any = "normalized"
 
-    def objective(self, fairness: float) -> tuple[Objective, int]:
-        """Return the objective at a value of the dial, and the number of groups."""
-        objective, _, n_groups = make_objective(
-            self.codes,
-            None,
-            n_nodes=self.store.n_nodes,
-            total=self.total,
-            fairness=fairness,
-            notion=self.notion,
-            resolution=1.0,
+    def objective(self, fairness: float) -> Objective:
+        """Return the objective at a value of the dial."""
+        objective, _ = make_objective(
+            self.codes, n_nodes=self.store.n_nodes, total=self.total, fairness=fairness, notion=self.notion
         )
-        return objective, n_groups
+        return objective
 
 
-class RowFit(NamedTuple):
-    """What a fit found: labels, factors, the interaction of the clusters, and the value of the objective."""
-
-    labels: NDArray[np.int32]
-    factors: Factors
-    interaction: NDArray[np.float64]
-    value: float
+def row_problem(
+    store: RowStore, problem: Problem, facts: tuple[float, float, Any, int], n_clusters: int, notion: Any
+) -> RowProblem:
+    """Return what is to be found on the rows of a store."""
+    squared_norm, total, _, n_entries = facts
+    if n_entries == 0:
+        raise InfeasibleError(f"{problem.graph} has no edge: there is nothing to cluster by.")
+    codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
+    return RowProblem(store, codes, n_clusters, squared_norm, total, n_entries, notion)
 
 
 def fit_rows(
     model: Any, problem: Problem, penalty: Penalty | None, weight: float, notify: Notifier
-) -> RowFit:
-    """Fit a FairNMTF to rows that live apart.
+) -> Factors:
+    """Return the factors of a FairNMTF of rows that live apart.
 
     Parameters
     ----------
@@ -105,50 +99,45 @@ def fit_rows(
     notify : Notifier
         Told about progress.
     """
-    _check(model, penalty)
-    squared_norm, total, dtype, n_entries = graph_facts(problem)
-    if n_entries == 0:
-        raise InfeasibleError(f"{problem.graph} has no edge: there is nothing to cluster by.")
-    codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
-    limits: dict[str, Any] = {"dtype": dtype, "max_iter": model.max_iter, "tol": model.tol, "notify": notify}
-    with single_blas_thread(), row_store(problem, model.execution) as store:
-        rows = RowProblem(store, codes, model.n_clusters, squared_norm, total, n_entries, model.notion)
-        found = [
-            _labels(rows, model, penalty, weight, problem.seed + run, limits) for run in range(model.n_init)
-        ]
-        value, labels = max(found, key=lambda pair: pair[0])
-        mean = mean_weights(cluster_weights(rows, labels), labels)
-        factors = label_factors(rows, labels, mean, penalty, weight, **limits)
-    return RowFit(labels, factors, mean, value)
-
-
-def _labels(
-    rows: RowProblem, model: Any, penalty: Penalty | None, weight: float, seed: int, limits: dict[str, Any]
-) -> tuple[float, NDArray[np.int32]]:
-    """Return labels of one run and their value."""
-    fairness = float(model.fairness)
-    labels = start_labels(rows, model.init, fairness, seed)
-    if model.refine:
-        labels = refined_labels(rows, labels, fairness, model.effort, seed, limits["notify"])
-    else:
-        mean = mean_weights(cluster_weights(rows, labels), labels)
-        labels = (
-            label_factors(rows, labels, mean, penalty, weight, **limits).H.argmax(axis=1).astype(np.int32)
-        )
-    return label_value(rows, cluster_weights(rows, labels), labels, fairness), labels
-
-
-def _check(model: Any, penalty: Penalty | None) -> None:
-    """Refuse what only a graph in memory can do."""
-    if model.size_bounds is not None:
-        raise ParameterError("FairNMTF: size_bounds need the graph in memory: leave them or execution= out.")
-    if not isinstance(model.refine, (bool, np.bool_)):
-        raise ParameterError("FairNMTF: a refiner of one's own needs the graph in memory: say refine=True.")
     if penalty is not None and not has_row_form(penalty):
         raise ParameterError(
             f"FairNMTF: the penalty {penalty!r} links single nodes, whose rows live apart here: use one with a "
             "group_form(), or a graph in memory."
         )
+    facts = graph_facts(problem)
+    limits: dict[str, Any] = {
+        "dtype": facts[2],
+        "max_iter": model.max_iter,
+        "tol": model.tol,
+        "notify": notify,
+    }
+    with single_blas_thread(), row_store(problem, model.execution) as store:
+        rows = row_problem(store, problem, facts, model.n_clusters, "normalized")
+        runs = []
+        for run in range(model.n_init):
+            init = "fair-spectral" if model.init == "partition" else model.init
+            labels = start_labels(rows, init, float(model.fairness), problem.seed + run)
+            if model.init == "partition":
+                labels = refined_labels(rows, labels, float(model.fairness), 1.0, problem.seed + run, notify)
+            mean = mean_weights(cluster_weights(rows, labels), labels)
+            runs.append(label_factors(rows, labels, mean, penalty, weight, **limits))
+    return min(runs, key=lambda run: run.history[-1])
+
+
+def partition_rows(
+    model: Any, problem: Problem, notify: Notifier
+) -> tuple[NDArray[np.int32], float, float, NDArray[np.float64]]:
+    """Return labels of a FairPartition of rows that live apart, their Q and N, and mean weights between clusters."""
+    facts, fairness = graph_facts(problem), float(model.fairness)
+    with single_blas_thread(), row_store(problem, model.execution) as store:
+        rows = row_problem(store, problem, facts, model.n_clusters, model.notion)
+        found = []
+        for run in range(model.n_init):
+            labels = start_labels(rows, "fair-spectral", fairness, problem.seed + run)
+            labels = refined_labels(rows, labels, fairness, model.effort, problem.seed + run, notify)
+            weights = cluster_weights(rows, labels)
+            found.append((labels, *label_scores(rows, weights, labels), mean_weights(weights, labels)))
+    return max(found, key=lambda one: (1 - fairness) * one[1] + fairness * one[2])
 
 
 def start_labels(problem: RowProblem, init: str, fairness: float, seed: int) -> NDArray[np.int32]:
@@ -170,7 +159,8 @@ def refined_labels(
     Rounds of moves start from the labels given and from those of a search on super-nodes; the better result counts.
     """
     store, k = problem.store, problem.n_clusters
-    objective, n_groups = problem.objective(min(fairness, _HIGHEST))
+    objective = problem.objective(min(fairness, HIGHEST))
+    n_groups = objective.population.size
     n_active = int(np.count_nonzero(store.collect("half")))
     rounds = int(np.ceil(ROUNDS * effort))
     mean_weight = problem.total / max(problem.n_entries, 1)
@@ -193,15 +183,14 @@ def cluster_weights(problem: RowProblem, labels: NDArray) -> NDArray[np.float64]
     return problem.store.tally("labels", problem.n_clusters)
 
 
-def label_value(problem: RowProblem, weights: NDArray, labels: NDArray, fairness: float) -> float:
-    """Return (1 - f) Q + f N of labels, from the weights between their clusters."""
-    objective, n_groups = problem.objective(fairness)
-    quality = objective.modularity(np.diag(weights), weights.sum(axis=1))
-    if n_groups == 1:
-        return objective.value(quality, 0.0)
-    assert problem.codes is not None
-    table = contingency_table(labels, problem.codes, problem.n_clusters, n_groups)
-    return objective.value(quality, objective.notion_value(table))
+def label_scores(problem: RowProblem, weights: NDArray, labels: NDArray) -> tuple[float, float]:
+    """Return Q and N of labels, from the weights between their clusters."""
+    objective = problem.objective(0.0)
+    modularity = objective.modularity(np.diag(weights), weights.sum(axis=1))
+    if problem.codes is None:
+        return modularity, 1.0
+    table = contingency_table(labels, problem.codes, problem.n_clusters, objective.population.size)
+    return modularity, objective.notion_value(table)
 
 
 def label_factors(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from equigraph.callbacks import Notifier
 from equigraph.execution.distributed.rows import Rows, RowStore, hashed, in_order
 from equigraph.groups.sums import contingency_table, group_sums
-from equigraph.refinement.objective import BALANCE, MOUFLON, Objective
+from equigraph.search.objective import Objective
 
 # Rounds at effort 1; least gain of the objective that counts as one; least share of wishes that is still tried.
 ROUNDS, LEAST_GAIN, LEAST_SHARE = 40, 1e-5, 1 / 64
@@ -147,17 +147,15 @@ class RowMoves:
 
 
 def row_scores(objective: Objective, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what each cluster adds to the notion; clusters without a node add nothing."""
-    sizes = table.sum(axis=-1)
-    least, full = table.min(axis=-1), np.maximum(sizes, 1e-300)
-    if objective.notion == BALANCE:
-        return least / np.maximum(table.max(axis=-1), 1e-300) / table.shape[0]
-    if objective.notion == MOUFLON:
-        worst = (table.shape[-1] - 1) * least / np.maximum(sizes - least, 1)
-    else:
-        ratio = table / (full[..., None] * objective.shares)
-        worst = np.minimum(ratio, 1 / np.maximum(ratio, 1e-300)).min(axis=-1)
-    return sizes * worst / objective.n_nodes
+    """Return what each cluster adds to the notion; clusters without a node add nothing.
+
+    Tables that move along with wishes hold parts of nodes, of which a notion knows nothing: they are rounded.
+    """
+    whole = np.rint(table).astype(np.int64)
+    scores = objective.notion.cluster_scores(whole, objective.population)
+    if not objective.notion.sized:
+        return scores / table.shape[0]
+    return whole.sum(axis=1) * scores / objective.population.sum()
 
 
 def notion_changes(objective: Objective, table: NDArray[np.float64]) -> NDArray[np.float64]:

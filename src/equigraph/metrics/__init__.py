@@ -11,6 +11,7 @@ from equigraph.metrics.agreement import (
 )
 from equigraph.metrics.balance import (
     balance_score,
+    evenness_score,
     mouflon_balance_score,
     normalized_balance_score,
     population_balance,
@@ -31,6 +32,7 @@ __all__ = [
     "composition",
     "consistency_score",
     "evaluate",
+    "evenness_score",
     "group_modularity_scores",
     "individual_balance_score",
     "lipschitz_score",

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.exceptions import ParameterError
 from equigraph.groups import Groups, encode_groups
 from equigraph.metrics._table import check_choice, check_n_clusters, make_table
+from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
 
 Average = Literal["mean", "min", "weighted"]
 Empty = Literal["ignore", "zero"]
@@ -98,9 +99,10 @@ def normalized_balance_score(
 ) -> float:
     """Return the normalised balance NB of a clustering.
 
-    ``NB = sum_l |C_l|/n * min_s min(r_ls / p_s, p_s / r_ls)`` with r_ls the share of group s in cluster l
-    and p_s its share in the population. NB lies in [0, 1]: 1 means that every cluster mirrors the
-    population, 0 that every cluster lacks some group.
+    ``NB = sum_l |C_l|/n * min_s m(T_ls, e_ls)`` with T the members of group s in cluster l and ``e_ls = |C_l| n_s / n``
+    those it would have in proportion: m is 1 between ``floor(e)`` and ``ceil(e)``, ``T / floor(e)`` below and
+    ``ceil(e) / T`` above. NB lies in [0, 1]: 1 means that every cluster mirrors the population as closely as whole
+    nodes allow, 0 that every cluster lacks a group that it should have.
 
     Parameters
     ----------
@@ -132,11 +134,11 @@ def normalized_balance_score(
     >>> groups = ["x", "x", "y"] * 2
     >>> normalized_balance_score([0, 0, 0, 1, 1, 1], sensitive_features=groups)
     1.0
-    >>> round(normalized_balance_score([0, 1, 1, 0, 1, 1], sensitive_features=groups), 3)
-    0.444
+    >>> round(normalized_balance_score([0, 0, 1, 0, 0, 1], sensitive_features=groups), 3)
+    0.167
     """
     table = make_table(labels, sensitive_features)
-    return normalized_balance_of_table(table.counts, table.groups.shares, average)
+    return normalized_balance_of_table(table.counts, table.groups.sizes, average)
 
 
 def mouflon_balance_score(
@@ -187,6 +189,40 @@ def mouflon_balance_score(
     return mouflon_balance_of_table(table.counts, table.groups.sizes, expected=expected)
 
 
+def evenness_score(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups) -> float:
+    """Return the evenness of a clustering: one minus the index of dissimilarity.
+
+    For two groups the index of Duncan and Duncan is ``D = sum_l |a_l / A - b_l / B| / 2``, the share of either group
+    that would have to move for all clusters to mirror the population. For more groups it is the mean deviation of the
+    shares of a cluster from those of the population, weighted by size, over what full segregation would give. 1 means
+    that every cluster mirrors the population exactly, 0 that no cluster holds two groups.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node. If all nodes are of one group the score is 1.
+
+    Returns
+    -------
+    float
+        The evenness.
+
+    References
+    ----------
+    O. D. Duncan, B. Duncan, "A Methodological Analysis of Segregation Indexes", American Sociological Review, 1955.
+    S. F. Reardon, G. Firebaugh, "Measures of Multigroup Segregation", Sociological Methodology, 2002.
+
+    Examples
+    --------
+    >>> evenness_score([0, 0, 0, 1], sensitive_features=["x", "x", "y", "y"])
+    0.5
+    """
+    table = make_table(labels, sensitive_features)
+    return EVENNESS.value(table.counts, table.groups.sizes)
+
+
 def population_balance(sensitive_features: ArrayLike | Groups) -> float:
     """Return the balance of the population, ``min_s n_s / max_s n_s``.
 
@@ -227,12 +263,11 @@ def cluster_balances(counts: NDArray[np.integer]) -> NDArray[np.float64]:
     >>> cluster_balances(np.array([[1, 2], [3, 0], [0, 0]])).tolist()
     [0.5, 0.0, 0.0]
     """
-    largest = counts.max(axis=1)
-    return counts.min(axis=1) / np.maximum(largest, 1)
+    return BALANCE.cluster_scores(counts)
 
 
 def cluster_normalized_balances(
-    counts: NDArray[np.integer], shares: NDArray[np.floating] | None = None
+    counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None
 ) -> NDArray[np.float64]:
     """Normalised balance of each row of a contingency table, 0 for an empty row.
 
@@ -240,27 +275,20 @@ def cluster_normalized_balances(
     ----------
     counts : ndarray of shape (n_clusters, n_groups)
         The contingency table.
-    shares : ndarray of shape (n_groups,), optional
-        Positive share of each group in the population; by default from the column sums, which must
-        then be positive.
+    group_sizes : ndarray of shape (n_groups,), optional
+        Members of each group in the population; by default the column sums.
 
     Returns
     -------
     ndarray of shape (n_clusters,)
-        ``min_s min(r_ls / p_s, p_s / r_ls)``.
+        ``min_s m(T_ls, e_ls)``; see `normalized_balance_score`.
 
     Examples
     --------
     >>> cluster_normalized_balances(np.array([[2, 1], [4, 2], [0, 0]])).tolist()
     [1.0, 1.0, 0.0]
     """
-    sizes = counts.sum(axis=1)
-    if shares is None:
-        shares = counts.sum(axis=0) / sizes.sum()
-    expected = sizes[:, None] * shares
-    # min(r/p, p/r) = min(T, E) / max(T, E) with E = |C_l| p_s; no division by an absent group.
-    ratios = np.minimum(counts, expected) / np.maximum(np.maximum(counts, expected), np.finfo(float).tiny)
-    return ratios.min(axis=1)
+    return NORMALIZED.cluster_scores(counts, group_sizes)
 
 
 def balance_of_table(
@@ -278,7 +306,7 @@ def balance_of_table(
 
 def normalized_balance_of_table(
     counts: NDArray[np.integer],
-    shares: NDArray[np.floating] | None = None,
+    group_sizes: NDArray[np.integer] | None = None,
     average: Average = "weighted",
 ) -> float:
     """Normalised balance NB of a contingency table; empty rows are left out.
@@ -288,7 +316,7 @@ def normalized_balance_of_table(
     >>> normalized_balance_of_table(np.array([[2, 1], [4, 2], [0, 0]]))
     1.0
     """
-    return _aggregate(cluster_normalized_balances(counts, shares), counts.sum(axis=1), average, "ignore")
+    return _aggregate(cluster_normalized_balances(counts, group_sizes), counts.sum(axis=1), average, "ignore")
 
 
 def mouflon_balance_of_table(
@@ -306,18 +334,11 @@ def mouflon_balance_of_table(
         group_sizes = counts.sum(axis=0)
     if group_sizes.size == 1:
         return 1.0
-    scores = _proportional_balances(counts)
+    scores = MOUFLON.cluster_scores(counts)
     if expected:
         scores = np.minimum(1.0, 1.0 - (_expected_balances(sizes, group_sizes) - scores))
         scores[sizes < group_sizes.size] = 0.0
     return _aggregate(scores, sizes, "weighted", "ignore")
-
-
-def _proportional_balances(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-    """``(h-1) min_s T / (|C| - T)`` of each row; the minimum is at the smallest group."""
-    smallest = counts.min(axis=1)
-    others = np.maximum(counts.sum(axis=1) - smallest, 1)
-    return (counts.shape[1] - 1) * smallest / others
 
 
 def _expected_balances(sizes: NDArray[np.integer], group_sizes: NDArray[np.integer]) -> NDArray[np.float64]:

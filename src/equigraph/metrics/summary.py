@@ -74,7 +74,7 @@ def evaluate(
     if sensitive_features is not None:
         table = make_table(encoded, sensitive_features)
         scores["B"] = _balance_with_empty(table.counts, "mean", n_clusters, empty)
-        scores["NB"] = normalized_balance_of_table(table.counts, table.groups.shares)
+        scores["NB"] = normalized_balance_of_table(table.counts, table.groups.sizes)
         scores["min_balance"] = _balance_with_empty(table.counts, "min", n_clusters, empty)
         scores["rho"] = _individual_balance(table)
     scores["n_nonempty"] = encoded.n_clusters

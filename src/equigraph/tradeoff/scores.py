@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import ParameterError
-
-# The score that tells how far a notion is met.
-MEASURES = {"normalized": "NB", "balance": "B", "mouflon": "mouflon"}
+from equigraph.metrics.notions import get_notion
 
 
-def measure_of(notion: str) -> str:
+def measure_of(notion: Any) -> str:
     """Return the name of the score that belongs to a notion.
 
     Examples
@@ -22,20 +19,20 @@ def measure_of(notion: str) -> str:
     >>> measure_of("normalized"), measure_of("balance")
     ('NB', 'B')
     """
-    if notion not in MEASURES:
-        raise ParameterError(f"There is no notion {notion!r}: expected one of {', '.join(MEASURES)}.")
-    return MEASURES[notion]
+    return get_notion(notion).measure
 
 
-def score_labels(graph: Any, labels: NDArray, notion: str) -> dict[str, float]:
+def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
     """Return Q, B, NB, min_balance, rho and n_nonempty of labels, and the measure of the notion."""
-    from equigraph.metrics import evaluate, mouflon_balance_score
+    from equigraph.metrics import evaluate
+    from equigraph.metrics._table import make_table
 
-    groups = graph.sensitive_features
-    scores = evaluate(graph, labels, sensitive_features=groups)
-    if notion == "mouflon":
+    scores = evaluate(graph, labels, sensitive_features=graph.sensitive_features)
+    notion = get_notion(notion)
+    if notion.measure not in scores:
+        table = make_table(labels, graph.sensitive_features)
         count = scores.pop("n_nonempty")
-        scores |= {"mouflon": mouflon_balance_score(labels, sensitive_features=groups), "n_nonempty": count}
+        scores |= {notion.measure: notion.value(table.counts, table.groups.sizes), "n_nonempty": count}
     return scores
 
 

@@ -101,7 +101,7 @@ def tradeoff_curve(
         Which fairness is wanted. It is set in the estimator where that has a notion, and says by which score
         (NB, B or mouflon) points are picked. By default that of the estimator, or "normalized".
     estimator : GraphClusterer, optional
-        Any method with a ``fairness`` parameter; by default `FairNMTF`. It is not changed.
+        Any method with a ``fairness`` parameter; by default `FairPartition`. It is not changed.
     n_restarts : int, default=1
         Number of seeds per value: ``random_state``, ``random_state + 1``, ...
     random_state : int, Generator, RandomState or None
@@ -186,12 +186,12 @@ def _configured(
     if estimator is None:
         import equigraph
 
-        estimator = equigraph.FairNMTF()
+        estimator = equigraph.FairPartition()
     if not isinstance(estimator, GraphClusterer) or "fairness" not in estimator.get_params(deep=False):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise ParameterError(
             f"The estimator {name} has no fairness dial: expected an instance of a method with a fairness "
-            "parameter, such as FairNMTF, IFairNMTF, DFNMF or FairLouvain."
+            "parameter, such as FairPartition, FairNMTF, IFairNMTF, DFNMF or FairLouvain."
         )
     model = clone(estimator)
     known = model.get_params(deep=False)

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import InfeasibleError, InputError
-from equigraph.refinement.aggregate import Level, aggregate, compact, first_level
-from equigraph.refinement.multilevel import climb, local_moves, sites_of, terms_of
-from equigraph.refinement.objective import Objective, make_objective
+from equigraph.metrics.notions import Notion
+from equigraph.search.levels import Level, aggregate, compact, first_level
+from equigraph.search.multilevel import climb, local_moves
+from equigraph.search.objective import Objective, make_objective
 
 # All pairs of this many clusters are cheap to keep (8 MB) and to scan; more are first absorbed by neighbours.
 _MOST_PAIRED = 1024
@@ -23,14 +24,13 @@ def exactly_k(
     labels: ArrayLike,
     k: int,
     codes: NDArray | None = None,
-    n_groups: int | None = None,
     *,
     fairness: float = 0.0,
-    notion: str = "normalized",
+    notion: str | Notion = "normalized",
     resolution: float = 1.0,
     max_passes: int = 100,
     seed: int = 0,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     r"""Turn any labels into exactly k non-empty clusters with a high :math:`(1 - f) Q + f N`.
 
     Too few clusters are broken into parts by local moves at a higher resolution. Too many are merged, always
@@ -47,11 +47,9 @@ def exactly_k(
         Number of clusters wanted.
     codes : ndarray of shape (n_nodes,), optional
         Group of each node; without it there is no fairness term.
-    n_groups : int, optional
-        Number of groups; by default the largest code plus one.
     fairness : float, default=0
         The dial f in [0, 1].
-    notion : {"normalized", "balance", "mouflon"}, default="normalized"
+    notion : str or Notion, default="normalized"
         The fairness N; see `FairLouvain`.
     resolution : float, default=1
         Weight of the null model in Q.
@@ -62,7 +60,7 @@ def exactly_k(
 
     Returns
     -------
-    ndarray of shape (n_nodes,), int64
+    ndarray of shape (n_nodes,), int32
         Labels in ``range(k)``, all of them used.
 
     Raises
@@ -82,23 +80,22 @@ def exactly_k(
         raise InfeasibleError(
             f"{k} non-empty clusters cannot be made of {n} nodes: ask for a number from 1 to {n}."
         )
-    objective, codes, n_groups = make_objective(
+    objective, columns = make_objective(
         codes,
-        n_groups,
         n_nodes=n,
         total=float(adjacency.sum(dtype=np.float64)),
         fairness=fairness,
         notion=notion,
         resolution=resolution,
     )
-    level = first_level(adjacency, codes, n_groups)
+    level = first_level(adjacency, columns, objective.population.size)
     start = compact(_checked_labels(labels, n))
     return fix_clusters(level, start, k, objective, np.random.default_rng(seed), max_passes=max_passes)
 
 
 def fix_clusters(
     level: Level,
-    labels: NDArray[np.int64],
+    labels: NDArray[np.int32],
     k: int,
     objective: Objective,
     rng: np.random.Generator,
@@ -106,7 +103,7 @@ def fix_clusters(
     max_passes: int = 100,
     tol: float = 1e-4,
     exact: bool = True,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Do what `exactly_k` says, for compact labels of a level and an objective."""
     if int(labels.max()) + 1 < k:
         labels = _split(level, labels, k, objective, rng, max_passes)
@@ -130,17 +127,17 @@ def _checked_labels(labels: ArrayLike, n_nodes: int) -> NDArray:
 
 def _split(
     level: Level,
-    labels: NDArray[np.int64],
+    labels: NDArray[np.int32],
     k: int,
     objective: Objective,
     rng: np.random.Generator,
     max_passes: int,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Break clusters into parts, at least k in all, by modularity alone: the merging restores fairness."""
-    alone = np.arange(level.n_nodes, dtype=np.int64)
+    alone = np.arange(level.n_nodes, dtype=np.int32)
     for doubling in range(_DOUBLINGS):
         sharper = replace(objective, fairness=0.0, resolution=objective.resolution * 2.0**doubling)
-        parts = local_moves(level, alone, sharper, rng, bounds=labels, max_passes=max_passes).labels
+        parts = local_moves(level, alone, sharper, rng, within=labels, max_passes=max_passes).labels
         parts = compact(parts)
         if int(parts.max()) + 1 >= k:
             return parts
@@ -148,22 +145,24 @@ def _split(
 
 
 def merge_clusters(
-    level: Level, labels: NDArray[np.int64], n_least: int, n_most: int, objective: Objective
-) -> NDArray[np.int64]:
+    level: Level, labels: NDArray[np.int32], n_least: int, n_most: int, objective: Objective
+) -> NDArray[np.int32]:
     """Merge clusters greedily; return compact labels at the best moment with n_least to n_most clusters."""
-    from equigraph.refinement.merge import merge_pairs
-    from equigraph.refinement.moves import absorb, start
+    from equigraph.search.kernels.climb import absorb
+    from equigraph.search.kernels.merge import merge_pairs
+    from equigraph.search.kernels.state import start
 
-    terms = terms_of(objective)
-    coarse = aggregate(level, labels)
+    terms = objective.terms()
+    coarse = aggregate(level, labels, objective)
     most = max(n_least, _MOST_PAIRED)
     while coarse.n_nodes > most:
-        sites = sites_of(coarse)
-        clusters = start(sites, np.arange(coarse.n_nodes), coarse.n_nodes, terms)
-        by_size = np.argsort(coarse.counts.sum(axis=1), kind="stable")
-        absorb(sites, clusters, terms, by_size, most)
-        step = compact(clusters.labels)
-        labels, coarse = step[labels], aggregate(coarse, step)
+        sites = coarse.sites()
+        step = np.arange(coarse.n_nodes, dtype=np.int32)
+        clusters = start(sites, step, coarse.n_nodes, terms)
+        by_size = np.argsort(coarse.sizes, kind="stable")
+        absorb(sites, step, clusters, terms, by_size, most)
+        step = compact(step)
+        labels, coarse = step[labels], aggregate(coarse, step, objective)
     if coarse.n_nodes <= n_least:
         return labels
     between, volume, table = coarse.graph.toarray(), coarse.strength.copy(), coarse.counts.copy()

@@ -2,7 +2,7 @@
 
 Two starts that know nothing of each other, one from above (spectral, made elsewhere) and one from below (parts that
 grow along edges, merged), climb on the nodes. Where fairness counts, or they disagree, both divisions together are made
-into one of a few thousand parts, on which the whole search of `equigraph.refinement.search` is cheap; what it finds
+into one of a few thousand parts, on which the whole search of `equigraph.search.search` is cheap; what it finds
 climbs on the nodes again.
 """
 
@@ -18,11 +18,11 @@ from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.groups.sums import indicator
-from equigraph.refinement.aggregate import Level, aggregate, compact, scores_of
-from equigraph.refinement.coarsen import coarsen
-from equigraph.refinement.exact_k import fix_clusters
-from equigraph.refinement.multilevel import local_moves, sites_of, terms_of
-from equigraph.refinement.search import HIGHEST, KNEE, Search
+from equigraph.search.coarsen import coarsen
+from equigraph.search.exact_k import fix_clusters
+from equigraph.search.levels import Level, aggregate, compact, scores_of
+from equigraph.search.multilevel import local_moves, sites_of, terms_of
+from equigraph.search.search import HIGHEST, KNEE, Search
 
 # From so many nodes or stored entries on a graph is large.
 LARGE_NODES, LARGE_ENTRIES = 100_000, 2_000_000
@@ -97,7 +97,7 @@ class LargeSearch(Search):
                 max_passes=passes,
                 least_gain=gain,
             ).labels
-        from equigraph.refinement.large_kernels import climb_few
+        from equigraph.search.large_kernels import climb_few
 
         labels = _short(labels, self.n_clusters)
         terms = terms_of(objective)
@@ -250,7 +250,7 @@ def cluster_weights(adjacency: sparse.csr_array, labels: NDArray, n_clusters: in
     >>> cluster_weights(path, np.array([0, 0, 1]), 2).tolist()
     [[2.0, 1.0], [1.0, 0.0]]
     """
-    from equigraph.refinement.large_kernels import weights_between
+    from equigraph.search.large_kernels import weights_between
 
     arrays = adjacency.indptr, adjacency.indices, adjacency.data
     return weights_between(*arrays, _short(labels, n_clusters), n_clusters)

@@ -1,81 +1,22 @@
-"""Refinement of labels, alone or as the last step of a method."""
+"""Refinement of the labels of any tool."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import FairnessIgnoredWarning, GroupsError, InputError, ParameterError, warn
 from equigraph.graph import read_graph
 from equigraph.groups import encode_groups
 from equigraph.groups.encode import as_column, is_missing, unique_values
+from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
-from equigraph.parameters import Choice, Integer, Real, check_parameters
+from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
-from equigraph.refinement.large import make_search
-from equigraph.refinement.objective import NOTIONS
-
-
-@dataclass(frozen=True)
-class LabelProblem:
-    """What a refiner works on: a validated graph, group codes (None = cohesion only), k, notion, sizes and a seed."""
-
-    adjacency: sparse.csr_array
-    codes: NDArray[np.intp] | None
-    n_clusters: int
-    notion: str = "normalized"
-    size_bounds: tuple[int | None, int | None] | None = None
-    seed: int = 0
-
-
-class RefinerLike(Protocol):
-    """Anything with this method can refine labels."""
-
-    def refine(
-        self, problem: LabelProblem, values: Sequence[float], starts: Iterable[NDArray], notify: Notifier
-    ) -> list[NDArray]:
-        """Return labels with exactly k clusters for every value of the dial."""
-
-
-@dataclass(frozen=True)
-class Refiner:
-    r"""Search for labels with a high :math:`(1 - f) Q + f N`, with exactly k clusters.
-
-    Labels are annealed on the nodes and on coarser levels of the graph, perturbed and annealed again, and at last
-    climb until no move of a single node raises the objective. Swaps of two nodes, which leave all sizes as they are,
-    are proposed throughout. What is found at one value of the dial is used at the others.
-
-    Parameters
-    ----------
-    effort : float, default=1
-        Multiplies the length of the search. 0 only climbs from the starts.
-    n_runs : int, default=1
-        How often the search is repeated, from other random labels; what it has found so far stays.
-    """
-
-    effort: float = 1.0
-    n_runs: int = 1
-
-    def refine(
-        self, problem: LabelProblem, values: Sequence[float], starts: Iterable[NDArray], notify: Notifier
-    ) -> list[NDArray]:
-        """Return labels for every value of the dial; see `RefinerLike`."""
-        search = make_search(
-            problem.adjacency,
-            problem.codes,
-            problem.n_clusters,
-            notion=problem.notion,
-            size_bounds=problem.size_bounds,
-            effort=self.effort,
-            seed=problem.seed,
-        )
-        return search.solve(values, starts, notify, self.n_runs)
+from equigraph.search.search import Search, Target
 
 
 def refine_labels(
@@ -85,7 +26,8 @@ def refine_labels(
     sensitive_features: ArrayLike | None = None,
     n_clusters: int | None = None,
     fairness: float = 0.5,
-    notion: str = "normalized",
+    notion: str | Notion = "normalized",
+    at_least: float | None = None,
     size_bounds: tuple[int | None, int | None] | None = None,
     effort: float = 0.0,
     random_state: RandomState = None,
@@ -105,8 +47,11 @@ def refine_labels(
         Number of clusters of the result; by default as many as the labels have.
     fairness : float, default=0.5
         The dial f in [0, 1]. At 1 the notion comes first, up to .01, and then Q.
-    notion : {"normalized", "balance", "mouflon"}, default="normalized"
+    notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, default="normalized"
         The fairness N that the dial moves.
+    at_least : float, optional
+        The fairness asked for, in place of the dial: the most cohesive labels found whose N is at least this, or the
+        fairest where none is found.
     size_bounds : (least, most), optional
         Bounds on the number of nodes of a cluster; always met.
     effort : float, default=0
@@ -120,7 +65,7 @@ def refine_labels(
     -------
     ndarray of shape (n_nodes,), dtype intp
         Labels 0, 1, ..., numbered by size, largest first (ties: by their first node); exactly ``n_clusters`` of them.
-        No move of a single node raises :math:`(1 - f) Q + f N`; above 64 clusters, none to a neighbour's cluster. On
+        No move of a single node raises :math:`(1 - f) Q + f N`; above 128 clusters, none to a neighbour's cluster. On
         large graphs (100,000 nodes or two million stored entries) that is nearly so: the number of passes is bounded.
 
     Raises
@@ -143,12 +88,14 @@ def refine_labels(
         "refine_labels",
         {
             "fairness": Real(low=0, high=1),
-            "notion": Choice(values=tuple(NOTIONS)),
+            "at_least": Real(low=0, high=1, optional=True),
             "effort": Real(low=0),
             "n_clusters": Integer(low=2, optional=True),
         },
-        {"fairness": fairness, "notion": notion, "effort": effort, "n_clusters": n_clusters},
+        {"fairness": fairness, "at_least": at_least, "effort": effort, "n_clusters": n_clusters},
     )
+    notion = get_notion(notion)
+    wanted = fairness > 0 or at_least is not None
     graph = read_graph(graph, groups=sensitive_features)
     names, start = unique_values(_checked_labels(labels, graph.n_nodes))
     if n_clusters is None:
@@ -158,23 +105,29 @@ def refine_labels(
                 "All nodes have the same label: say how many clusters you want with n_clusters=."
             )
     codes = None
-    if graph.sensitive_features is None and fairness > 0:
+    if graph.sensitive_features is None and wanted:
         warn(
             "refine_labels: no sensitive_features were given, so there is no fairness term.",
             FairnessIgnoredWarning,
         )
     if graph.sensitive_features is not None:
         groups = encode_groups(graph.sensitive_features)
-        if groups.n_groups < 2 and fairness > 0:
+        if groups.n_groups < 2 and wanted:
             raise GroupsError(
                 f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all nodes): nothing can be made "
                 "fairer."
             )
         codes = groups.codes if groups.n_groups > 1 else None
-    problem = LabelProblem(
-        graph.adjacency, codes, n_clusters, notion, size_bounds=size_bounds, seed=as_seed(random_state)
+    search = Search(
+        graph.adjacency,
+        codes,
+        n_clusters,
+        notion=notion,
+        size_bounds=size_bounds,
+        effort=effort,
+        seed=as_seed(random_state),
     )
-    found = Refiner(effort).refine(problem, [float(fairness)], [start], Notifier(callbacks))[0]
+    found = search.solve([Target(float(fairness), at_least)], [start], Notifier(callbacks))[0]
     return number_by_size(found, int(n_clusters))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.refinement.aggregate import Level
+from equigraph.search.levels import Level
 
 
 def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, int]:
@@ -63,7 +63,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0
 
 
-def within_bounds(level: Level, labels: NDArray, n_clusters: int, least: int, most: int) -> NDArray[np.int64]:
+def within_bounds(level: Level, labels: NDArray, n_clusters: int, least: int, most: int) -> NDArray[np.int32]:
     """Return labels whose sizes are within feasible bounds, moving the nodes that cost the least weight.
 
     Parameters
@@ -75,7 +75,7 @@ def within_bounds(level: Level, labels: NDArray, n_clusters: int, least: int, mo
     n_clusters, least, most : int
         Bounds that `check_size_bounds` let pass.
     """
-    labels = np.array(labels, dtype=np.int64)
+    labels = np.array(labels, dtype=np.int32)
     sizes = np.bincount(labels, minlength=n_clusters)
     while sizes.max() > most:
         source = int(np.argmax(sizes))
@@ -92,7 +92,7 @@ def within_bounds(level: Level, labels: NDArray, n_clusters: int, least: int, mo
 
 def _shift(
     level: Level,
-    labels: NDArray[np.int64],
+    labels: NDArray[np.int32],
     sizes: NDArray[np.int64],
     nodes: NDArray[np.int64],
     allowed: NDArray[np.bool_],

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.refinement.aggregate import Level, aggregate, compact
-from equigraph.refinement.multilevel import sites_of
+from equigraph.search.levels import Level, aggregate, compact
+from equigraph.search.objective import Objective
 
-# Passes of the propagation. After two, hardly any node still changes its part.
-_PASSES = 2
+# Passes of the propagation. After these, hardly any node still changes its part.
+_PASSES = 4
 # Small parts that are left over are packed when there are this many times as many parts as wanted.
-_EXCESS = 10
+_EXCESS = 4
 
 
-def coarsen(level: Level, cells: NDArray | None, n_parts: int) -> tuple[NDArray[np.int64], Level]:
+def coarsen(
+    level: Level, cells: NDArray | None, n_parts: int, objective: Objective
+) -> tuple[NDArray[np.int32], Level]:
     """Divide a graph into about as many parts as wanted, none of them across two cells.
 
     Labels spread along edges up to a bound on the strength of a part. Where that leaves many small parts, such as
@@ -40,37 +42,37 @@ def coarsen(level: Level, cells: NDArray | None, n_parts: int) -> tuple[NDArray[
     Examples
     --------
     >>> from scipy import sparse
-    >>> from equigraph.refinement.aggregate import first_level
+    >>> from equigraph.search.levels import first_level
     >>> edges = sparse.csr_array(np.kron(np.eye(3), [[0.0, 1.0], [1.0, 0.0]]))
     >>> pairs = first_level(edges, np.zeros(6, dtype=int), 1)
     >>> coarsen(pairs, None, 3)[0].tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    from equigraph.refinement.large_kernels import spread
+    from equigraph.search.kernels.parts import spread
 
     most = float(level.strength.sum()) / n_parts
     bounds = np.zeros(0, dtype=np.int32) if cells is None else cells
-    labels = compact(spread(sites_of(level, bounds), most, _PASSES))
-    coarse = aggregate(level, labels)
+    labels = compact(spread(level.sites(), bounds, most, _PASSES))
+    coarse = aggregate(level, labels, objective)
     if coarse.n_nodes <= _EXCESS * n_parts:
         return labels, coarse
     coarse_cells = np.zeros(coarse.n_nodes, dtype=np.int32)
     if cells is not None:
         coarse_cells[labels] = cells
     packed = _packed(coarse, coarse_cells, n_parts)
-    return packed[labels], aggregate(coarse, packed)
+    return packed[labels], aggregate(coarse, packed, objective)
 
 
-def _packed(level: Level, cells: NDArray, n_parts: int) -> NDArray[np.int64]:
+def _packed(level: Level, cells: NDArray, n_parts: int) -> NDArray[np.int32]:
     """Return compact labels that put small super-nodes of the same cell together; large ones stay alone."""
-    from equigraph.refinement.large_kernels import strongest
+    from equigraph.search.kernels.parts import strongest
 
-    sizes = level.counts.sum(axis=1)
+    sizes = level.sizes
     mass = sizes / sizes.sum()
     if level.strength.sum() > 0:
         mass = (mass + level.strength / level.strength.sum()) / 2
     small = np.flatnonzero(mass < 0.5 / n_parts)
-    toward, group = strongest(sites_of(level))[small], level.counts[small].argmax(axis=1)
+    toward, group = strongest(level.sites())[small], level.counts[small].argmax(axis=1)
     order = np.lexsort((group, toward, cells[small]))
     small = small[order]
     # Bins of even mass along that order; one is cut where the cell changes, or the group of what has no edges.

@@ -1,0 +1,109 @@
+"""What a notion of fairness is: a score of the counts of one cluster, and how the clusters are averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Tables with more entries are scored by compiled code, which takes a moment to load.
+_MOST_PLAIN = 20_000
+
+
+@dataclass(frozen=True)
+class Notion:
+    """A notion of fairness N: a mean of scores of the clusters, 1 when all is fair.
+
+    One definition serves everywhere: the metrics call `score` as it is, and the search on labels compiles it. So it may
+    use nothing but numbers, ``len`` and loops over its two arguments.
+
+    Parameters
+    ----------
+    name : str
+        Name of the notion, such as "normalized".
+    measure : str
+        Short name of its score in tables, such as "NB".
+    score : callable
+        ``score(counts, population) -> float``: the fairness of one cluster, from the whole numbers of its members of
+        each group and those of the population. Clusters that are scored have a member.
+    sized : bool, default=True
+        Whether clusters count by their number of nodes, or all alike.
+
+    Examples
+    --------
+    Half of every cluster should be of the first group, whatever the population is:
+
+    >>> def halves(counts, population):
+    ...     size = 0
+    ...     for count in counts:
+    ...         size += count
+    ...     return 1 - abs(2 * counts[0] / size - 1)
+    >>> notion = Notion("halves", "H", halves)
+    >>> notion.value([[2, 2], [1, 3]])
+    0.75
+    """
+
+    name: str
+    measure: str
+    score: Callable[[Any, Any], float]
+    sized: bool = True
+
+    def cluster_scores(
+        self, table: NDArray | Sequence, population: NDArray | None = None
+    ) -> NDArray[np.float64]:
+        """Return the score of each row of a table of counts; an empty cluster has 0.
+
+        Parameters
+        ----------
+        table : array-like of shape (n_clusters, n_groups)
+            Members of each group in each cluster.
+        population : ndarray of shape (n_groups,), optional
+            Members of each group in all; by default the sums of the columns.
+        """
+        table = np.asarray(table, dtype=np.int64)
+        if population is None:
+            population = table.sum(axis=0)
+        if table.size > _MOST_PLAIN:
+            return _score_rows()(self.compiled(), table, np.asarray(population, dtype=np.int64))
+        whole = np.asarray(population).tolist()
+        return np.array([self.score(row, whole) if any(row) else 0.0 for row in table.tolist()], dtype=float)
+
+    def value(self, table: NDArray | Sequence, population: NDArray | None = None) -> float:
+        """Return N of a table of counts (clusters x groups); empty clusters do not count."""
+        table = np.asarray(table, dtype=np.int64)
+        sizes = table.sum(axis=1)
+        scores, weights = self.cluster_scores(table, population), sizes if self.sized else sizes > 0
+        return float(weights @ scores / max(weights.sum(), 1))
+
+    def compiled(self) -> Any:
+        """Return the score as a compiled function that loops of any other module can call."""
+        return _compiled(self.score)
+
+
+@cache
+def _compiled(score: Callable[..., float]) -> Any:
+    from numba import cfunc, types
+
+    counts = types.Array(types.int64, 1, "A")
+    try:
+        return cfunc(types.float64(counts, counts), cache=True)(score)
+    except RuntimeError:  # a function typed at a prompt has no file that a cache could belong to
+        return cfunc(types.float64(counts, counts))(score)
+
+
+@cache
+def _score_rows() -> Any:
+    from equigraph.compilation import compiled
+
+    def score_rows(score: Any, table: Any, population: Any) -> Any:
+        scores = np.zeros(table.shape[0])
+        for cluster in range(scores.size):
+            if table[cluster].sum() > 0:
+                scores[cluster] = score(table[cluster], population)
+        return scores
+
+    return compiled(score_rows)

@@ -1,0 +1,162 @@
+"""What the search climbs: modularity and a fairness notion, mixed by the dial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.metrics.notions import Notion, get_notion
+
+if TYPE_CHECKING:
+    from equigraph.search.kernels.state import Terms
+
+# Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
+HIGHEST = 0.97
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    r"""The function :math:`J = (1 - f) Q + f N` of a labelling of one graph.
+
+    Attributes
+    ----------
+    fairness : float
+        The dial f in [0, 1].
+    notion : Notion
+        N.
+    population : ndarray of shape (n_columns,), int64
+        Members of each group; those of several attributes stand side by side.
+    offsets : ndarray of shape (n_attributes + 1,), int64
+        Where the groups of each attribute begin.
+    weights : ndarray of shape (n_attributes,)
+        Weight of each attribute in N; they sum to 1.
+    n_nodes : int
+        Nodes of the graph, whatever the level of aggregation.
+    total : float
+        Sum of all degrees, twice the weight of the edges.
+    resolution : float
+        Weight of the null model in Q.
+    cap : float
+        More of N than this counts for nothing: with a high dial the search is for the most cohesive labels at least so
+        fair.
+    least, most : int
+        Bounds on the number of nodes of a cluster; they bind where the number of clusters is fixed.
+    """
+
+    fairness: float
+    notion: Notion
+    population: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    n_nodes: int
+    total: float
+    resolution: float = 1.0
+    cap: float = np.inf
+    least: int = 1
+    most: int = np.iinfo(np.int64).max
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether there are groups, so that the dial moves anything."""
+        return bool(np.diff(self.offsets).max(initial=0) > 1)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether sizes are bounded."""
+        return self.least > 1 or self.most < self.n_nodes
+
+    def at(self, fairness: float, cap: float = np.inf) -> Objective:
+        """Return the objective at another value of the dial; without groups there is only cohesion."""
+        return replace(self, fairness=min(fairness, HIGHEST) if self.is_fair else 0.0, cap=cap)
+
+    def unbounded(self) -> Objective:
+        """Return the objective without bounds on sizes, for super-nodes, which are too coarse for them."""
+        return replace(self, least=1, most=self.n_nodes)
+
+    def modularity(self, inside: NDArray[np.float64], volume: NDArray[np.float64]) -> float:
+        """Return Q from twice the weight inside each cluster and the degree sum of each; 0 without edges."""
+        if self.total == 0:
+            return 0.0
+        return float(inside.sum() / self.total - self.resolution * np.square(volume / self.total).sum())
+
+    def notion_value(self, table: NDArray[np.int64]) -> float:
+        """Return N from the counts of every (cluster, group) pair; empty clusters do not count."""
+        values = [
+            self.notion.value(table[:, low:high], self.population[low:high])
+            for low, high in zip(self.offsets[:-1], self.offsets[1:], strict=True)
+        ]
+        return float(self.weights @ values)
+
+    def value(self, modularity: float, notion: float) -> float:
+        """Return J; at f = 1 this is N alone."""
+        return (1 - self.fairness) * modularity + self.fairness * notion
+
+    def terms(self) -> Terms:
+        """Return the objective in the form that compiled code takes."""
+        from equigraph.search.kernels.state import Terms
+
+        known = np.add.reduceat(self.population, self.offsets[:-1])
+        return Terms(
+            self.notion.compiled(),
+            self.population,
+            self.offsets,
+            self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,
+            self.notion.sized,
+            self.n_nodes,
+            self.total,
+            self.resolution,
+            self.fairness,
+            self.cap,
+            self.least,
+            self.most,
+        )
+
+
+def make_objective(
+    codes: NDArray | None,
+    *,
+    n_nodes: int,
+    total: float,
+    fairness: float = 0.0,
+    notion: str | Notion = "normalized",
+    resolution: float = 1.0,
+    weights: NDArray | None = None,
+) -> tuple[Objective, NDArray[np.int32]]:
+    """Check codes and parameters, and return the objective and the codes as columns, one per attribute.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_nodes,) or (n_nodes, n_attributes), or None
+        Group of each node, -1 for none; every code up to the largest must occur. None: no fairness term.
+    n_nodes, total, fairness, notion, resolution
+        See `Objective`.
+    weights : ndarray of shape (n_attributes,), optional
+        Weights of the attributes; by default all alike.
+    """
+    if not 0 <= fairness <= 1:
+        raise ParameterError(f"fairness must be a number in [0, 1]; got {fairness!r}.")
+    if codes is None:
+        codes, fairness = np.zeros((n_nodes, 1), dtype=np.int32), 0.0
+    columns = np.ascontiguousarray(codes, dtype=np.int32).reshape(len(codes), -1)
+    if columns.shape[0] != n_nodes or (columns.size and columns.min() < -1):
+        raise GroupsError(f"codes has shape {columns.shape}: expected one code per node, {n_nodes} in all.")
+    counts = [np.bincount(column[column >= 0], minlength=1) for column in columns.T]
+    for count in counts:
+        if not count.all():
+            raise GroupsError(f"Group {int(np.argmin(count))} has no node: number the groups without gaps.")
+    weights = np.ones(len(counts)) if weights is None else np.asarray(weights, dtype=np.float64)
+    objective = Objective(
+        fairness=float(fairness),
+        notion=get_notion(notion),
+        population=np.concatenate(counts).astype(np.int64),
+        offsets=np.cumsum([0, *(count.size for count in counts)]).astype(np.int64),
+        weights=weights / weights.sum(),
+        n_nodes=n_nodes,
+        total=float(total),
+        resolution=float(resolution),
+    )
+    return objective, columns

@@ -1,0 +1,71 @@
+"""How long each step of the search takes: another size of graph is another plan, never another algorithm.
+
+The numbers were settled on the generated graphs of ``python -m benchmarks unseen`` with seeds 1 to 6 and the six
+networks of the paper; docs/measurements.md has what they reach on others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from equigraph.search.levels import Level
+
+# Where the dial rests on its way up, once for every fit whatever dial it asks for: labels that were made fairer than
+# wanted, and then let go, are often better than those that were never that fair.
+LADDER = (0.1, 0.2, 0.35, 0.5, 0.8)
+# From so many nodes or stored entries on, the search is done on parts of the graph.
+_LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
+# Proposals of an annealing for each node and cluster, where more clusters than this do not count.
+_PER_PAIR, _MOST_CLUSTERS = 4, 20
+# No annealing is shorter: on a few dozen nodes it costs milliseconds.
+_LEAST_STEPS = 20_000
+# Nodes with more edges than this make a proposal cost more.
+_EDGES = 40
+# Independent starts on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
+_STARTS = ((1_000, 6), (10_000, 3), (60_000, 2))
+# Kicks: so many nodes are thrown in all, and at most so often.
+_KICKED, _MOST_KICKS = 20_000, 40
+# Parts of a large graph: so many for each cluster, and at least so many.
+_PARTS_EACH, _LEAST_PARTS = 20, 2_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done on a graph of one size.
+
+    Attributes
+    ----------
+    n_starts : int
+        Divisions that are made independently of each other, raised along the dial and then recombined.
+    n_steps : int
+        Proposals of an annealing on the nodes.
+    n_kicks : int
+        How often the best labels are thrown out of their optimum.
+    n_parts : int
+        Parts of a large graph that are searched on in place of the nodes; 0 for a small one.
+    """
+
+    n_starts: int
+    n_steps: int
+    n_kicks: int
+    n_parts: int = 0
+
+
+def plan_for(level: Level, n_clusters: int, effort: float) -> Plan:
+    """Return the plan for a graph."""
+    n, entries = level.n_nodes, level.graph.nnz
+    many = max(effort, 0.1) ** 0.5
+    # A proposal costs a pass over the edges of a node.
+    dense = max(entries / (_EDGES * max(n, 1)), 1.0)
+    n_steps = max(_PER_PAIR * n * min(n_clusters, _MOST_CLUSTERS) / dense, _LEAST_STEPS)
+    work = n + entries / 10
+    n_starts = next((count for most, count in _STARTS if work <= most), 1)
+    plan = Plan(
+        n_starts=max(round(n_starts * many), 1),
+        n_steps=int(n_steps * many),
+        n_kicks=round(min(_MOST_KICKS, _KICKED // n) * many),
+    )
+    if n < _LARGE_NODES and entries < _LARGE_ENTRIES:
+        return plan
+    n_parts = min(max(_PARTS_EACH * n_clusters, _LEAST_PARTS), n // 2)
+    return replace(plan, n_kicks=0, n_parts=max(n_parts, n_clusters + 1))

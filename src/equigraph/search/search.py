@@ -1,0 +1,363 @@
+r"""Search for labels that maximise :math:`(1 - f) Q + f N`, at one value of the dial or at many, or under a bound on N.
+
+Everything found goes into one pool, and each target takes from it what is best there: good clusters are easy to find at
+some values of the dial and hard at others, and labels found at one often serve another better than its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.callbacks import Notifier
+from equigraph.metrics.notions import EVENNESS, Notion
+from equigraph.search.bounds import check_size_bounds, within_bounds
+from equigraph.search.coarsen import coarsen
+from equigraph.search.levels import Level, aggregate, compact, compact_pairs, first_level, scores_of
+from equigraph.search.objective import HIGHEST, Objective, make_objective
+from equigraph.search.plans import LADDER, Plan, plan_for
+from equigraph.search.pool import Pool
+from equigraph.search.steps import Steps
+
+# Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
+_WARM, _HOT = 0.02, 0.1
+# Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
+_AFTER, _KICK, _LAST = 0.25, 0.25, 2.0
+# Two divisions whose common parts are more than this share of the nodes have nothing in common.
+_MOST_SHARED = 0.9
+# Proposals on parts, at least.
+_LEAST_COARSE = 5_000
+# Rounds on parts of a large graph; most passes of a climb on its nodes, and the gain of a pass that is worth another.
+_TURNS, _PASSES, _LEAST_GAIN = 2, 20, 1e-7
+# Settling at one target may find what another's choice is made of; each round only adds what is better.
+_MOST_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Target:
+    """What labels are wanted: the best at a value of the dial, or the most cohesive at least so fair."""
+
+    fairness: float = 0.0
+    at_least: float | None = None
+
+    def of(self, objective: Objective) -> Objective:
+        """Return the objective that a move climbs for this target."""
+        if self.at_least is None:
+            return objective.at(self.fairness)
+        return objective.at(HIGHEST, cap=self.at_least)
+
+    def best(self, pool: Pool) -> NDArray[np.int32]:
+        """Return the best labels of a pool."""
+        return pool.best(self.fairness) if self.at_least is None else pool.reaching(self.at_least)
+
+
+def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph with weights in units of the largest, rounded to 12 digits.
+
+    In another unit the same weights differ in their last digit, which would break ties differently and send the search
+    elsewhere. Rounded, they are the same to the bit.
+    """
+    data = adjacency.data.astype(np.float64, copy=False)
+    if data.size == 0 or (data.dtype == adjacency.dtype and data.min() == data.max() == 1):
+        return adjacency
+    mantissa, exponent = np.frexp(data / data.max())
+    data = np.ldexp(np.round(mantissa * 2.0**40), exponent - 40)
+    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+
+
+class Search:
+    """One graph, one notion, one number of clusters.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        A validated graph.
+    codes : ndarray of shape (n_nodes,) or (n_nodes, n_attributes), or None
+        Group of each node, -1 for none; None leaves modularity alone.
+    n_clusters : int
+        k; every result has exactly k non-empty clusters.
+    notion : str or Notion
+        The fairness N.
+    weights : ndarray of shape (n_attributes,), optional
+        Weights of several attributes.
+    size_bounds : (int, int), optional
+        Least and most nodes of a cluster.
+    effort : float
+        Multiplies the length of the search; 0 only climbs from the starts given.
+    seed : int
+        The same seed gives the same labels.
+    """
+
+    def __init__(
+        self,
+        adjacency: sparse.csr_array,
+        codes: NDArray | None,
+        n_clusters: int,
+        *,
+        notion: str | Notion = "normalized",
+        weights: NDArray | None = None,
+        size_bounds: tuple[int | None, int | None] | None = None,
+        effort: float = 1.0,
+        seed: int = 0,
+    ):
+        n = adjacency.shape[0]
+        adjacency = unit_weights(adjacency)
+        total = float(adjacency.sum(dtype=np.float64))
+        objective, columns = make_objective(codes, n_nodes=n, total=total, notion=notion, weights=weights)
+        least, most = check_size_bounds(size_bounds, n, n_clusters)
+        ground = first_level(adjacency, columns, objective.population.size)
+        self._begin(ground, replace(objective, least=least, most=most), n_clusters, effort, seed)
+
+    @classmethod
+    def on_level(
+        cls, level: Level, objective: Objective, n_clusters: int, *, effort: float = 1.0, seed: int = 0
+    ) -> Search:
+        """Return a search on a graph of super-nodes; the objective is that of the nodes inside them."""
+        search = cls.__new__(cls)
+        search._begin(level, objective.unbounded(), n_clusters, effort, seed)
+        search.plan = replace(search.plan, n_parts=0)
+        return search
+
+    def _begin(self, level: Level, objective: Objective, n_clusters: int, effort: float, seed: int) -> None:
+        self.level, self.objective, self.n_clusters = level, objective, n_clusters
+        self.effort, self.seed = effort, seed
+        self.plan: Plan = plan_for(level, n_clusters, effort)
+        self.steps = Steps(level, n_clusters)
+        # On the way to a fair division every move should be rewarded that brings it nearer. A notion that takes the
+        # worst group does not: where two groups lack, one node more of one of them changes nothing.
+        self.guide = replace(objective, notion=EVENNESS)
+        self.pool = Pool()
+
+    def rng(self, *keys: int) -> np.random.Generator:
+        """Return a generator of one step's own, so that what else is searched for does not change its draws."""
+        return np.random.default_rng([self.seed, *keys])
+
+    def score(self, labels: NDArray) -> tuple[float, float]:
+        """Return modularity and notion."""
+        return scores_of(self.level, labels, self.objective)
+
+    def add(self, labels: NDArray) -> NDArray[np.int32]:
+        """Put labels with exactly k clusters within the bounds into the pool, and return them."""
+        self.pool.add(labels, *self.score(labels))
+        return labels
+
+    def solve(
+        self,
+        targets: Sequence[Target],
+        starts: Iterable[NDArray] = (),
+        notify: Notifier | None = None,
+        n_runs: int = 1,
+    ) -> list[NDArray[np.int32]]:
+        """Return labels for every target, all found together.
+
+        Parameters
+        ----------
+        targets : sequence of Target
+            What is wanted. What is done for one does not depend on the others, and all share the pool: together they
+            are found at least as good as each alone.
+        starts : iterable of ndarray
+            Labels from elsewhere that take part in the search, with any number of clusters.
+        notify : Notifier, optional
+            Told after every step; when it asks to stop, the best labels so far are returned.
+        n_runs : int, default=1
+            How often all is searched; further runs go on with the pool of those before.
+        """
+        work = self._work(targets, list(starts), n_runs)
+        n_steps = self._n_steps(targets, n_runs)
+        for step, _ in enumerate(work, start=1):
+            if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
+                break
+        return [self._settled(target) for target in targets]
+
+    def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
+        return n_runs * (self.plan.n_starts + len(targets)) if self.effort else len(targets)
+
+    def _work(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
+        """Do the search, step by step."""
+        given = [self.add(self.exactly(start)) for start in starts]
+        if not self.effort:
+            given = given or [self.add(self._start(0, self.rng(0)))]
+            for target in targets:
+                for labels in given:
+                    self.add(self._rise(labels, target))
+                yield
+            return
+        if self.plan.n_parts:
+            yield from self._work_on_parts(targets, given, n_runs)
+            return
+        for run in range(n_runs):
+            lineages = []
+            for start in range(self.plan.n_starts):
+                lineages.append(self._lineage(start, self.rng(run, start), fair=_any_fair(targets)))
+                yield
+            lineages += [[labels] for labels in given]
+            for target in targets:
+                self._search_at(target, lineages, self.rng(run, *_key(target)))
+                yield
+
+    def _work_on_parts(self, targets: Sequence[Target], given: list[NDArray], n_runs: int) -> Iterator[None]:
+        """Search on a few thousand parts of a large graph, climb on its nodes, and do both once more.
+
+        Parts of the second round lie within one cluster of every division known, so that the search on them begins
+        with these and may only improve on them.
+        """
+        known, cells = given, None
+        for turn in range(_TURNS):
+            for labels in known:
+                finer = labels if cells is None else compact_pairs(cells, labels)
+                # Too many divisions at once would leave no parts to speak of; the first are the best.
+                if cells is None or int(finer.max()) < self.plan.n_parts:
+                    cells = finer
+            parts, level = coarsen(self.level, cells, self.plan.n_parts, self.objective)
+            seed = int(self.rng(0, turn).integers(2**31))
+            search = Search.on_level(level, self.objective, self.n_clusters, effort=self.effort, seed=seed)
+            starts = []
+            for labels in known:
+                coarse = np.empty(level.n_nodes, dtype=np.int32)
+                coarse[parts] = labels
+                starts.append(coarse)
+            yield from search._work(targets, starts, n_runs)
+            known = [self._climbed(target.best(search.pool)[parts], target) for target in targets]
+            known = [target.best(self.pool) for target in targets] if len(known) > 1 else known
+
+    def _climbed(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
+        """Move the nodes of a large graph, in index order, for a bounded number of passes."""
+        objective = target.of(self.objective)
+        if self.objective.is_bounded:
+            labels = within_bounds(
+                self.level, labels, self.n_clusters, self.objective.least, self.objective.most
+            )
+        labels = self.add(self._settle(labels, objective))
+        if self.objective.is_bounded:
+            # Where sizes are tied, only swaps help.
+            labels = self.steps.anneal(labels, objective, self.rng(0), self.plan.n_steps, 0.0)
+            labels = self.add(self._settle(labels, objective))
+        return labels
+
+    def _settle(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
+        """Move single nodes while the objective rises: to the end on a small graph, nearly so on a large one."""
+        if self.plan.n_parts:
+            return self.steps.settle(labels, objective, None, max_passes=_PASSES, least_gain=_LEAST_GAIN)
+        return self.steps.settle(labels, objective, self.rng(3))
+
+    def exactly(self, labels: NDArray) -> NDArray[np.int32]:
+        """Make exactly k clusters within the size bounds of any labels."""
+        labels = compact(np.asarray(labels))
+        if self.plan.n_parts and int(labels.max()) + 1 != self.n_clusters:
+            return self._exactly_on_parts(labels)
+        return self.steps.with_k(labels, self.objective, self.rng(0))
+
+    def _exactly_on_parts(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Split or merge the clusters of a large graph: too few are first divided into parts."""
+        parts = labels
+        if int(labels.max()) + 1 < self.n_clusters:
+            parts, _ = coarsen(self.level, labels, self.plan.n_parts, self.objective)
+        level = aggregate(self.level, parts, self.objective)
+        alone = np.arange(level.n_nodes, dtype=np.int32)
+        merged = Steps(level, self.n_clusters).with_k(alone, self.objective.unbounded(), self.rng(0))
+        return within_bounds(
+            self.level, merged[parts], self.n_clusters, self.objective.least, self.objective.most
+        )
+
+    def _start(self, start: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Return k cohesive clusters."""
+        free = self.steps.cohesive(self.objective, rng)
+        labels = self.steps.with_k(free, self.objective, rng)
+        return self.steps.climb(labels, self.objective, rng, cycles=2)
+
+    def _lineage(self, start: int, rng: np.random.Generator, fair: bool) -> list[NDArray[np.int32]]:
+        """Return cohesive labels and what becomes of them as the dial is raised."""
+        labels = self.add(self._start(start, rng))
+        lineage = [labels]
+        if not fair or not self.objective.is_fair:
+            return lineage
+        for value in LADDER:
+            labels = self.steps.climb(labels, self.guide.at(value), rng, cycles=1)
+            lineage.append(self.add(labels))
+        return lineage
+
+    def _search_at(self, target: Target, lineages: list[list[NDArray]], rng: np.random.Generator) -> None:
+        """Bring one division of every lineage to a target, and recombine them."""
+        objective = target.of(self.objective)
+        found = []
+        for lineage in lineages:
+            labels = self._best_of(lineage if objective.fairness > 0 else lineage[:1], objective)
+            labels = self.steps.settle(labels, objective, rng, max_passes=20)
+            found.append(self._anneal(labels, objective, rng, hot=_WARM))
+        best = self._best_of(found, objective)
+        for other in found:
+            if other is not best:
+                best = self._recombine(best, other, objective, rng)
+        for _ in range(self.plan.n_kicks):
+            kicked = self.steps.kick(best, objective, rng)
+            settled = self._anneal(kicked, objective, rng, hot=_HOT, share=_KICK)
+            best = self._best_of([best, settled], objective)
+        self._anneal(best, objective, rng, hot=_WARM, share=_LAST)
+
+    def _anneal(
+        self,
+        labels: NDArray,
+        objective: Objective,
+        rng: np.random.Generator,
+        *,
+        hot: float,
+        share: float = 1.0,
+    ) -> NDArray[np.int32]:
+        """Anneal on the nodes, climb, and put what is found into the pool."""
+        n_steps = int(share * self.plan.n_steps)
+        annealed = self.steps.anneal(labels, objective, rng, n_steps, hot)
+        return self.add(self.steps.settle(annealed, objective, rng))
+
+    def _recombine(
+        self, one: NDArray, other: NDArray, objective: Objective, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Search on the parts that two divisions have in common, from the better one, and go on with the nodes."""
+        parts_steps, parts = self.steps.overlay(one, other, objective)
+        n_parts = parts_steps.level.n_nodes
+        if n_parts > _MOST_SHARED * self.level.n_nodes:
+            return one.astype(np.int32)
+        coarse = np.empty(n_parts, dtype=np.int32)
+        coarse[parts] = one
+        n_steps = max(self.plan.n_steps * n_parts // self.level.n_nodes, _LEAST_COARSE)
+        coarse = parts_steps.anneal(coarse, objective, rng, n_steps, _HOT)
+        coarse = parts_steps.climb(coarse, objective, rng, cycles=1)
+        return self._best_of(
+            [one, self._anneal(coarse[parts], objective, rng, hot=_WARM, share=_AFTER)], objective
+        )
+
+    def _best_of(self, candidates: Sequence[NDArray], objective: Objective) -> NDArray[np.int32]:
+        def value(labels: NDArray) -> float:
+            modularity, notion = self.score(labels)
+            return objective.value(modularity, min(notion, objective.cap))
+
+        return max(candidates, key=value)
+
+    def _rise(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
+        """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
+        objective, rng = target.of(self.objective), self.rng(*_key(target))
+        labels = self.steps.settle(labels, objective, rng)
+        return self.steps.settle(
+            self.steps.anneal(labels, objective, rng, self.plan.n_steps, 0.0), objective, rng
+        )
+
+    def _settled(self, target: Target) -> NDArray[np.int32]:
+        """Return the best labels of the pool for a target, once no move of a single node makes them better."""
+        for _ in range(_MOST_ROUNDS):
+            best = target.best(self.pool)
+            settled = self._settle(best, target.of(self.objective))
+            if not self.pool.add(settled, *self.score(settled)):
+                break
+        return target.best(self.pool)
+
+
+def _any_fair(targets: Sequence[Target]) -> bool:
+    return any(target.at_least is not None or target.fairness > 0 for target in targets)
+
+
+def _key(target: Target) -> tuple[int, int]:
+    """Return whole numbers that tell targets apart, for the seed of what is done for one."""
+    return 1 + (target.at_least is not None), round(1e9 * (target.at_least or target.fairness))
