@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import benchmarks.unseen
-from benchmarks.scale.machine import PACKAGES, machine, versions
+import equigraph as eg
+from benchmarks.scale.machine import PACKAGES, machine, source_digest, versions
 from benchmarks.unseen import report
 from benchmarks.unseen.fits import default_name
 from benchmarks.unseen.graphs import Case, suite
@@ -39,6 +42,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="FairLouvain only: no long runs, no VieClus")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--json", type=Path, help="file for all numbers; written anew after every case")
+    parser.add_argument("--resume", action="store_true", help="keep what --json holds of this run, and go on")
     options = parser.parse_args(arguments)
     if min(options.seeds) < 0 or options.jobs < 1:
         parser.error("--seeds must be at least 0, --jobs at least 1.")
@@ -56,7 +60,35 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
             require("vieclus", extra="bench", purpose="The comparison with VieClus")
     except MissingDependencyError as error:
         parser.error(f"{error} Or leave it out with --no-vieclus.")
+    options.facts = facts(options.settings)
+    try:
+        options.done = earlier(options) if options.resume else []
+    except (OSError, ValueError) as error:
+        parser.error(f"--resume: {error}")
     return options
+
+
+def facts(settings: Settings) -> dict[str, Any]:
+    """Return what numbers of one run have in common: how and by what code they were measured."""
+    return {
+        "method": default_name(),
+        "settings": asdict(settings),
+        "code": source_digest(Path(eg.__file__).parent, Path(benchmarks.unseen.__file__).parent),
+    }
+
+
+def earlier(options: argparse.Namespace) -> list[Outcome]:
+    """Read the cases that were measured without an error before the run was interrupted."""
+    if options.json is None:
+        raise ValueError("give the file of the run with --json.")
+    if not options.json.exists():
+        return []
+    stored = json.loads(options.json.read_text(encoding="utf-8"))
+    if any(stored.get(name) != value for name, value in options.facts.items()):
+        raise ValueError(f"{options.json} was measured with other options or other code; name another file.")
+    wanted = {(seed, case.name) for seed, case in options.tasks}
+    found = map(Outcome.from_dict, stored["outcomes"])
+    return [one for one in found if one.error is None and (one.seed, one.case) in wanted]
 
 
 def tasks(seeds: Sequence[int], words: Sequence[str] | None) -> list[Task]:
@@ -79,11 +111,10 @@ def run(todo: Sequence[Task], settings: Settings, jobs: int) -> Iterator[Outcome
             yield future.result()
 
 
-def write(path: Path, outcomes: Sequence[Outcome], settings: Settings) -> None:
+def write(path: Path, outcomes: Sequence[Outcome], common: dict[str, Any]) -> None:
     """Write all numbers so far."""
     content = {
-        "method": default_name(),
-        "settings": asdict(settings),
+        **common,
         "machine": machine(),
         "versions": versions((*PACKAGES, "networkx", "vieclus")),
         "totals": report.totals(outcomes),
@@ -94,15 +125,17 @@ def write(path: Path, outcomes: Sequence[Outcome], settings: Settings) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
-    outcomes: list[Outcome] = []
-    for outcome in run(options.tasks, options.settings, options.jobs):
+    outcomes: list[Outcome] = list(options.done)
+    known = {(one.seed, one.case) for one in outcomes}
+    todo = [(seed, case) for seed, case in options.tasks if (seed, case.name) not in known]
+    for outcome in run(todo, options.settings, options.jobs):
         outcomes.append(outcome)
         print(
             f"{len(outcomes)} of {len(options.tasks)}: seed {outcome.seed}, {outcome.case}", file=sys.stderr
         )
         outcomes.sort(key=lambda one: (one.seed, one.case))
         if options.json is not None:
-            write(options.json, outcomes, options.settings)
+            write(options.json, outcomes, options.facts)
     report.print_run(outcomes)
     return int(any(outcome.error is not None for outcome in outcomes))
 

@@ -80,6 +80,12 @@ class Outcome:
         """Return plain values."""
         return asdict(self)
 
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Outcome:
+        """Return what `as_dict` gave."""
+        points = [Point(**point) for point in stored["points"]]
+        return cls(**{**stored, "points": points, "duel": stored["duel"] and Duel(**stored["duel"])})
+
 
 def measure(seed: int, case: Case, settings: Settings) -> Outcome:
     """Measure one case; what goes wrong is told and ends this case alone."""

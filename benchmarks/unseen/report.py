@@ -50,6 +50,7 @@ def digits(value: float | None) -> str:
 
 def point_cells(point: Point) -> list[Any]:
     """Return the row of a point; an exclamation mark where it is behind FairLouvain."""
+    known = [] if point.best is None else [digits(point.best), digits(point.behind_best), point.best_by]
     return [
         point.case,
         point.k,
@@ -58,17 +59,16 @@ def point_cells(point: Point) -> list[Any]:
         digits(point.ours),
         digits(point.louvain),
         f"{point.ahead:+.5f}" + ("!" if point.ahead < -MARGIN else " "),
-        digits(point.best),
-        digits(point.behind_best),
-        point.best_by,
+        *known,
         f"{point.seconds:.2f}",
         f"{point.louvain_seconds:.2f}",
     ]
 
 
 def print_points(points: Sequence[Point]) -> None:
-    """Print one row for every point."""
-    heads = (
+    """Print one row for every point; the best known labels have columns where they were looked for."""
+    known = ["best known", "behind", "found by"] if any(point.best is not None for point in points) else []
+    heads = [
         "case",
         "k",
         "groups",
@@ -76,11 +76,11 @@ def print_points(points: Sequence[Point]) -> None:
         default_name(),
         "FairLouvain",
         "ahead ",
-        "best known",
-        "behind",
-        "found by",
-    )
-    table((*heads, "CPU s", "Louvain s"), map(point_cells, points), left=("case", "found by"))
+        *known,
+        "CPU s",
+        "Louvain s",
+    ]
+    table(heads, map(point_cells, points), left=("case", "found by"))
 
 
 def print_duels(duels: Sequence[Duel]) -> None:
