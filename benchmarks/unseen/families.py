@@ -106,7 +106,9 @@ def blocks(rng: np.random.Generator, n: int) -> Drawn:
 def corrected_blocks(rng: np.random.Generator, n: int) -> Drawn:
     """Unequal blocks with power-law degrees."""
     communities = unequal_communities(rng, n)
-    propensity = power_law(rng, n, rng.uniform(2.1, 2.9), rng.integers(3, 7), min(200, n // 4)).astype(float)
+    propensity = power_law(rng, n, rng.uniform(2.1, 2.9), int(rng.integers(3, 7)), min(200, n // 4)).astype(
+        float
+    )
     edges = block_edges(rng, communities, propensity, rng.uniform(0.4, 0.8))
     return Drawn(edges, n, communities=communities)
 

@@ -49,14 +49,14 @@ def draw_shares(rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def counts_of(shares: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Return whole numbers in proportion to the shares that sum to n, all at least 1.
+    """Return whole numbers in proportion to the shares that sum to n, rounded up at the cost of the largest.
 
     Examples
     --------
     >>> counts_of(np.array([0.735, 0.25, 0.015]), 50).tolist()
-    [37, 12, 1]
+    [36, 13, 1]
     """
-    counts = np.maximum(np.floor(shares * n), 1).astype(np.int64)
+    counts = np.ceil(shares * n).astype(np.int64)
     counts[np.argmax(counts)] += n - int(counts.sum())
     return counts
 
