@@ -25,6 +25,7 @@ OPTIONAL = (
     "sknetwork",
     "torch",
     "torch_geometric",
+    "vieclus",
 )
 
 
