@@ -77,7 +77,7 @@ def violations(
     >>> violations([Apart((0, 1))], [[0, 1], [1, 0]], [7, 7])
     [(Apart(nodes=(0, 1)), '0 and 1 are to be apart, and both are in cluster 7.')]
     """
-    facts = graph if isinstance(graph, Facts) else Facts(graph, sensitive_features)
+    facts = Facts.of(graph, sensitive_features)
     column = _labels(labels, facts.graph.n_nodes)
     asked = set() if n_clusters is None else set(map(str, range(n_clusters)))
     division = Division(facts, column, sorted({*column, *asked}, key=_by_number))

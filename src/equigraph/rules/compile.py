@@ -144,7 +144,7 @@ def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clus
     >>> compiled.unit.tolist(), compiled.needed.tolist(), compiled.least_size.tolist()
     ([0, 1, 0], [1, 1, 1], [1, 1])
     """
-    facts = graph if isinstance(graph, Facts) else Facts(graph, groups)
+    facts = Facts.of(graph, groups)
     items = tuple(rules.items) if isinstance(rules, Rules) else tuple(rules)
     n = facts.graph.n_nodes
     if n < n_clusters:

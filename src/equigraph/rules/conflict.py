@@ -74,8 +74,10 @@ class Settlement:
 class _Solver:
     """Asks whether rules can be kept on one graph, until the time is over."""
 
-    def __init__(self, facts: Facts, n_clusters: int, time_limit: float) -> None:
-        self.facts, self.n_clusters, self.time_limit = facts, n_clusters, time_limit
+    def __init__(
+        self, facts: Facts, n_clusters: int, time_limit: float, hint: ArrayLike | None = None
+    ) -> None:
+        self.facts, self.n_clusters, self.time_limit, self.hint = facts, n_clusters, time_limit, hint
         self.end = time.monotonic() + _PATIENCE * time_limit
 
     def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None) -> Answer:
@@ -84,7 +86,7 @@ class _Solver:
         if left <= 0:
             return Answer("not found", reason=f"the time of {_PATIENCE * self.time_limit:g} s is over")
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
-        answer = feasible_labels(compiled, left, start)
+        answer = feasible_labels(compiled, left, start, self.hint)
         if answer.labels is not None and violations(rules, self.facts, answer.labels, None, self.n_clusters):
             return Answer("not found", reason="the solver's labels are not exact enough")
         return answer
@@ -120,7 +122,7 @@ def find_conflict(
     >>> find_conflict(rules, ring, n_clusters=2).describe()
     '0 and 1 together, 1 and 2 together, 0 and 2 apart'
     """
-    solver = _Solver(Facts(graph, groups), n_clusters, time_limit)
+    solver = _Solver(Facts.of(graph, groups), n_clusters, time_limit)
     if solver.ask(rules.items).status != "impossible":
         return None
     return _irreducible(solver, rules.items)
@@ -157,6 +159,7 @@ def settle_rules(
     n_clusters: int,
     on_conflict: Literal["error", "relax"] = "error",
     start: ArrayLike | None = None,
+    hint: ArrayLike | None = None,
     time_limit: float = 10.0,
 ) -> Settlement:
     """Find labels that keep the rules, or say which rules contradict each other.
@@ -170,6 +173,8 @@ def settle_rules(
         rules in order, each is kept if it can be kept along with those that are kept already.
     start : array-like of shape (n_nodes,), optional
         Labels in ``range(n_clusters)``, of which as many as possible are kept.
+    hint : array-like of shape (n_nodes,), optional
+        Cohesive labels near to which the solver looks first.
 
     Returns
     -------
@@ -201,7 +206,7 @@ def settle_rules(
         "time_limit": Real(low=0, open_low=True),
     }
     check_parameters("settle_rules", constraints, locals())
-    solver = _Solver(Facts(graph, groups), n_clusters, time_limit)
+    solver = _Solver(Facts.of(graph, groups), n_clusters, time_limit, hint)
     answer = _ask_with_start(solver, rules.items, start)
     if answer.labels is not None:
         return Settlement(rules, answer.labels, fewest=answer.fewest)

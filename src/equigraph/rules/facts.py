@@ -43,6 +43,11 @@ class Facts:
         self._read: dict[str, NDArray[Any]] = {}
         self._codes: dict[str, tuple[list[str], NDArray[np.intp]]] = {}
 
+    @classmethod
+    def of(cls, graph: Any, sensitive_features: Any = None) -> Facts:
+        """Return the facts of a graph, which may be facts already."""
+        return graph if isinstance(graph, Facts) else cls(graph, sensitive_features)
+
     @cached_property
     def _places(self) -> dict[str, int]:
         return {text: place for place, text in enumerate(texts(self.graph.node_names))}

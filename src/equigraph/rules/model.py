@@ -11,7 +11,7 @@ have links to keep, are classes of one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.rules.compile import CompiledRules, Integers
+from equigraph.rules.hint import cohesive_hint
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +43,13 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A mixed-integer program for `scipy.optimize.milp`; the first ``n_classes * n_clusters`` variables are x."""
+    """A mixed-integer program for `scipy.optimize.milp`; the first ``n_classes * n_clusters`` variables are x.
+
+    Its cost is worth minimising (`minimise`) or only says where to look first.
+    """
 
     classes: Classes
+    minimise: bool
     cost: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -73,9 +78,22 @@ def alike(compiled: CompiledRules, start: Integers | None) -> Classes:
         looks.append(first)
     looks.append(np.where(named, np.arange(compiled.n_units), -1))
     _, place, of_unit, sizes = np.unique(
-        np.stack(looks, axis=1), axis=0, return_index=True, return_inverse=True, return_counts=True
+        _one_number(looks), return_index=True, return_inverse=True, return_counts=True
     )
     return Classes(of_unit.astype(np.int64), sizes.astype(np.int64), place.astype(np.int64))
+
+
+def _one_number(columns: list[Integers]) -> Integers:
+    """Return a number for every row that only equal rows share; sorting numbers is quicker than sorting rows."""
+    key, width = np.zeros(columns[0].size, dtype=np.int64), 1
+    for column in columns:
+        low, span = int(column.min()), int(column.max()) - int(column.min()) + 1
+        if width * span >= 2**62:
+            names, key = np.unique(key, return_inverse=True)
+            width = names.size
+        key = key * span + (column - low)
+        width *= span
+    return key
 
 
 class _Rows:
@@ -100,17 +118,31 @@ class _Rows:
         self.high.append(np.broadcast_to(high, height))
 
 
-def make_program(compiled: CompiledRules, start: Integers | None = None) -> Program:
+def n_entries(compiled: CompiledRules, classes: Classes) -> int:
+    """Return about how many entries the program has, without making it."""
+    links = compiled.links.nnz if compiled.needed.any() else 0
+    members = sum(units.size for units in compiled.apart_sets)
+    counts = int(np.diff(compiled.counts.indptr)[classes.first].sum())
+    return compiled.n_clusters * (2 * classes.sizes.size + counts + members + links)
+
+
+def make_program(
+    compiled: CompiledRules, classes: Classes, start: Integers | None = None, hint: Integers | None = None
+) -> Program:
     """Write rules as a program; with a start, its cost is the number of nodes that leave their cluster.
 
     Parameters
     ----------
     compiled : CompiledRules
         The rules.
+    classes : Classes
+        What `alike` makes of them and the start.
     start : ndarray of shape (n_nodes,), optional
         Labels in ``range(n_clusters)``.
+    hint : ndarray of shape (n_nodes,), optional
+        Labels near to which the solver looks first if there is no start.
     """
-    classes, k = alike(compiled, start), compiled.n_clusters
+    k = compiled.n_clusters
     n_x, n_counts = classes.sizes.size * k, len(compiled.columns) * k
     at_sizes, at_counts = n_x, n_x + k
     at_some = at_counts + n_counts
@@ -123,11 +155,18 @@ def make_program(compiled: CompiledRules, start: Integers | None = None) -> Prog
     _add_apart(rows, compiled, classes)
     _add_friends(rows, compiled, classes)
     low, high = _bounds(compiled, classes, total)
+    cost = np.zeros(total)
     if start is None:
-        _break_symmetry(rows, compiled, classes, high, at_sizes)
+        order = _numbering_order(compiled)
+        _break_symmetry(rows, compiled, classes, order, high, at_sizes)
+        _prefer_hint(cost, compiled, classes, order, hint)
+    else:
+        of_node = classes.of_unit[compiled.unit]
+        np.add.at(cost, of_node * k + start, -1.0 / classes.sizes[of_node])
     return Program(
         classes=classes,
-        cost=_cost(compiled, classes, start, total),
+        minimise=start is not None,
+        cost=cost,
         low=low,
         high=high,
         matrix=sparse.vstack(rows.blocks, format="csr"),
@@ -154,14 +193,18 @@ def _add_sums(rows: _Rows, compiled: CompiledRules, classes: Classes, at_sizes: 
 
 
 def _add_shares(rows: _Rows, compiled: CompiledRules, at_sizes: int, at_counts: int) -> None:
-    r"""Bound shares, in whole numbers: a count is at least floor(a s / b) just if b n - a s > -b."""
+    """Bound shares: a count n is at least floor(a s / b) just if n - a s / b > -1, and both sides are whole b-ths.
+
+    So half a b-th may be left on either side, which is more than the solver is inexact.
+    """
     k = compiled.n_clusters
+    one = sparse.eye_array(k)
     for column, ((a, b), (c, d)) in enumerate(zip(compiled.share_low, compiled.share_high, strict=True)):
         at = at_counts + column * k
         if a > 0:
-            rows.add({at: b * sparse.eye_array(k), at_sizes: -a * sparse.eye_array(k)}, 1 - b, np.inf)
+            rows.add({at: one, at_sizes: -(a / b) * one}, 0.5 / b - 1, np.inf)
         if c < d:
-            rows.add({at: d * sparse.eye_array(k), at_sizes: -c * sparse.eye_array(k)}, -np.inf, d - 1)
+            rows.add({at: one, at_sizes: -(c / d) * one}, -np.inf, 1 - 0.5 / d)
 
 
 def _add_not_alone(
@@ -238,37 +281,58 @@ def interchangeable(compiled: CompiledRules) -> list[list[int]]:
     return [clusters for clusters in alike.values() if len(clusters) > 1]
 
 
+def _numbering_order(compiled: CompiledRules) -> list[int]:
+    """Return a few named units, by which interchangeable clusters are numbered.
+
+    Units to be apart come first: they are in different clusters, so that most of them have only one left to be in.
+    """
+    named = np.flatnonzero(individuals(compiled))
+    biggest = max(compiled.apart_sets, key=len, default=np.zeros(0, dtype=np.int64))
+    return list(dict.fromkeys([*biggest.tolist(), *named[: compiled.n_clusters].tolist()]))
+
+
 def _break_symmetry(
-    rows: _Rows, compiled: CompiledRules, classes: Classes, high: NDArray, at_sizes: int
+    rows: _Rows, compiled: CompiledRules, classes: Classes, order: list[int], high: NDArray, at_sizes: int
 ) -> None:
     """Number interchangeable clusters by the first unit in them, or by size where units have no names.
 
-    The i-th unit that is named is then in one of the first i clusters. Units to be apart come first: they are in
-    different clusters, so that most of them have only one left to be in.
+    The i-th unit of the order is then in one of the first i clusters.
     """
     k = compiled.n_clusters
-    named = np.flatnonzero(individuals(compiled))
-    biggest = max(compiled.apart_sets, key=len, default=np.zeros(0, dtype=np.int64))
-    order = list(dict.fromkeys([*biggest.tolist(), *named[:k].tolist()]))
     for clusters in interchangeable(compiled):
         for place, unit in enumerate(order[: len(clusters) - 1]):
             high[classes.of_unit[unit] * k + np.array(clusters[place + 1 :])] = 0
         if not order:
-            chain = sparse.eye_array(len(clusters) - 1, len(clusters)) - sparse.eye_array(
-                len(clusters) - 1, len(clusters), k=1
-            )
-            spread = sparse.coo_array(
-                (np.ones(len(clusters)), (np.arange(len(clusters)), clusters)), shape=(len(clusters), k)
-            )
-            rows.add({at_sizes: chain @ spread}, 0, np.inf)
+            steps = np.arange(len(clusters) - 1)
+            larger, smaller = np.zeros((2, steps.size, k))
+            larger[steps, clusters[:-1]] = smaller[steps, clusters[1:]] = 1
+            rows.add({at_sizes: larger - smaller}, 0, np.inf)
 
 
-def _cost(
-    compiled: CompiledRules, classes: Classes, start: Integers | None, total: int
-) -> NDArray[np.float64]:
-    """Return what each variable costs: less, the more of its nodes stay where they start."""
-    cost = np.zeros(total)
-    if start is not None:
-        of_node = classes.of_unit[compiled.unit]
-        np.add.at(cost, of_node * compiled.n_clusters + start, -1.0 / classes.sizes[of_node])
-    return cost
+def _prefer_hint(
+    cost: NDArray, compiled: CompiledRules, classes: Classes, order: list[int], labels: Integers | None
+) -> None:
+    """Prefer the cluster of the hint for every named unit, with clusters numbered as `_break_symmetry` wants it."""
+    named = individuals(compiled)
+    if labels is None:
+        hint = cohesive_hint(compiled, named)
+    else:
+        hint = np.full(compiled.n_units, -1, dtype=np.int64)
+        hint[compiled.unit] = labels
+        hint[~named] = -1
+    number = np.arange(compiled.n_clusters)
+    for clusters in interchangeable(compiled):
+        seen = [hint[unit] for unit in order if hint[unit] in clusters]
+        number[list(dict.fromkeys([*seen, *clusters]))] = clusters
+    units = np.flatnonzero(hint >= 0)
+    cost[classes.of_unit[units] * compiled.n_clusters + number[hint[units]]] = -1.0
+
+
+def only_preferred(program: Program, n_clusters: int) -> Program:
+    """Return the program with every unit that prefers a cluster held there; what is left is small."""
+    x = slice(0, program.classes.sizes.size * n_clusters)
+    wanted = program.cost[x].reshape(-1, n_clusters) < 0
+    high = program.high.copy()
+    elsewhere = np.any(wanted, axis=1, keepdims=True) & ~wanted
+    high[x][elsewhere.ravel()] = 0
+    return replace(program, high=high)

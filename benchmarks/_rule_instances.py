@@ -27,7 +27,7 @@ def random_graph(rng: np.random.Generator, n: int) -> Graph:
 
 
 def random_instance(
-    seed: int, nodes: tuple[int, int] = (20, 120), clusters: tuple[int, int] = (2, 6)
+    seed: int, nodes: tuple[int, int] = (20, 120), clusters: tuple[int, int] = (2, 6), busy: int = 6
 ) -> Instance:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(nodes[0], nodes[1] + 1))
@@ -38,18 +38,18 @@ def random_instance(
         "needs": rng.choice(["yes", "no", "some"], n, p=[0.15, 0.7, 0.15]),
     }
     wanted = rng.permutation([kind for kind in KINDS if rng.random() < 0.5])
-    arguments = {str(kind): _argument(str(kind), rng, graph, groups, k) for kind in wanted}
+    arguments = {str(kind): _argument(str(kind), rng, graph, groups, k, busy) for kind in wanted}
     return Instance(graph, groups, Rules.from_dict(arguments), k)
 
 
 def _argument(
-    kind: str, rng: np.random.Generator, graph: Graph, groups: dict[str, np.ndarray], k: int
+    kind: str, rng: np.random.Generator, graph: Graph, groups: dict[str, np.ndarray], k: int, busy: int
 ) -> Any:
     n, names = graph.n_nodes, graph.node_names.tolist()
     share = n / k
     if kind in ("together", "apart"):
-        most = 3 if kind == "together" else min(k + 1, 5)
-        tuples = int(rng.integers(1, max(2, n // 8)))
+        most = 3 if kind == "together" else min(k, 4)
+        tuples = int(rng.integers(1, max(2, n // busy)))
         return [
             tuple(rng.choice(names, int(rng.integers(2, max(most, 2) + 1)), replace=False).tolist())
             for _ in range(tuples)
@@ -58,7 +58,7 @@ def _argument(
         chosen = rng.choice(names, int(rng.integers(1, 4)), replace=False).tolist()
         return {name: int(rng.integers(k)) for name in chosen}
     if kind == "sizes":
-        slack = rng.uniform(-0.3, 3)
+        slack = rng.uniform(0, 3)
         pair = (max(int(share - slack), 1), int(np.ceil(share + slack)))
         if rng.random() < 0.3:
             return [
@@ -73,9 +73,9 @@ def _argument(
     place = int(rng.integers(values.size))
     value, mean = str(values[place]), totals[place] / k
     if kind == "at_least":
-        return {attribute: {value: max(int(mean - rng.integers(-1, 3)), 0)}}
+        return {attribute: {value: max(int(mean - rng.uniform(0, 3)), 0)}}
     if kind == "at_most":
-        return {attribute: {value: max(int(np.ceil(mean)) + int(rng.integers(-1, 3)), 0)}}
+        return {attribute: {value: int(np.ceil(mean + rng.uniform(0, 2)))}}
     if kind == "not_alone":
         return {attribute: int(rng.integers(2, 4))}
     return {attribute: float(rng.choice([0.0, 0.05, 0.1, 0.2]))}
