@@ -103,10 +103,12 @@ def random_instances(first: int, number: int, time_limit: float) -> None:
         assert conflict is not None
         lengths[len(conflict.rules)] += 1
         unproven += not conflict.irreducible
-        assert ask(instance, Rules.of(conflict.rules), time_limit) == "impossible"
+        assert ask(instance, Rules.of(conflict.rules), time_limit) != "found"
         for rule in conflict.rules if conflict.irreducible else ():
             rest = Rules.of(other for other in conflict.rules if other is not rule)
-            assert ask(instance, rest, time_limit) == "found"
+            assert (
+                ask(instance, rest, time_limit) != "impossible"
+            )  # found once, but perhaps not again in time
     print(f"{number} instances: {dict(answers)}")
     print(
         f"median {np.median(seconds):.3f} s, 95 % within {np.quantile(seconds, 0.95):.2f} s, worst {max(seconds):.1f} s"

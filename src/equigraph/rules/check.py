@@ -164,9 +164,9 @@ def _at_most(rule: AtMost, division: Division) -> Iterator[str]:
 
 
 def _not_alone(rule: NotAlone, division: Division) -> Iterator[str]:
-    counts = division.counts(rule.attribute)
+    counts, values = division.counts(rule.attribute), sorted(division.population(rule.attribute))
     for cluster in division.clusters:
-        for value in sorted(division.population(rule.attribute)):
+        for value in values:
             if 0 < counts[cluster, value] < rule.least:
                 yield (
                     f"{_has(counts, cluster, rule.attribute, value)}: expected none or at least {rule.least}."
@@ -175,8 +175,9 @@ def _not_alone(rule: NotAlone, division: Division) -> Iterator[str]:
 
 def _shares(rule: Shares, division: Division) -> Iterator[str]:
     counts, sizes = division.counts(rule.attribute), division.sizes()
+    population = sorted(division.population(rule.attribute).items())
     for cluster in division.clusters:
-        for value, total in sorted(division.population(rule.attribute).items()):
+        for value, total in population:
             share = Fraction(total, len(division.labels))
             least = max(math.floor((share - rule.tolerance) * sizes[cluster]), 0)
             most = min(math.ceil((share + rule.tolerance) * sizes[cluster]), sizes[cluster])

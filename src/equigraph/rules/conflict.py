@@ -72,24 +72,34 @@ class Settlement:
 
 
 class _Solver:
-    """Asks whether rules can be kept on one graph, until the time is over."""
+    """Asks about parts of some rules on one graph, and remembers the labels that were found."""
 
     def __init__(
-        self, facts: Facts, n_clusters: int, time_limit: float, hint: ArrayLike | None = None
+        self, rules: Rules, facts: Facts, n_clusters: int, time_limit: float, hint: ArrayLike | None = None
     ) -> None:
-        self.facts, self.n_clusters, self.time_limit, self.hint = facts, n_clusters, time_limit, hint
+        self.rules, self.facts, self.n_clusters = rules, facts, n_clusters
+        self.time_limit, self.hint = time_limit, hint
         self.end = time.monotonic() + _PATIENCE * time_limit
+        self.found: list[tuple[NDArray[np.intp], set[Rule]]] = []  # labels, with the rules that they break
 
-    def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None) -> Answer:
+    def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None, patience: float = 1.0) -> Answer:
         """Ask about some of the rules; what the oracle does not accept does not count as found."""
-        left = min(self.time_limit, self.end - time.monotonic())
+        known = [labels for labels, broken in self.found if broken.isdisjoint(rules)]
+        if known and start is None:
+            return Answer("found", known[0])
+        left = min(patience * self.time_limit, self.end - time.monotonic())
         if left <= 0:
             return Answer("not found", reason=f"the time of {_PATIENCE * self.time_limit:g} s is over")
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
         answer = feasible_labels(compiled, left, start, self.hint)
-        if answer.labels is not None and violations(rules, self.facts, answer.labels, None, self.n_clusters):
-            return Answer("not found", reason="the solver's labels are not exact enough")
-        return answer
+        if answer.labels is None:
+            return answer
+        wrong = violations(self.rules.items, self.facts, answer.labels, None, self.n_clusters)
+        broken = {rule for rule, _ in wrong}
+        self.found.append((answer.labels, broken))
+        if broken.isdisjoint(rules):
+            return answer
+        return Answer("not found", reason="the solver's labels are not exact enough")
 
 
 def find_conflict(
@@ -122,7 +132,7 @@ def find_conflict(
     >>> find_conflict(rules, ring, n_clusters=2).describe()
     '0 and 1 together, 1 and 2 together, 0 and 2 apart'
     """
-    solver = _Solver(Facts.of(graph, groups), n_clusters, time_limit)
+    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit)
     if solver.ask(rules.items).status != "impossible":
         return None
     return _irreducible(solver, rules.items)
@@ -140,7 +150,8 @@ def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
         end = len(left)
         while end > 0:
             begin = max(end - size, 0)
-            answer = solver.ask(left[:begin] + left[end:])
+            # Proofs are mostly quick; only at the end it matters that the rest is found as well.
+            answer = solver.ask(left[:begin] + left[end:], patience=1.0 if size == 1 else 0.2)
             if answer.status == "impossible":
                 del left[begin:end]
             elif size == 1:
@@ -206,7 +217,7 @@ def settle_rules(
         "time_limit": Real(low=0, open_low=True),
     }
     check_parameters("settle_rules", constraints, locals())
-    solver = _Solver(Facts.of(graph, groups), n_clusters, time_limit, hint)
+    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit, hint)
     answer = _ask_with_start(solver, rules.items, start)
     if answer.labels is not None:
         return Settlement(rules, answer.labels, fewest=answer.fewest)
