@@ -236,3 +236,16 @@ def test_many_nodes_are_few_kinds_of_nodes():
     answer = feasible_labels(compile_rules(rules, graph, groups, k), SECONDS)
     assert answer.status == "found"
     assert rules.check(graph, answer.labels, groups, n_clusters=k) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1"),
+        ({"n_clusters": 2, "time_limit": 0}, "time_limit must be a finite number in"),
+        ({"n_clusters": 2, "on_conflict": "drop"}, "on_conflict must be one of 'error', 'relax'; got 'drop'"),
+    ],
+)
+def test_wrong_parameters(options, message):
+    with pytest.raises(ParameterError, match=message):
+        settle_rules(Rules(), TRIANGLE, **options)

@@ -22,6 +22,11 @@ from equigraph.words import count
 
 # Naming a conflict takes many questions; all of them together may take this many times as long as one.
 _PATIENCE = 6
+_PARAMETERS = {
+    "n_clusters": Integer(low=1),
+    "on_conflict": Choice(values=("error", "relax")),
+    "time_limit": Real(low=0, open_low=True),
+}
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,7 @@ def find_conflict(
     >>> find_conflict(rules, ring, n_clusters=2).describe()
     '0 and 1 together, 1 and 2 together, 0 and 2 apart'
     """
+    check_parameters("find_conflict", _PARAMETERS, locals())
     solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit)
     if solver.ask(rules.items).status != "impossible":
         return None
@@ -211,12 +217,7 @@ def settle_rules(
     >>> settled.describe(), settled.labels.tolist()
     ('Given up: 0 and 1 apart.', [0, 0, 0, 1])
     """
-    constraints = {
-        "n_clusters": Integer(low=1),
-        "on_conflict": Choice(values=("error", "relax")),
-        "time_limit": Real(low=0, open_low=True),
-    }
-    check_parameters("settle_rules", constraints, locals())
+    check_parameters("settle_rules", _PARAMETERS, locals())
     solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit, hint)
     answer = _ask_with_start(solver, rules.items, start)
     if answer.labels is not None:
