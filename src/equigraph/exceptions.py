@@ -9,6 +9,7 @@ import importlib
 import sys
 import warnings
 from types import ModuleType
+from typing import Any
 
 
 class EquigraphError(Exception):
@@ -33,6 +34,18 @@ class ParameterError(InputError):
 
 class InfeasibleError(InputError):
     """What was asked cannot be met on this graph by this method."""
+
+
+class ConflictError(InfeasibleError):
+    """Rules contradict each other; ``rules`` are those that cannot all be kept."""
+
+    def __init__(self, message: str, rules: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.rules = rules
+
+
+class NotFoundError(EquigraphError):
+    """What was asked was not found within the limits of the search, and may exist all the same."""
 
 
 class DatasetError(EquigraphError, OSError):

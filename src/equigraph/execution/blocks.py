@@ -40,7 +40,7 @@ BLOCK_BYTES = 64 * 2**20
 class BlockGraph:
     """An undirected graph whose rows lie on disk; made by `write_blocks`, opened by `open_blocks`.
 
-    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a whole. Whatever else needs the graph in memory
+    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a whole. What else needs the graph in memory
     takes ``to_graph()``.
 
     Attributes

@@ -1,0 +1,81 @@
+"""Random graphs with random rules of all kinds; about half of them can be kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from equigraph.graph import Graph
+from equigraph.rules import Rules
+
+KINDS = ("together", "apart", "fixed", "sizes", "friends", "at_least", "at_most", "not_alone", "shares")
+
+
+class Instance(NamedTuple):
+    graph: Graph
+    groups: dict[str, np.ndarray]
+    rules: Rules
+    n_clusters: int
+
+
+def random_graph(rng: np.random.Generator, n: int) -> Graph:
+    mean_degree = rng.uniform(2, 7)
+    upper = np.triu(rng.random((n, n)) < mean_degree / n, 1)
+    return Graph(sparse.csr_array((upper | upper.T).astype(float)), np.array([f"p{i}" for i in range(n)]))
+
+
+def random_instance(
+    seed: int, nodes: tuple[int, int] = (20, 120), clusters: tuple[int, int] = (2, 6), busy: int = 6
+) -> Instance:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(nodes[0], nodes[1] + 1))
+    k = int(rng.integers(clusters[0], clusters[1] + 1))
+    graph = random_graph(rng, n)
+    groups = {
+        "gender": rng.choice(["girl", "boy"], n, p=[0.45, 0.55]),
+        "needs": rng.choice(["yes", "no", "some"], n, p=[0.15, 0.7, 0.15]),
+    }
+    wanted = rng.permutation([kind for kind in KINDS if rng.random() < 0.5])
+    arguments = {str(kind): _argument(str(kind), rng, graph, groups, k, busy) for kind in wanted}
+    return Instance(graph, groups, Rules.from_dict(arguments), k)
+
+
+def _argument(
+    kind: str, rng: np.random.Generator, graph: Graph, groups: dict[str, np.ndarray], k: int, busy: int
+) -> Any:
+    n, names = graph.n_nodes, graph.node_names.tolist()
+    share = n / k
+    if kind in ("together", "apart"):
+        most = 3 if kind == "together" else min(k, 4)
+        tuples = int(rng.integers(1, max(2, n // busy)))
+        return [
+            tuple(rng.choice(names, int(rng.integers(2, max(most, 2) + 1)), replace=False).tolist())
+            for _ in range(tuples)
+        ]
+    if kind == "fixed":
+        chosen = rng.choice(names, int(rng.integers(1, 4)), replace=False).tolist()
+        return {name: int(rng.integers(k)) for name in chosen}
+    if kind == "sizes":
+        slack = rng.uniform(0, 3)
+        pair = (max(int(share - slack), 1), int(np.ceil(share + slack)))
+        if rng.random() < 0.3:
+            return [
+                (pair[0], None) if rng.random() < 0.3 else (max(pair[0] - 1, 0), pair[1] + 1)
+                for _ in range(k)
+            ]
+        return pair if pair[0] <= pair[1] else (pair[1], pair[0])
+    if kind == "friends":
+        return int(rng.integers(1, 3))
+    attribute = str(rng.choice(list(groups)))
+    values, totals = np.unique(groups[attribute], return_counts=True)
+    place = int(rng.integers(values.size))
+    value, mean = str(values[place]), totals[place] / k
+    if kind == "at_least":
+        return {attribute: {value: max(int(mean - rng.uniform(0, 3)), 0)}}
+    if kind == "at_most":
+        return {attribute: {value: int(np.ceil(mean + rng.uniform(0, 2)))}}
+    if kind == "not_alone":
+        return {attribute: int(rng.integers(2, 4))}
+    return {attribute: float(rng.choice([0.0, 0.05, 0.1, 0.2]))}

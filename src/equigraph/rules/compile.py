@@ -1,0 +1,339 @@
+"""Rules as plain arrays, for a solver or a compiled search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.rules.facts import Facts
+from equigraph.rules.items import (
+    Apart,
+    AtLeast,
+    AtMost,
+    Fixed,
+    Friends,
+    NotAlone,
+    Rule,
+    Shares,
+    Sizes,
+    Together,
+)
+from equigraph.rules.rules import Rules
+from equigraph.words import count
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledRules:
+    """Rules on one graph, as arrays.
+
+    A *unit* is a set of nodes that have to be together; most units are one node. A *column* is one value of one
+    attribute that rules speak of. Where there is no rule, the arrays hold what every clustering meets, so that
+    a search need not ask which rules there are.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Number of clusters; none may be empty, which `least_size` also says.
+    unit : ndarray of shape (n_nodes,)
+        Unit of each node.
+    unit_size : ndarray of shape (n_units,)
+        Number of nodes of each unit.
+    fixed : ndarray of shape (n_units,)
+        Cluster of each unit, -1 where it is free.
+    apart : csr_array of shape (n_units, n_units)
+        Which units may not share a cluster; symmetric. Its ``indptr`` and ``indices`` are what a search reads.
+    apart_sets : list of ndarray
+        The same as it was given: of each set of units, no two may share a cluster.
+    least_size, most_size : ndarray of shape (n_clusters,)
+        Bounds on the number of nodes of each cluster.
+    columns : list of (str, str)
+        Attribute and value of each column.
+    node_columns : ndarray of shape (n_nodes, n_attributes)
+        The column in which each node counts, for each attribute that rules speak of.
+    counts : csr_array of shape (n_units, n_columns)
+        How many nodes of each unit count in each column.
+    least_count, most_count : ndarray of shape (n_clusters, n_columns)
+        Bounds on the count of each column in each cluster.
+    not_alone : ndarray of shape (n_columns,)
+        The count is 0 or at least this.
+    share_low, share_high : ndarray of shape (n_columns, 2)
+        Numerators and denominators: in a cluster of s nodes the count is at least ``low[0] * s // low[1]`` and at most
+        ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
+    needed : ndarray of shape (n_nodes,)
+        With how many of the nodes linked to it each node has to share its cluster.
+    links : csr_array of shape (n_nodes, n_nodes)
+        The graph.
+    contradiction : bool
+        Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart`
+        then do not tell everything.
+    """
+
+    n_clusters: int
+    unit: Integers
+    unit_size: Integers
+    fixed: Integers
+    apart: sparse.csr_array
+    apart_sets: list[Integers]
+    least_size: Integers
+    most_size: Integers
+    columns: list[tuple[str, str]]
+    node_columns: Integers
+    counts: sparse.csr_array
+    least_count: Integers
+    most_count: Integers
+    not_alone: Integers
+    share_low: Integers
+    share_high: Integers
+    needed: Integers
+    links: sparse.csr_array
+    contradiction: bool
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.unit.size)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return int(self.unit_size.size)
+
+
+def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clusters: int) -> CompiledRules:
+    """Turn rules into arrays.
+
+    Parameters
+    ----------
+    rules : Rules or iterable of single rules
+        The rules.
+    graph : graph or Facts
+        Anything that `equigraph.as_graph` takes.
+    groups : dict of columns, table, Series or array, optional
+        The attributes that the rules name; by default those of the graph.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    CompiledRules
+        The arrays.
+
+    Raises
+    ------
+    ParameterError
+        If a rule names a node, attribute, value or cluster that does not exist.
+    InfeasibleError
+        If there are fewer nodes than clusters.
+
+    Examples
+    --------
+    >>> from equigraph.rules import Rules
+    >>> path = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    >>> compiled = compile_rules(Rules(together=[(0, 2)], friends=1), path, None, 2)
+    >>> compiled.unit.tolist(), compiled.needed.tolist(), compiled.least_size.tolist()
+    ([0, 1, 0], [1, 1, 1], [1, 1])
+    """
+    facts = Facts.of(graph, groups)
+    items = tuple(rules.items) if isinstance(rules, Rules) else tuple(rules)
+    n = facts.graph.n_nodes
+    if n < n_clusters:
+        raise InfeasibleError(
+            f"{count(n_clusters, 'non-empty cluster')} cannot be made of {count(n, 'node')}."
+        )
+    unit = _units([rule for rule in items if isinstance(rule, Together)], facts)
+    unit_size = np.bincount(unit).astype(np.int64)
+    fixed, twice = _fixed([rule for rule in items if isinstance(rule, Fixed)], facts, unit, n_clusters)
+    sets = [unit[[facts.node(name) for name in rule.nodes]] for rule in items if isinstance(rule, Apart)]
+    least_size, most_size = _sizes([rule for rule in items if isinstance(rule, Sizes)], n, n_clusters)
+    return CompiledRules(
+        n_clusters=n_clusters,
+        unit=unit,
+        unit_size=unit_size,
+        fixed=fixed,
+        apart=_pairs(sets, unit_size.size),
+        apart_sets=sets,
+        least_size=least_size,
+        most_size=most_size,
+        needed=_needed([rule for rule in items if isinstance(rule, Friends)], facts),
+        links=facts.graph.adjacency,
+        contradiction=twice or any(np.unique(units).size < units.size for units in sets),
+        **_columns(items, facts, unit, n_clusters),
+    )
+
+
+def _units(rules: list[Together], facts: Facts) -> Integers:
+    ends = [(facts.node(a), facts.node(b)) for rule in rules for a, b in pairwise(rule.nodes)]
+    n = facts.graph.n_nodes
+    if not ends:
+        return np.arange(n, dtype=np.int64)
+    rows, columns = np.array(ends).T
+    joined = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n, n))
+    return connected_components(joined, directed=False)[1].astype(np.int64)
+
+
+def _fixed(rules: list[Fixed], facts: Facts, unit: Integers, n_clusters: int) -> tuple[Integers, bool]:
+    """Return the cluster of each unit, and whether any unit is fixed to two."""
+    fixed, twice = np.full(int(unit.max()) + 1, -1, dtype=np.int64), False
+    for rule in rules:
+        if rule.cluster >= n_clusters:
+            raise ParameterError(
+                f"Rules: fixed[{rule.node!r}] is cluster {rule.cluster}, and there are "
+                f"{count(n_clusters, 'cluster')}: expected 0 to {n_clusters - 1}."
+            )
+        place = unit[facts.node(rule.node)]
+        twice |= fixed[place] not in (-1, rule.cluster)
+        fixed[place] = rule.cluster
+    return fixed, bool(twice)
+
+
+def _pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
+    pairs = [pair for units in sets for pair in permutations(units.tolist(), 2) if pair[0] != pair[1]]
+    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    matrix = sparse.coo_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n_units, n_units))
+    result = matrix.tocsr()
+    result.data[:] = 1
+    return result
+
+
+def _sizes(rules: list[Sizes], n: int, n_clusters: int) -> tuple[Integers, Integers]:
+    least, most = np.ones(n_clusters, dtype=np.int64), np.full(n_clusters, n, dtype=np.int64)
+    for rule in rules:
+        if rule.per_cluster and len(rule.bounds) != n_clusters:
+            raise ParameterError(
+                f"Rules: sizes lists {count(len(rule.bounds), 'pair')}, and there are "
+                f"{count(n_clusters, 'cluster')}: expected one pair per cluster, or a single pair."
+            )
+        pairs = rule.bounds if rule.per_cluster else rule.bounds * n_clusters
+        least = np.maximum(least, [0 if low is None else low for low, _ in pairs])
+        most = np.minimum(most, [n if high is None else high for _, high in pairs])
+    return least, most
+
+
+def _needed(rules: list[Friends], facts: Facts) -> Integers:
+    degrees = np.diff(facts.graph.adjacency.indptr).astype(np.int64)
+    return np.minimum(degrees, max((rule.least for rule in rules), default=0))
+
+
+def _columns(items: tuple[Rule, ...], facts: Facts, unit: Integers, n_clusters: int) -> dict[str, Any]:
+    """Return everything that is about attributes."""
+    about = [rule for rule in items if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares))]
+    first: dict[str, int] = {}
+    columns: list[tuple[str, str]] = []
+    places = []
+    for attribute in dict.fromkeys(rule.attribute for rule in about):
+        names, codes = facts.codes(attribute)
+        first[attribute] = len(columns)
+        places.append(codes + len(columns))
+        columns.extend((attribute, name) for name in names)
+    n = unit.size
+    node_columns = np.array(places, dtype=np.int64).reshape(len(places), n).T
+    totals = np.bincount(node_columns.ravel(), minlength=len(columns))
+    bounds = _Bounds.open(n, n_clusters, totals)
+    where = {column: place for place, column in enumerate(columns)}
+    for rule in about:
+        if isinstance(rule, (AtLeast, AtMost)):
+            bounds.count(rule, where[rule.attribute, facts.group(rule.attribute, rule.value)])
+        else:
+            start = first[rule.attribute]
+            for column in range(start, start + len(facts.codes(rule.attribute)[0])):
+                bounds.every(rule, column)
+    return {
+        "columns": columns,
+        "node_columns": np.ascontiguousarray(node_columns),
+        "counts": _counts(unit, node_columns, len(columns)),
+        "least_count": bounds.least,
+        "most_count": bounds.most,
+        "not_alone": bounds.alone,
+        "share_low": bounds.low,
+        "share_high": bounds.high,
+    }
+
+
+@dataclass
+class _Bounds:
+    """Bounds on columns, drawn closer rule by rule."""
+
+    n_nodes: int
+    totals: Integers
+    least: Integers
+    most: Integers
+    alone: Integers
+    low: Integers
+    high: Integers
+
+    @classmethod
+    def open(cls, n: int, n_clusters: int, totals: Integers) -> _Bounds:
+        m = totals.size
+        return cls(
+            n_nodes=n,
+            totals=totals,
+            least=np.zeros((n_clusters, m), dtype=np.int64),
+            most=np.full((n_clusters, m), n, dtype=np.int64),
+            alone=np.ones(m, dtype=np.int64),
+            low=np.tile(np.array([0, 1], dtype=np.int64), (m, 1)),
+            high=np.tile(np.array([1, 1], dtype=np.int64), (m, 1)),
+        )
+
+    def count(self, rule: AtLeast | AtMost, column: int) -> None:
+        if isinstance(rule, AtLeast):
+            self.least[:, column] = np.maximum(self.least[:, column], rule.least)
+        else:
+            self.most[:, column] = np.minimum(self.most[:, column], rule.most)
+
+    def every(self, rule: NotAlone | Shares, column: int) -> None:
+        if isinstance(rule, NotAlone):
+            self.alone[column] = max(self.alone[column], rule.least)
+            return
+        share = Fraction(int(self.totals[column]), self.n_nodes)
+        low = below(max(share - rule.tolerance, Fraction(0)), self.n_nodes)
+        high = above(min(share + rule.tolerance, Fraction(1)), self.n_nodes)
+        self.low[column] = max(low, Fraction(*self.low[column].tolist())).as_integer_ratio()
+        self.high[column] = min(high, Fraction(*self.high[column].tolist())).as_integer_ratio()
+
+
+def _counts(unit: Integers, node_columns: Integers, n_columns: int) -> sparse.csr_array:
+    rows = np.repeat(unit, node_columns.shape[1])
+    ones = np.ones(rows.size, dtype=np.int64)
+    shape = (int(unit.max()) + 1, n_columns)
+    return sparse.coo_array((ones, (rows, node_columns.ravel())), shape=shape).tocsr()
+
+
+def below(x: Fraction, limit: int) -> Fraction:
+    """Return the largest fraction with a denominator up to a limit that is not above x.
+
+    For every whole s up to the limit ``floor(x s)`` is the same for both: it is the largest c with ``c / s <= x``.
+
+    Examples
+    --------
+    >>> below(Fraction(314159, 100000), 10), below(Fraction(1, 3), 5)
+    (Fraction(25, 8), Fraction(1, 3))
+    """
+    near = x.limit_denominator(limit)
+    if near <= x:
+        return near
+    # The neighbour of a/b from below among these fractions: c/d with a d - b c = 1 and d as large as may be.
+    a, b = near.numerator, near.denominator
+    d = limit - (limit - pow(a, -1, b)) % b
+    return Fraction((a * d - 1) // b, d)
+
+
+def above(x: Fraction, limit: int) -> Fraction:
+    """Return the smallest fraction with a denominator up to a limit that is not below x; see `below`.
+
+    Examples
+    --------
+    >>> above(Fraction(314159, 100000), 10)
+    Fraction(22, 7)
+    """
+    return -below(-x, limit)

@@ -1,0 +1,278 @@
+"""Rules that cannot all be kept: which of them contradict each other, and what holds without the last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph.exceptions import ConflictError, NotFoundError
+from equigraph.parameters import Choice, Integer, Real, check_parameters
+from equigraph.rules.check import violations
+from equigraph.rules.compile import compile_rules
+from equigraph.rules.facts import Facts
+from equigraph.rules.items import Rule, in_words
+from equigraph.rules.rules import Rules
+from equigraph.rules.solve import Answer, feasible_labels
+from equigraph.words import count
+
+# Naming a conflict takes many questions; all of them together may take this many times as long as one.
+_PATIENCE = 6
+_PARAMETERS = {
+    "n_clusters": Integer(low=1),
+    "on_conflict": Choice(values=("error", "relax")),
+    "time_limit": Real(low=0, open_low=True),
+}
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Rules that cannot all be kept.
+
+    Attributes
+    ----------
+    rules : tuple
+        The rules, in the order given.
+    irreducible : bool
+        Whether the rest can be kept without any one of them; False only where the time did not suffice to say.
+    """
+
+    rules: tuple[Rule, ...]
+    irreducible: bool
+
+    def describe(self) -> str:
+        """Say the rules in words."""
+        more = "" if self.irreducible else " (perhaps not all of these are needed for that)"
+        return in_words(self.rules) + more
+
+
+@dataclass(frozen=True, eq=False)
+class Settlement:
+    """Rules that can be kept, and labels that keep them.
+
+    Attributes
+    ----------
+    rules : Rules
+        The rules that are kept.
+    labels : ndarray of shape (n_nodes,), dtype intp
+        Labels in ``range(n_clusters)``, none of them unused. Their numbers are those that rules speak of.
+    given_up : tuple
+        The rules that were given up, in the order given.
+    fewest : bool
+        Whether it is proven that no labels keep the rules with fewer changes from the start.
+    """
+
+    rules: Rules
+    labels: NDArray[np.intp]
+    given_up: tuple[Rule, ...] = ()
+    fewest: bool = False
+
+    def describe(self) -> str:
+        """Say which rules were given up."""
+        return f"Given up: {in_words(self.given_up)}." if self.given_up else "Every rule is kept."
+
+
+class _Solver:
+    """Asks about parts of some rules on one graph, and remembers the labels that were found."""
+
+    def __init__(
+        self, rules: Rules, facts: Facts, n_clusters: int, time_limit: float, hint: ArrayLike | None = None
+    ) -> None:
+        self.rules, self.facts, self.n_clusters = rules, facts, n_clusters
+        self.time_limit, self.hint = time_limit, hint
+        self.end = time.monotonic() + _PATIENCE * time_limit
+        self.found: list[tuple[NDArray[np.intp], set[Rule]]] = []  # labels, with the rules that they break
+
+    def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None, patience: float = 1.0) -> Answer:
+        """Ask about some of the rules; what the oracle does not accept does not count as found."""
+        known = [labels for labels, broken in self.found if broken.isdisjoint(rules)]
+        if known and start is None:
+            return Answer("found", known[0])
+        left = min(patience * self.time_limit, self.end - time.monotonic())
+        if left <= 0:
+            return Answer("not found", reason=f"the time of {_PATIENCE * self.time_limit:g} s is over")
+        compiled = compile_rules(rules, self.facts, None, self.n_clusters)
+        answer = feasible_labels(compiled, left, start, self.hint)
+        if answer.labels is None:
+            return answer
+        wrong = violations(self.rules.items, self.facts, answer.labels, None, self.n_clusters)
+        broken = {rule for rule, _ in wrong}
+        self.found.append((answer.labels, broken))
+        if broken.isdisjoint(rules):
+            return answer
+        return Answer("not found", reason="the solver's labels are not exact enough")
+
+
+def find_conflict(
+    rules: Rules, graph: Any, groups: Any = None, *, n_clusters: int, time_limit: float = 10.0
+) -> Conflict | None:
+    """Find rules that cannot all be kept, though without any one of them the rest can.
+
+    Parameters
+    ----------
+    rules : Rules
+        The rules.
+    graph : graph
+        Anything that `equigraph.as_graph` takes.
+    groups : dict of columns, table, Series or array, optional
+        The attributes that the rules name; by default those of the graph.
+    n_clusters : int
+        Number of clusters.
+    time_limit : float, default=10
+        Seconds for each question to the solver.
+
+    Returns
+    -------
+    Conflict or None
+        None if it is not proven that the rules contradict each other.
+
+    Examples
+    --------
+    >>> rules = Rules(sizes=(1, 3), together=[(0, 1), (1, 2)], fixed={3: 0}, apart=[(0, 2)])
+    >>> ring = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    >>> find_conflict(rules, ring, n_clusters=2).describe()
+    '0 and 1 together, 1 and 2 together, 0 and 2 apart'
+    """
+    check_parameters("find_conflict", _PARAMETERS, locals())
+    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit)
+    if solver.ask(rules.items).status != "impossible":
+        return None
+    return _irreducible(solver, rules.items)
+
+
+def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
+    """Drop what the contradiction does not need: first halves, then ever smaller parts, at last single rules.
+
+    The rules that are left are proven to contradict each other at every step. After the single rules none can go:
+    what could be kept without a rule while others were still there can be kept without it later, too.
+    """
+    left, sure = list(rules), True
+    size = max(len(left) // 2, 1)
+    while True:
+        end = len(left)
+        while end > 0:
+            begin = max(end - size, 0)
+            # Proofs are mostly quick; only at the end it matters that the rest is found as well.
+            answer = solver.ask(left[:begin] + left[end:], patience=1.0 if size == 1 else 0.2)
+            if answer.status == "impossible":
+                del left[begin:end]
+            elif size == 1:
+                sure &= answer.status == "found"
+            end = begin
+        if size == 1:
+            return Conflict(tuple(left), sure)
+        size = max(min(size // 2, len(left) // 2), 1)
+
+
+def settle_rules(
+    rules: Rules,
+    graph: Any,
+    groups: Any = None,
+    *,
+    n_clusters: int,
+    on_conflict: Literal["error", "relax"] = "error",
+    start: ArrayLike | None = None,
+    hint: ArrayLike | None = None,
+    time_limit: float = 10.0,
+) -> Settlement:
+    """Find labels that keep the rules, or say which rules contradict each other.
+
+    Parameters
+    ----------
+    rules, graph, groups, n_clusters, time_limit
+        As in `find_conflict`.
+    on_conflict : {"error", "relax"}, default="error"
+        Whether rules that contradict each other are an error, or the last of them are given up: going through the
+        rules in order, each is kept if it can be kept along with those that are kept already.
+    start : array-like of shape (n_nodes,), optional
+        Labels in ``range(n_clusters)``, of which as many as possible are kept.
+    hint : array-like of shape (n_nodes,), optional
+        Cohesive labels near to which the solver looks first.
+
+    Returns
+    -------
+    Settlement
+        Labels, the rules they keep and the rules that were given up.
+
+    Raises
+    ------
+    ConflictError
+        If the rules contradict each other; the message names an irreducible set of them.
+    NotFoundError
+        If the solver has found neither labels nor a contradiction. No rule is given up for that.
+
+    Examples
+    --------
+    >>> ring = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    >>> rules = Rules(together=[(0, 1)], apart=[(0, 1), (2, 3)])
+    >>> settle_rules(rules, ring, n_clusters=2)
+    Traceback (most recent call last):
+    ...
+    equigraph.exceptions.ConflictError: These rules cannot all be kept in 2 clusters: 0 and 1 together, 0 and 1 apart.
+    >>> settled = settle_rules(rules, ring, n_clusters=2, on_conflict="relax")
+    >>> settled.describe(), settled.labels.tolist()
+    ('Given up: 0 and 1 apart.', [0, 0, 0, 1])
+    """
+    check_parameters("settle_rules", _PARAMETERS, locals())
+    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit, hint)
+    answer = _ask_with_start(solver, rules.items, start)
+    if answer.labels is not None:
+        return Settlement(rules, answer.labels, fewest=answer.fewest)
+    if answer.status == "not found":
+        raise _not_found(answer)
+    if on_conflict == "relax":
+        return _relaxed(solver, rules.items, start)
+    conflict = _irreducible(solver, rules.items)
+    raise ConflictError(
+        f"These rules cannot all be kept in {count(n_clusters, 'cluster')}: {conflict.describe()}.",
+        conflict.rules,
+    )
+
+
+def _not_found(answer: Answer) -> NotFoundError:
+    return NotFoundError(
+        f"No labels that keep the rules were found: {answer.reason}. Whether there are any is not known."
+    )
+
+
+def _ask_with_start(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None) -> Answer:
+    """Ask for few changes; where that takes too long, for any labels."""
+    answer = solver.ask(rules, start)
+    return solver.ask(rules) if answer.status == "not found" and start is not None else answer
+
+
+def _relaxed(solver: _Solver, rules: Sequence[Rule], start: ArrayLike | None) -> Settlement:
+    """Give up the last rule of the shortest beginning that cannot be kept, until there is none."""
+    kept, given_up, holds = list(rules), [], 0
+    while (first := _first_impossible(solver, kept, holds)) is not None:
+        given_up.append(kept.pop(first))
+        holds = first
+    answer = _ask_with_start(solver, kept, start)
+    if answer.labels is None:
+        raise _not_found(answer)
+    return Settlement(Rules.of(kept), answer.labels, tuple(given_up), answer.fewest)
+
+
+def _first_impossible(solver: _Solver, rules: Sequence[Rule], holds: int) -> int | None:
+    """Return the first rule that cannot be kept along with all before it; the first ``holds`` rules can be kept."""
+    if _holds(solver, rules):
+        return None
+    fails = len(rules)
+    while fails - holds > 1:
+        middle = (holds + fails) // 2
+        if _holds(solver, rules[:middle]):
+            holds = middle
+        else:
+            fails = middle
+    return fails - 1
+
+
+def _holds(solver: _Solver, rules: Sequence[Rule]) -> bool:
+    answer = solver.ask(rules)
+    if answer.status == "not found":  # a rule is given up because it must be, not because time is short
+        raise _not_found(answer)
+    return answer.status == "found"

@@ -1,0 +1,155 @@
+"""What rules are about: the nodes of a graph by name, and their attributes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.graph.names import name_text, texts
+from equigraph.graph.tables import is_table
+from equigraph.words import did_you_mean, listed
+
+# Looking for a similar name among more than these would take longer than reading the message.
+_SIMILAR = 20_000
+
+
+class Facts:
+    """A graph and the attributes of its nodes, asked by name.
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `equigraph.as_graph` takes.
+    sensitive_features : dict of columns, table, Series or array, optional
+        The attributes, each in node order or by node name; by default the one that came with the graph. A single
+        column without a name is whatever attribute is asked for first, and no other.
+
+    Examples
+    --------
+    >>> facts = Facts([[0, 1], [1, 0]], {"team": ["red", "blue"]})
+    >>> facts.node(1), facts.values("team").tolist()
+    (1, ['red', 'blue'])
+    """
+
+    def __init__(self, graph: Any, sensitive_features: Any = None) -> None:
+        self.graph: Graph = as_graph(graph)
+        self._given = _columns(self.graph, sensitive_features)
+        self._read: dict[str, NDArray[Any]] = {}
+        self._codes: dict[str, tuple[list[str], NDArray[np.intp]]] = {}
+
+    @classmethod
+    def of(cls, graph: Any, sensitive_features: Any = None) -> Facts:
+        """Return the facts of a graph, which may be facts already."""
+        return graph if isinstance(graph, Facts) else cls(graph, sensitive_features)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {text: place for place, text in enumerate(texts(self.graph.node_names))}
+
+    def node(self, name: Hashable) -> int:
+        """Return the place of a node; names are compared by their text, so that those of a file match numbers.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such node.
+        """
+        place = self._places.get(name_text(name))
+        if place is None:
+            known = self._places if len(self._places) <= _SIMILAR else ()
+            raise ParameterError(
+                f"The rules name {name!r}, which is not a node of the graph{did_you_mean(name, known)}: expected a "
+                f"name such as {self.graph.node_names[:1].tolist()[0]!r}."
+            )
+        return place
+
+    def values(self, attribute: str) -> NDArray[Any]:
+        """Return the value that each node has of an attribute.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such attribute.
+        GroupsError
+            If its values are not one per node.
+        """
+        if attribute not in self._read:
+            # A column without a name is taken for the attribute that the rules name, but only for one.
+            key: str | None = attribute if attribute in self._given or self._read else None
+            if key not in self._given:
+                raise ParameterError(self._unknown(attribute))
+            self._read[attribute] = _read(self.graph, self._given[key], attribute)
+        return self._read[attribute]
+
+    def _unknown(self, attribute: str) -> str:
+        names = [name for name in self._given if name is not None]
+        there = f"there is {listed(map(repr, names))}" if names else "no attribute has a name"
+        return (
+            f"The rules name the attribute {attribute!r}{did_you_mean(attribute, names)}, and {there}: give it "
+            f"as sensitive_features={{{attribute!r}: one value per node}}."
+        )
+
+    def group(self, attribute: str, value: Hashable) -> str:
+        """Return the text of a value of an attribute.
+
+        Raises
+        ------
+        ParameterError
+            If no node has it.
+        """
+        known, _ = self.codes(attribute)
+        if name_text(value) not in known:
+            raise ParameterError(
+                f"The rules name {attribute} {value!r}, which no node has{did_you_mean(value, known)}: expected "
+                f"one of {', '.join(map(repr, known[:10]))}{', ...' if len(known) > 10 else ''}."
+            )
+        return name_text(value)
+
+    def codes(self, attribute: str) -> tuple[list[str], NDArray[np.intp]]:
+        """Return the sorted texts of the values of an attribute, and the index of each node's value among them."""
+        if attribute not in self._codes:
+            values = np.asarray(texts(self.values(attribute)), dtype=str)
+            names, codes = np.unique(values, return_inverse=True)
+            self._codes[attribute] = names.tolist(), codes.astype(np.intp)
+        return self._codes[attribute]
+
+
+def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
+    """Return columns by the name of their attribute, as they were given."""
+    if given is None:
+        own = graph.sensitive_features
+        return {} if own is None else {graph.attribute: own}
+    if isinstance(given, Mapping):
+        if any(
+            isinstance(column, (str, bytes)) or not hasattr(column, "__len__") for column in given.values()
+        ):
+            raise GroupsError(
+                "sensitive_features must be a dict of columns, such as {'gender': one value per node}, where rules "
+                "name attributes."
+            )
+        return {str(name): column for name, column in given.items()}
+    if is_table(given):
+        import narwhals.stable.v2 as nw
+
+        frame = (
+            nw.from_native(given).lazy().collect()
+            if hasattr(given, "collect_schema")
+            else nw.from_native(given)
+        )
+        # Single-column tables rather than columns: pandas keeps the index by which nodes are matched.
+        return {str(name): frame.select(name).to_native() for name in frame.columns}
+    name = getattr(given, "name", None)
+    return {name if isinstance(name, str) else None: given}
+
+
+def _read(graph: Graph, column: Any, attribute: str) -> NDArray[Any]:
+    name = None if is_table(column) else attribute
+    values = read_graph(graph, groups=column, attribute=name).sensitive_features
+    assert values is not None
+    return values

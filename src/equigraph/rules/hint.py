@@ -1,0 +1,130 @@
+"""Labels that are likely near to some that keep the rules: where the solver looks first.
+
+A solver without anything to minimise wanders about. Asked for labels near to cohesive ones, in which most links are
+kept already, it finds the first in a hundredth of the time. The hint decides nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from equigraph.rules.compile import CompiledRules, Integers
+
+_PASSES = 8
+_COHESION = 0.3  # what a link is worth that nobody needs, against one that somebody needs
+_FULL = 1.15  # from which size on a cluster counts as full, in even sizes
+
+
+def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers:
+    """Return clusters of the named units in which links are kept, sizes are even and units to be apart are apart.
+
+    Units are dealt out one after another, neighbours after neighbours, several times over; each goes where most of
+    its links are, above all those that somebody still needs, as long as there is room.
+
+    Parameters
+    ----------
+    compiled : CompiledRules
+        The rules.
+    named : ndarray of shape (n_units,), dtype bool
+        The units that get a cluster.
+
+    Returns
+    -------
+    ndarray of shape (n_units,)
+        Cluster of each unit, -1 for those that are not named.
+    """
+    deal = _Deal.empty(compiled)
+    order = reverse_cuthill_mckee(deal.links, symmetric_mode=True)
+    order = order[named[order]].tolist()
+    for _ in range(_PASSES if compiled.needed.any() else 1):
+        for unit in order:
+            deal.take(unit)
+            deal.put(unit, deal.best(unit))
+    return deal.cluster
+
+
+@dataclass(eq=False)
+class _Deal:
+    """Units that are being dealt out.
+
+    ``cluster`` is -1 for units in no cluster, ``lacks`` how many links each unit still has to keep (negative: more
+    than it has to).
+    """
+
+    compiled: CompiledRules
+    links: sparse.csr_matrix
+    cluster: Integers
+    sizes: NDArray[np.float64]
+    lacks: NDArray[np.float64]
+
+    @classmethod
+    def empty(cls, compiled: CompiledRules) -> _Deal:
+        lacks = np.zeros(compiled.n_units)
+        np.maximum.at(lacks, compiled.unit, compiled.needed)
+        return cls(
+            compiled=compiled,
+            links=_unit_links(compiled),
+            cluster=np.full(compiled.n_units, -1, dtype=np.int64),
+            sizes=np.zeros(compiled.n_clusters),
+            lacks=lacks,
+        )
+
+    def take(self, unit: int) -> None:
+        """Take a unit out of its cluster, if it is in one."""
+        if self.cluster[unit] >= 0:
+            self._change(unit, int(self.cluster[unit]), -1)
+            self.cluster[unit] = -1
+
+    def put(self, unit: int, cluster: int) -> None:
+        """Put a unit into a cluster."""
+        self._change(unit, cluster, 1)
+        self.cluster[unit] = cluster
+
+    def _change(self, unit: int, cluster: int, sign: int) -> None:
+        near, weights = self._near(unit)
+        here = self.cluster[near] == cluster
+        self.lacks[near[here]] -= sign * weights[here]
+        self.lacks[unit] -= sign * weights[here].sum()
+        self.sizes[cluster] += sign * self.compiled.unit_size[unit]
+
+    def _near(self, unit: int) -> tuple[NDArray, NDArray]:
+        row = slice(self.links.indptr[unit], self.links.indptr[unit + 1])
+        return self.links.indices[row], self.links.data[row]
+
+    def best(self, unit: int) -> int:
+        """Return where a unit that is in no cluster keeps and serves most, with regard to the room left."""
+        compiled, k = self.compiled, self.sizes.size
+        if compiled.fixed[unit] >= 0:
+            return int(compiled.fixed[unit])
+        near, weights = self._near(unit)
+        near, weights = near[self.cluster[near] >= 0], weights[self.cluster[near] >= 0]
+        kept = np.bincount(self.cluster[near], weights, k)
+        served = np.bincount(self.cluster[near], np.minimum(weights, np.maximum(self.lacks[near], 0)), k)
+        gain = np.minimum(kept, max(self.lacks[unit], 0)) + served + _COHESION * kept
+        # Little room is a small drawback, no room a large one.
+        size = self.sizes * k / compiled.n_nodes
+        score = gain - 0.2 * size - 10 * np.maximum(size - _FULL, 0)
+        enemies = self.cluster[_row(compiled.apart, unit)]
+        score[enemies[enemies >= 0]] -= np.inf
+        return int(np.argmax(score))
+
+
+def _unit_links(compiled: CompiledRules) -> sparse.csr_matrix:
+    """Return the number of links between units, if any rule asks for links."""
+    shape = (compiled.n_units, compiled.n_units)
+    if not compiled.needed.any():
+        return sparse.csr_matrix(shape)
+    links = compiled.links.tocoo()
+    one, other = compiled.unit[links.row], compiled.unit[links.col]
+    between = one != other
+    ends = one[between], other[between]
+    return sparse.csr_matrix((np.ones(ends[0].size), ends), shape=shape)
+
+
+def _row(matrix: sparse.csr_array, row: int) -> NDArray:
+    return matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]

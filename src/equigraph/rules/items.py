@@ -1,0 +1,226 @@
+"""One rule at a time: what it says, in values and in words.
+
+Everything that names, drops or counts rules works on these; `equigraph.rules.Rules` is a list of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from equigraph.words import count, listed
+
+Pair = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Together:
+    """All of these nodes share a cluster.
+
+    Examples
+    --------
+    >>> Together(("Ada", "Ben")).describe()
+    'Ada and Ben together'
+    """
+
+    keyword: ClassVar[str] = "together"
+    nodes: tuple[Hashable, ...]
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"{listed(self.nodes)} together"
+
+
+@dataclass(frozen=True)
+class Apart:
+    """No two of these nodes share a cluster.
+
+    Examples
+    --------
+    >>> Apart(("Cem", "Dora", "Eli")).describe()
+    'Cem, Dora and Eli apart'
+    """
+
+    keyword: ClassVar[str] = "apart"
+    nodes: tuple[Hashable, ...]
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"{listed(self.nodes)} apart"
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A node is in the cluster of this number.
+
+    Examples
+    --------
+    >>> Fixed("Finn", 0).describe()
+    'Finn in cluster 0'
+    """
+
+    keyword: ClassVar[str] = "fixed"
+    node: Hashable
+    cluster: int
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"{self.node} in cluster {self.cluster}"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Every cluster has a number of nodes within one pair, or each cluster within its own pair.
+
+    Examples
+    --------
+    >>> Sizes(((25, 27),)).describe()
+    'every cluster of 25 to 27 nodes'
+    >>> Sizes(((3, 4), (None, 5)), per_cluster=True).describe()
+    'clusters of 3 to 4 nodes, at most 5 nodes'
+    """
+
+    keyword: ClassVar[str] = "sizes"
+    bounds: tuple[Pair, ...]
+    per_cluster: bool = False
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        start = "clusters" if self.per_cluster else "every cluster"
+        return f"{start} of {', '.join(map(range_in_words, self.bounds))}"
+
+
+def range_in_words(pair: Pair) -> str:
+    """Say how many nodes a pair (least, most) allows.
+
+    Examples
+    --------
+    >>> range_in_words((3, 5)), range_in_words((None, 1)), range_in_words((4, 4))
+    ('3 to 5 nodes', 'at most 1 node', '4 nodes')
+    """
+    least, most = pair
+    if most is None:
+        return "any number of nodes" if least is None else f"at least {count(least, 'node')}"
+    if least is None:
+        return f"at most {count(most, 'node')}"
+    return count(most, "node") if least == most else f"{least} to {count(most, 'node')}"
+
+
+@dataclass(frozen=True)
+class Friends:
+    """Every node shares a cluster with so many of the nodes it is linked to, or all if it has fewer.
+
+    Examples
+    --------
+    >>> Friends(1).describe()
+    'everybody with at least 1 of the nodes linked to them'
+    """
+
+    keyword: ClassVar[str] = "friends"
+    least: int
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"everybody with at least {self.least} of the nodes linked to them"
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """Every cluster has at least so many nodes of a group.
+
+    Examples
+    --------
+    >>> AtLeast("gender", "girl", 3).describe()
+    "at least 3 of gender 'girl' in every cluster"
+    """
+
+    keyword: ClassVar[str] = "at_least"
+    attribute: str
+    value: Hashable
+    least: int
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"at least {self.least} of {self.attribute} {self.value!r} in every cluster"
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Every cluster has at most so many nodes of a group.
+
+    Examples
+    --------
+    >>> AtMost("needs", "yes", 4).describe()
+    "at most 4 of needs 'yes' in every cluster"
+    """
+
+    keyword: ClassVar[str] = "at_most"
+    attribute: str
+    value: Hashable
+    most: int
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"at most {self.most} of {self.attribute} {self.value!r} in every cluster"
+
+
+@dataclass(frozen=True)
+class NotAlone:
+    """Of each group of an attribute a cluster has none or at least so many.
+
+    Examples
+    --------
+    >>> NotAlone("gender", 2).describe()
+    'of each gender none or at least 2 in a cluster'
+    """
+
+    keyword: ClassVar[str] = "not_alone"
+    attribute: str
+    least: int
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"of each {self.attribute} none or at least {self.least} in a cluster"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The share of every group in every cluster is near its share in the population.
+
+    Examples
+    --------
+    >>> Shares("gender", 0.1).describe()
+    "the share of each gender within 10 points of the population's in every cluster"
+    """
+
+    keyword: ClassVar[str] = "shares"
+    attribute: str
+    within: float
+
+    @property
+    def tolerance(self) -> Fraction:
+        """The number as it is written: .1 is a tenth, not the nearest binary fraction."""
+        return Fraction(repr(self.within))
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        points = f"{float(100 * self.tolerance):g}"
+        return (
+            f"the share of each {self.attribute} within {points} points of the population's in every cluster"
+        )
+
+
+Rule = Together | Apart | Fixed | Sizes | Friends | AtLeast | AtMost | NotAlone | Shares
+
+
+def in_words(rules: tuple[Rule, ...]) -> str:
+    """Say several rules in words.
+
+    Examples
+    --------
+    >>> in_words((Together(("Ada", "Ben")), Apart(("Ada", "Ben"))))
+    'Ada and Ben together, Ada and Ben apart'
+    """
+    return ", ".join(rule.describe() for rule in rules)

@@ -1,0 +1,183 @@
+"""From what people write to single rules; whatever is not a rule is refused in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+from equigraph.exceptions import ParameterError
+from equigraph.parameters import Constraint, Integer, Real
+from equigraph.rules.items import (
+    Apart,
+    AtLeast,
+    AtMost,
+    Fixed,
+    Friends,
+    NotAlone,
+    Pair,
+    Rule,
+    Shares,
+    Sizes,
+    Together,
+)
+from equigraph.words import did_you_mean
+
+
+class RuleArguments(TypedDict, total=False):
+    """The keyword arguments of `equigraph.rules.Rules`."""
+
+    together: Sequence[Sequence[Hashable]] | None
+    apart: Sequence[Sequence[Hashable]] | None
+    fixed: Mapping[Any, int] | None
+    sizes: Pair | Sequence[Pair] | None
+    friends: int | None
+    at_least: Mapping[str, Mapping[Any, int]] | None
+    at_most: Mapping[str, Mapping[Any, int]] | None
+    not_alone: Mapping[str, int] | None
+    shares: Mapping[str, float] | None
+
+
+def parse_rules(arguments: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """Return the single rules of keyword arguments, in their order; None stands for no rule.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such rule, or its value is not what it takes.
+
+    Examples
+    --------
+    >>> parse_rules({"friends": 1, "together": [["Ada", "Ben"]]})
+    (Friends(least=1), Together(nodes=('Ada', 'Ben')))
+    """
+    items: list[Rule] = []
+    for keyword, value in arguments.items():
+        if keyword not in PARSERS:
+            raise ParameterError(
+                f"Rules: there is no rule {keyword!r}{did_you_mean(keyword, PARSERS)}: "
+                f"expected {', '.join(PARSERS)}."
+            )
+        if value is not None:
+            items.extend(PARSERS[keyword](value))
+    return tuple(items)
+
+
+def _together(value: Any) -> Iterator[Rule]:
+    return (Together(nodes) for nodes in _tuples("together", value))
+
+
+def _apart(value: Any) -> Iterator[Rule]:
+    return (Apart(nodes) for nodes in _tuples("apart", value))
+
+
+def _tuples(keyword: str, value: Any) -> Iterator[tuple[Hashable, ...]]:
+    if not _is_list(value) or not all(_is_list(nodes) for nodes in value):
+        raise ParameterError(
+            f'Rules: {keyword} must be a list of tuples of nodes, such as [("Ada", "Ben")]; got {value!r}.'
+        )
+    for nodes in value:
+        names = tuple(_name(keyword, node) for node in nodes)
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ParameterError(
+                f"Rules: {keyword} needs at least two nodes in every tuple, all different; got {names!r}."
+            )
+        yield names
+
+
+def _fixed(value: Any) -> Iterator[Rule]:
+    for node, cluster in _entries("fixed", value, '{"Finn": 0}'):
+        yield Fixed(_name("fixed", node), int(_number(f"fixed[{node!r}]", cluster, Integer(low=0))))
+
+
+def _sizes(value: Any) -> Iterator[Rule]:
+    if _is_list(value) and value and all(_is_list(pair) for pair in value):
+        yield Sizes(tuple(_pair(pair) for pair in value), per_cluster=True)
+    else:
+        yield Sizes((_pair(value),))
+
+
+def _pair(value: Any) -> Pair:
+    sides = tuple(None if _is_open(side) else side for side in value) if _is_list(value) else ()
+    if len(sides) != 2 or not all(Integer(optional=True).accepts(side) for side in sides):
+        raise ParameterError(
+            "Rules: sizes must be a pair (least, most) of whole numbers or None, or a list with one pair per "
+            f"cluster; got {value!r}."
+        )
+    least, most = (None if side is None else int(side) for side in sides)
+    if least is not None and most is not None and least > most:
+        raise ParameterError(f"Rules: sizes={value!r}: the least size is above the most.")
+    return least, most
+
+
+def _is_open(side: Any) -> bool:
+    # TOML has no null, so infinity says "no limit" there.
+    return side is None or (isinstance(side, float) and math.isinf(side) and side > 0)
+
+
+def _friends(value: Any) -> Iterator[Rule]:
+    yield Friends(int(_number("friends", value, Integer(low=1))))
+
+
+def _at_least(value: Any) -> Iterator[Rule]:
+    return (AtLeast(*entry) for entry in _counts("at_least", value))
+
+
+def _at_most(value: Any) -> Iterator[Rule]:
+    return (AtMost(*entry) for entry in _counts("at_most", value))
+
+
+def _counts(keyword: str, value: Any) -> Iterator[tuple[str, Hashable, int]]:
+    shape = '{"gender": {"girl": 3}}'
+    for attribute, groups in _entries(keyword, value, shape):
+        for group, number in _entries(keyword, groups, shape):
+            where = f"{keyword}[{attribute!r}][{group!r}]"
+            yield str(attribute), _name(keyword, group), int(_number(where, number, Integer(low=0)))
+
+
+def _not_alone(value: Any) -> Iterator[Rule]:
+    for attribute, least in _entries("not_alone", value, '{"gender": 2}'):
+        yield NotAlone(str(attribute), int(_number(f"not_alone[{attribute!r}]", least, Integer(low=2))))
+
+
+def _shares(value: Any) -> Iterator[Rule]:
+    for attribute, within in _entries("shares", value, '{"gender": 0.1}'):
+        yield Shares(str(attribute), float(_number(f"shares[{attribute!r}]", within, Real(low=0, high=1))))
+
+
+def _entries(keyword: str, value: Any, shape: str) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"Rules: {keyword} must look like {shape}; got {value!r}.")
+    yield from value.items()
+
+
+def _number(where: str, value: Any, constraint: Constraint) -> Any:
+    if not constraint.accepts(value):
+        raise ParameterError(f"Rules: {where} must be {constraint.describe()}; got {value!r}.")
+    return value
+
+
+def _name(keyword: str, value: Any) -> Hashable:
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or value != value or not isinstance(value, Hashable):
+        raise ParameterError(f"Rules: {keyword} names {value!r}, which is neither text nor a number.")
+    return value
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray))
+
+
+PARSERS: dict[str, Callable[[Any], Iterator[Rule]]] = {
+    "together": _together,
+    "apart": _apart,
+    "fixed": _fixed,
+    "sizes": _sizes,
+    "friends": _friends,
+    "at_least": _at_least,
+    "at_most": _at_most,
+    "not_alone": _not_alone,
+    "shares": _shares,
+}

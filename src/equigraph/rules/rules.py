@@ -1,0 +1,235 @@
+"""The rules that clusters keep, as one value in the order in which they were given."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack, get_type_hints
+
+from numpy.typing import ArrayLike
+
+from equigraph.exceptions import ParameterError
+from equigraph.rules.check import violations
+from equigraph.rules.items import (
+    Apart,
+    AtLeast,
+    AtMost,
+    Fixed,
+    Friends,
+    NotAlone,
+    Rule,
+    Shares,
+    Sizes,
+    Together,
+    in_words,
+)
+from equigraph.rules.parse import RuleArguments, parse_rules
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Rules:
+    """Hard rules about who shares a cluster, and what every cluster must have.
+
+    Nodes are given by name, or by position where a graph has no names. The order of the keyword arguments, and of
+    the entries within each, is the order of the rules: where not all of them can be kept, the last are given up.
+
+    Parameters
+    ----------
+    together : list of tuples of nodes
+        All nodes of a tuple share a cluster.
+    apart : list of tuples of nodes
+        No two nodes of a tuple share a cluster.
+    fixed : dict of node to cluster
+        The cluster of a node, counting from 0.
+    sizes : (least, most), or a list with one such pair per cluster
+        Number of nodes of a cluster; None leaves a side open.
+    friends : int
+        Every node shares its cluster with at least so many of the nodes it is linked to, or with all of them if
+        they are fewer.
+    at_least, at_most : dict of attribute to dict of value to int
+        How many nodes of a group every cluster has at least, or at most.
+    not_alone : dict of attribute to int
+        Of each value of the attribute a cluster has none or at least so many nodes.
+    shares : dict of attribute to float
+        How far the share of each value may be in a cluster from its share in the population p: of a cluster of
+        s nodes, between ``floor((p - within) s)`` and ``ceil((p + within) s)`` have it.
+
+    Attributes
+    ----------
+    items : tuple
+        The single rules, each with ``describe()``.
+
+    Raises
+    ------
+    ParameterError
+        If a rule does not exist, or is not given as above.
+
+    Examples
+    --------
+    >>> rules = Rules(
+    ...     together=[("Ada", "Ben")], apart=[("Cem", "Dora", "Eli")], fixed={"Finn": 0}, sizes=(2, 4)
+    ... )
+    >>> for rule in rules.items:
+    ...     print(rule.describe())
+    Ada and Ben together
+    Cem, Dora and Eli apart
+    Finn in cluster 0
+    every cluster of 2 to 4 nodes
+    >>> Rules.from_dict(rules.to_dict()) == rules
+    True
+    """
+
+    items: tuple[Rule, ...]
+
+    def __init__(self, **rules: Unpack[RuleArguments]) -> None:
+        # Named parameters would forget the order in which the rules were given.
+        object.__setattr__(self, "items", parse_rules(rules))
+
+    @classmethod
+    def of(cls, items: Iterable[Rule]) -> Rules:
+        """Return rules that consist of these single rules."""
+        rules = object.__new__(cls)
+        object.__setattr__(rules, "items", tuple(items))
+        return rules
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Rules:
+        """Return rules from a dict with the keyword arguments as keys."""
+        if not isinstance(content, Mapping):
+            raise ParameterError(f"Rules: expected a dict of rules, not a {type(content).__name__}.")
+        return cls.of(parse_rules(content))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Rules:
+        r"""Read rules from a JSON or TOML file with the keyword arguments as keys.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "rules.toml"
+        ...     _ = path.write_text('together = [["Ada", "Ben"]]\nsizes = [2, inf]\n')
+        ...     Rules.read(path)
+        Rules(together=[('Ada', 'Ben')], sizes=(2, None))
+        """
+        path = Path(path)
+        try:
+            return cls.from_dict(_load(path))
+        except ParameterError as error:
+            raise ParameterError(f"{path.name}: {error}") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keyword arguments that make these rules; JSON can hold it if it can hold the nodes' names."""
+        content: dict[str, Any] = {}
+        for rule in self.items:
+            _add(content, rule)
+        return content
+
+    def describe(self) -> str:
+        """Say all rules in words.
+
+        Examples
+        --------
+        >>> Rules(friends=1, together=[(0, 3)]).describe()
+        'everybody with at least 1 of the nodes linked to them, 0 and 3 together'
+        """
+        return in_words(self.items)
+
+    def check(
+        self, graph: Any, labels: ArrayLike, sensitive_features: Any = None, *, n_clusters: int | None = None
+    ) -> list[str]:
+        """List every violation of the rules, in words.
+
+        Parameters
+        ----------
+        graph : graph
+            Anything that `equigraph.as_graph` takes.
+        labels : array-like of shape (n_nodes,)
+            Cluster of each node, in node order. The cluster that a rule calls 0 is the one with the label 0.
+        sensitive_features : dict of columns, table, Series or array, optional
+            The attributes that the rules name; by default those of the graph.
+        n_clusters : int, optional
+            Number of clusters there should be, so that rules about every cluster also hold for empty ones. By
+            default the clusters that occur.
+
+        Returns
+        -------
+        list of str
+            One sentence per violation, in the order of the rules; empty if every rule is kept.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+        >>> first, second = room.node_names[:2].tolist()
+        >>> rules = Rules(together=[(first, second)], sizes=(8, 12), at_least={"gender": {"girl": 3}})
+        >>> rules.check(graph, [0] * 15 + [1] * 15)
+        ['Cluster 0 has 15 nodes: expected 8 to 12 nodes.', 'Cluster 1 has 15 nodes: expected 8 to 12 nodes.']
+        """
+        found = violations(self.items, graph, labels, sensitive_features, n_clusters)
+        return [sentence for _, sentence in found]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __repr__(self) -> str:
+        return f"Rules({', '.join(f'{key}={value!r}' for key, value in self.to_dict().items())})"
+
+
+Rules.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in get_type_hints(RuleArguments).items()
+    ]
+)
+
+
+def _add(content: dict[str, Any], rule: Rule) -> None:
+    """Add a rule to the keyword arguments."""
+    key = rule.keyword
+    match rule:
+        case Together(nodes) | Apart(nodes):
+            content.setdefault(key, []).append(nodes)
+        case Fixed(name, value) | NotAlone(name, value) | Shares(name, value):
+            content.setdefault(key, {})[name] = value
+        case AtLeast(attribute, value, number) | AtMost(attribute, value, number):
+            content.setdefault(key, {}).setdefault(attribute, {})[value] = number
+        case Sizes(bounds, per_cluster):
+            content[key] = list(bounds) if per_cluster else bounds[0]
+        case Friends(least):
+            content[key] = least
+
+
+def _load(path: Path) -> Any:
+    loaders: dict[str, Callable[[str], Any]] = {".json": _from_json, ".toml": tomllib.loads}
+    if path.suffix.lower() not in loaders:
+        raise ParameterError(
+            f"rules are read from .json or .toml, not from {path.suffix or 'a file without suffix'}."
+        )
+    try:
+        return loaders[path.suffix.lower()](path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(f"the rules cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise ParameterError(f"not valid {path.suffix[1:].upper()}: {error}.") from error
+
+
+def _from_json(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_without_repeats)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a dict, unless a key comes twice: JSON would silently forget the first."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ParameterError(
+            f"{next(key for key in keys if keys.count(key) > 1)!r} is given twice: expected it once."
+        )
+    return content

@@ -1,0 +1,141 @@
+"""Whether rules can be kept at all, asked of a solver."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize
+
+from equigraph.exceptions import ParameterError
+from equigraph.rules.compile import CompiledRules
+from equigraph.rules.model import Program, alike, make_program, n_entries, only_preferred
+from equigraph.rules.quiet import no_stray_output
+
+# Beyond this many entries of the program the solver is not asked.
+MAX_ENTRIES = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the solver says.
+
+    Attributes
+    ----------
+    status : {"found", "impossible", "not found"}
+        ``"impossible"`` is proven; ``"not found"`` says nothing about whether there are such labels.
+    labels : ndarray of shape (n_nodes,), dtype intp, or None
+        Labels that keep the rules, where they were found.
+    fewest : bool
+        Whether no other labels that keep the rules are proven to move fewer nodes from the start.
+    reason : str
+        Why nothing was found; empty otherwise.
+    """
+
+    status: Literal["found", "impossible", "not found"]
+    labels: NDArray[np.intp] | None = None
+    fewest: bool = False
+    reason: str = ""
+
+
+def feasible_labels(
+    compiled: CompiledRules,
+    time_limit: float = 10.0,
+    start: ArrayLike | None = None,
+    hint: ArrayLike | None = None,
+) -> Answer:
+    """Find labels that keep rules, or prove that there are none.
+
+    Parameters
+    ----------
+    compiled : CompiledRules
+        The rules on a graph.
+    time_limit : float, default=10
+        Seconds that the solver may take.
+    start : array-like of shape (n_nodes,), optional
+        Labels in ``range(n_clusters)``, of which as many as possible are kept.
+    hint : array-like of shape (n_nodes,), optional
+        Cohesive labels in ``range(n_clusters)``, where the solver looks first if there is no start; the closer they are
+        to keeping the rules, the sooner it is done. By default they are made here.
+
+    Returns
+    -------
+    Answer
+        Labels, the proof that there are none, or neither.
+
+    Examples
+    --------
+    >>> from equigraph.rules import Rules, compile_rules
+    >>> ring = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    >>> rules = Rules(apart=[(0, 1)], sizes=(2, 2), friends=1)
+    >>> feasible_labels(compile_rules(rules, ring, None, 2)).labels.tolist()
+    [0, 1, 1, 0]
+    >>> rules = Rules(apart=[(0, 1)], together=[(0, 2), (2, 1)])
+    >>> feasible_labels(compile_rules(rules, ring, None, 2)).status
+    'impossible'
+    """
+    if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
+        return Answer("impossible")
+    labels = None if start is None else _checked("start", start, compiled)
+    classes = alike(compiled, labels)
+    entries = n_entries(compiled, classes)
+    if entries > MAX_ENTRIES:
+        return Answer(
+            "not found",
+            reason=f"the program has about {entries:,} entries, and the solver is asked up to {MAX_ENTRIES:,}",
+        )
+    end = time.monotonic() + time_limit
+    near = None if hint is None else _checked("hint", hint, compiled)
+    program = make_program(compiled, classes, labels, near)
+    if start is None and not compiled.needed.any():
+        # Without links to keep the hint often does: only numbers of nodes that are alike are then left to find.
+        answer = _solve(only_preferred(program, compiled.n_clusters), compiled, time_limit)
+        if answer.labels is not None:
+            return answer
+    return _solve(program, compiled, max(end - time.monotonic(), 0.0))
+
+
+def _checked(name: str, given: ArrayLike, compiled: CompiledRules) -> NDArray[np.int64]:
+    labels = np.asarray(given)
+    fits = labels.shape == (compiled.n_nodes,) and labels.dtype.kind in "iu"
+    if not fits or labels.min() < 0 or labels.max() >= compiled.n_clusters:
+        raise ParameterError(
+            f"{name} must be one whole number in 0 to {compiled.n_clusters - 1} per node, {compiled.n_nodes} in all."
+        )
+    return labels.astype(np.int64)
+
+
+def _solve(program: Program, compiled: CompiledRules, time_limit: float) -> Answer:
+    with no_stray_output():
+        result = optimize.milp(
+            program.cost,
+            integrality=np.ones(program.cost.size),
+            bounds=optimize.Bounds(program.low, program.high),
+            constraints=optimize.LinearConstraint(program.matrix, program.row_low, program.row_high),
+            # Where nothing is to be minimised, the first labels that are found will do.
+            options={"time_limit": time_limit, "mip_rel_gap": 0.0 if program.minimise else 1e9},
+        )
+    if result.status == 2:
+        return Answer("impossible")
+    if result.x is None:
+        stopped = "the time is over" if result.status == 1 else f"the solver says {result.message!r}"
+        return Answer("not found", reason=stopped)
+    labels = _labels(program, compiled, result.x)
+    if labels is None:
+        return Answer("not found", reason="the numbers of the solver are not whole")
+    return Answer("found", labels, fewest=program.minimise and result.status == 0)
+
+
+def _labels(program: Program, compiled: CompiledRules, solution: NDArray) -> NDArray[np.intp] | None:
+    """Deal the units of every class out to the clusters; None if the numbers do not add up."""
+    k, classes = compiled.n_clusters, program.classes
+    numbers = np.rint(solution[: classes.sizes.size * k]).astype(np.int64).reshape(-1, k)
+    if (numbers.sum(axis=1) != classes.sizes).any() or numbers.min() < 0:
+        return None
+    order = np.argsort(classes.of_unit, kind="stable")
+    labels = np.empty(compiled.n_units, dtype=np.intp)
+    labels[order] = np.repeat(np.tile(np.arange(k), classes.sizes.size), numbers.ravel())
+    return labels[compiled.unit]

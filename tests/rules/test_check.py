@@ -1,0 +1,255 @@
+"""The oracle, on labels that can be checked by eye."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import Graph
+from equigraph.rules import Rules, violations
+
+NAMES = np.array(["Ada", "Ben", "Cem", "Dora", "Eli", "Finn"])
+GENDER = np.array(["girl", "boy", "boy", "girl", "boy", "boy"])
+NEEDS = np.array(["yes", "no", "no", "no", "no", "yes"])
+LABELS = [0, 0, 0, 1, 1, 1]
+
+
+def path_graph(**more):
+    """Return Ada - Ben - Cem - Dora - Eli - Finn."""
+    row = np.arange(5)
+    half = sparse.coo_array((np.ones(5), (row, row + 1)), shape=(6, 6))
+    return Graph((half + half.T).tocsr(), NAMES, **more)
+
+
+@pytest.mark.parametrize(
+    ("rules", "labels", "expected"),
+    [
+        (Rules(together=[("Ada", "Ben", "Cem")]), LABELS, []),
+        (
+            Rules(together=[("Ada", "Ben", "Dora")]),
+            LABELS,
+            ["Ada and Dora are to be together, and Ada is in cluster 0, Dora in cluster 1."],
+        ),
+        (Rules(apart=[("Ada", "Dora")]), LABELS, []),
+        (
+            Rules(apart=[("Ada", "Dora", "Ben", "Eli")]),
+            LABELS,
+            [
+                "Ada and Ben are to be apart, and both are in cluster 0.",
+                "Dora and Eli are to be apart, and both are in cluster 1.",
+            ],
+        ),
+        (
+            Rules(fixed={"Ada": 0, "Ben": 1}),
+            LABELS,
+            ["Ben is to be in cluster 1, and is in cluster 0."],
+        ),
+        (Rules(sizes=(3, 3)), LABELS, []),
+        (
+            Rules(sizes=(2, 3)),
+            [0, 0, 0, 0, 0, 1],
+            ["Cluster 0 has 5 nodes: expected 2 to 3 nodes.", "Cluster 1 has 1 node: expected 2 to 3 nodes."],
+        ),
+        (Rules(sizes=[(3, None), (None, 3)]), LABELS, []),
+        (
+            Rules(sizes=[(4, None), (None, 2)]),
+            LABELS,
+            [
+                "Cluster 0 has 3 nodes: expected at least 4 nodes.",
+                "Cluster 1 has 3 nodes: expected at most 2 nodes.",
+            ],
+        ),
+        (
+            Rules(sizes=[(1, 3)]),
+            LABELS,
+            ["Cluster 1 is none of the 1 clusters whose sizes are given."],
+        ),
+        (Rules(friends=1), LABELS, []),
+        (
+            Rules(friends=2),
+            LABELS,
+            [
+                "Cem has 1 of 2 linked nodes in cluster 0: expected at least 2.",
+                "Dora has 1 of 2 linked nodes in cluster 1: expected at least 2.",
+            ],
+        ),
+        (Rules(at_least={"gender": {"girl": 1}}), LABELS, []),
+        (
+            Rules(at_least={"gender": {"girl": 2}}),
+            LABELS,
+            [
+                "Cluster 0 has 1 of gender 'girl': expected at least 2.",
+                "Cluster 1 has 1 of gender 'girl': expected at least 2.",
+            ],
+        ),
+        (
+            Rules(at_most={"gender": {"boy": 1}, "needs": {"yes": 1}}),
+            [0, 0, 0, 0, 0, 1],
+            ["Cluster 0 has 3 of gender 'boy': expected at most 1."],
+        ),
+        (
+            Rules(not_alone={"gender": 2}),
+            [0, 0, 0, 0, 1, 1],
+            [],
+        ),
+        (
+            Rules(not_alone={"gender": 2}),
+            LABELS,
+            [
+                "Cluster 0 has 1 of gender 'girl': expected none or at least 2.",
+                "Cluster 1 has 1 of gender 'girl': expected none or at least 2.",
+            ],
+        ),
+        (Rules(shares={"gender": 0}), LABELS, []),
+        (
+            Rules(shares={"gender": 0.1}),
+            [0, 1, 1, 0, 1, 1],
+            [
+                "Cluster 0 has 0 of gender 'boy' among 2 nodes: expected 1 to 2.",
+                "Cluster 0 has 2 of gender 'girl' among 2 nodes: expected 0 to 1.",
+            ],
+        ),
+    ],
+)
+def test_each_rule_by_eye(rules, labels, expected):
+    groups = {"gender": GENDER, "needs": NEEDS}
+    assert rules.check(path_graph(), labels, groups) == expected
+
+
+def test_an_empty_cluster_counts_where_it_is_asked_for():
+    rules = Rules(sizes=(1, 4), at_least={"gender": {"boy": 1}})
+    groups = {"gender": GENDER}
+    assert rules.check(path_graph(), LABELS, groups) == []
+    assert rules.check(path_graph(), LABELS, groups, n_clusters=3) == [
+        "Cluster 2 has 0 nodes: expected 1 to 4 nodes.",
+        "Cluster 2 has 0 of gender 'boy': expected at least 1.",
+    ]
+
+
+def test_violations_come_with_their_rule():
+    rules = Rules(apart=[("Ada", "Ben"), ("Cem", "Dora"), ("Eli", "Finn")])
+    found = violations(rules.items, path_graph(), LABELS)
+    assert [rule.describe() for rule, _ in found] == ["Ada and Ben apart", "Eli and Finn apart"]
+
+
+def test_nodes_by_position_and_names_from_files():
+    triangle = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    rules = Rules(apart=[("0", 2)], fixed={1.0: 1})
+    assert rules.check(triangle, [0, 0, 0]) == [
+        "0 and 2 are to be apart, and both are in cluster 0.",
+        "1.0 is to be in cluster 1, and is in cluster 0.",
+    ]
+
+
+def frames():
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    columns = {"gender": GENDER.tolist(), "needs": NEEDS.tolist()}
+    shuffled = pd.DataFrame(columns, index=NAMES).iloc[[3, 1, 5, 0, 2, 4]]
+    by_name = {name: dict(zip(NAMES.tolist(), values, strict=True)) for name, values in columns.items()}
+    return {
+        "dict": columns,
+        "dict of dicts": by_name,
+        "pandas": pd.DataFrame(columns),
+        "pandas by name": shuffled,
+        "polars": pl.DataFrame(columns),
+        "polars lazy": pl.LazyFrame(columns),
+        "pyarrow": pa.table(columns),
+    }
+
+
+@pytest.mark.parametrize("kind", frames())
+def test_several_attributes_from_anything(kind):
+    rules = Rules(at_least={"gender": {"girl": 1}}, at_most={"needs": {"yes": 0}})
+    assert rules.check(path_graph(), LABELS, frames()[kind]) == [
+        "Cluster 0 has 1 of needs 'yes': expected at most 0.",
+        "Cluster 1 has 1 of needs 'yes': expected at most 0.",
+    ]
+
+
+def test_the_attribute_of_the_graph_or_a_single_column():
+    import pandas as pd
+
+    rules = Rules(not_alone={"gender": 2})
+    expected = rules.check(path_graph(), LABELS, {"gender": GENDER})
+    assert len(expected) == 2
+    assert rules.check(path_graph(sensitive_features=GENDER, attribute="gender"), LABELS) == expected
+    assert rules.check(path_graph(sensitive_features=GENDER), LABELS) == expected
+    assert rules.check(path_graph(), LABELS, GENDER) == expected
+    assert rules.check(path_graph(), LABELS, pd.Series(GENDER, name="gender")) == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "groups", "message"),
+    [
+        (
+            Rules(apart=[("Ada", "ben")]),
+            None,
+            r"name 'ben', which is not a node of the graph \(did you mean 'Ben'\?\)",
+        ),
+        (
+            Rules(fixed={"Zacharias": 0}),
+            None,
+            "name 'Zacharias', which is not a node of the graph: expected a name such",
+        ),
+        (
+            Rules(not_alone={"gneder": 2}),
+            {"gender": GENDER},
+            r"'gneder' \(did you mean 'gender'\?\), and there is 'gender'",
+        ),
+        (Rules(not_alone={"gender": 2}), None, "attribute 'gender', and no attribute has a name"),
+        (
+            Rules(at_least={"gender": {"Girl": 1}}),
+            {"gender": GENDER},
+            r"no node has \(did you mean 'girl'\?\).*'boy', 'girl'",
+        ),
+        (
+            Rules(not_alone={"gender": 2, "needs": 2}),
+            GENDER,
+            "attribute 'needs', and no attribute has a name",
+        ),
+    ],
+)
+def test_unknown_things_are_named(rules, groups, message):
+    with pytest.raises(ParameterError, match=message):
+        rules.check(path_graph(), LABELS, groups)
+
+
+def test_groups_and_labels_that_do_not_fit():
+    rules = Rules(not_alone={"gender": 2})
+    with pytest.raises(GroupsError, match="2 groups for 6 nodes"):
+        rules.check(path_graph(), LABELS, {"gender": ["girl", "boy"]})
+    with pytest.raises(GroupsError, match="is missing for 1 of 6 nodes, first 'Ben'"):
+        rules.check(path_graph(), LABELS, {"gender": ["girl", None, "boy", "boy", "boy", "girl"]})
+    with pytest.raises(GroupsError, match="must be a dict of columns"):
+        rules.check(path_graph(), LABELS, {"Ada": "girl"})
+    with pytest.raises(ParameterError, match="There are 2 labels for 6 nodes"):
+        rules.check(path_graph(), [0, 1], {"gender": GENDER})
+    with pytest.raises(ParameterError, match="There are 5 labels for 6 nodes"):
+        rules.check(path_graph(), [0, 1, None, 1, 1, 1], {"gender": GENDER})
+
+
+def test_shares_are_exact_where_floats_are_not():
+    # In floats .2 + .1 is above .3, so that 4 of 10 nodes would pass; in tenths 3 are the most.
+    assert np.ceil((0.2 + 0.1) * 10) == 4
+    groups = np.array(["a", "b", "b", "b", "b"] * 4)
+    labels = np.repeat([0, 1], 10)
+    graph = np.zeros((20, 20))
+    graph[0, 1] = graph[1, 0] = 1
+    rules = Rules(shares={"group": 0.1})
+    assert rules.items[0].tolerance == Fraction(1, 10)
+    assert rules.check(graph, labels, {"group": groups}) == []
+    swapped = groups.copy()
+    swapped[[1, 2, 10, 15]] = ["a", "a", "b", "b"]
+    assert rules.check(graph, labels, {"group": swapped}) == [
+        "Cluster 0 has 4 of group 'a' among 10 nodes: expected 1 to 3.",
+        "Cluster 0 has 6 of group 'b' among 10 nodes: expected 7 to 9.",
+        "Cluster 1 has 0 of group 'a' among 10 nodes: expected 1 to 3.",
+        "Cluster 1 has 10 of group 'b' among 10 nodes: expected 7 to 9.",
+    ]

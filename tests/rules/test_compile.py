@@ -1,0 +1,125 @@
+"""Rules as arrays: what they hold, and that shares in small fractions are the shares that were asked for."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks._rule_instances import random_instance
+from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.rules import Rules, compile_rules
+from equigraph.rules.compile import above, below
+
+RING = [[0, 1, 0, 0, 1], [1, 0, 1, 0, 0], [0, 1, 0, 1, 0], [0, 0, 1, 0, 1], [1, 0, 0, 1, 0]]
+TEAM = {"team": ["red", "blue", "red", "red", "blue"]}
+
+
+def test_nothing_is_what_every_clustering_meets():
+    compiled = compile_rules(Rules(), RING, None, 2)
+    assert compiled.unit.tolist() == [0, 1, 2, 3, 4]
+    assert compiled.fixed.tolist() == [-1] * 5
+    assert compiled.least_size.tolist() == [1, 1]
+    assert compiled.most_size.tolist() == [5, 5]
+    assert compiled.needed.tolist() == [0] * 5
+    assert compiled.apart.nnz == 0
+    assert compiled.columns == []
+    assert compiled.node_columns.shape == (5, 0)
+    assert not compiled.contradiction
+
+
+def test_every_array():
+    rules = Rules(
+        together=[(0, 2), (2, 4)],
+        apart=[(0, 1, 3)],
+        fixed={4: 1},
+        sizes=[(0, 3), (2, None)],
+        friends=3,
+        at_least={"team": {"red": 1}},
+        at_most={"team": {"blue": 2}},
+        not_alone={"team": 2},
+        shares={"team": 0.2},
+    )
+    compiled = compile_rules(rules, RING, TEAM, 2)
+    big, one, three = compiled.unit[[0, 1, 3]]
+    assert compiled.unit[[2, 4]].tolist() == [big, big]
+    assert compiled.unit_size[[big, one, three]].tolist() == [3, 1, 1]
+    assert compiled.fixed[[big, one, three]].tolist() == [1, -1, -1]
+    assert np.array_equal(compiled.apart.toarray(), 1 - np.eye(3))
+    assert compiled.least_size.tolist() == [1, 2]
+    assert compiled.most_size.tolist() == [3, 5]
+    assert compiled.needed.tolist() == [2] * 5  # three are asked for, and everybody has two
+    assert compiled.columns == [("team", "blue"), ("team", "red")]
+    assert compiled.node_columns[:, 0].tolist() == [1, 0, 1, 1, 0]
+    assert compiled.counts[[big, one, three]].toarray().tolist() == [[1, 2], [1, 0], [0, 1]]
+    assert compiled.least_count.tolist() == [[0, 1], [0, 1]]
+    assert compiled.most_count.tolist() == [[2, 5], [2, 5]]
+    assert compiled.not_alone.tolist() == [2, 2]
+    assert compiled.share_low.tolist() == [[1, 5], [2, 5]]
+    assert compiled.share_high.tolist() == [[3, 5], [4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("rules", "contradiction"),
+    [
+        (Rules(together=[(0, 1)], apart=[(0, 1)]), True),
+        (Rules(together=[(0, 1)], fixed={0: 0, 1: 1}), True),
+        (Rules(together=[(0, 1)], fixed={0: 1, 1: 1}, apart=[(0, 2)]), False),
+    ],
+)
+def test_contradictions_of_single_units_are_told(rules, contradiction):
+    assert compile_rules(rules, RING, None, 2).contradiction is contradiction
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (Rules(fixed={0: 2}), r"fixed\[0\] is cluster 2, and there are 2 clusters: expected 0 to 1"),
+        (Rules(sizes=[(1, 2)]), "sizes lists 1 pair, and there are 2 clusters"),
+        (Rules(apart=[(0, 9)]), "name 9, which is not a node"),
+    ],
+)
+def test_what_does_not_fit_is_refused(rules, message):
+    with pytest.raises(ParameterError, match=message):
+        compile_rules(rules, RING, None, 2)
+
+
+def test_more_clusters_than_nodes():
+    with pytest.raises(InfeasibleError, match="6 non-empty clusters cannot be made of 5 nodes"):
+        compile_rules(Rules(), RING, None, 6)
+
+
+@given(st.fractions(-2, 2), st.integers(1, 60))
+def test_small_fractions_round_alike(x, limit):
+    low, high = below(x, limit), above(x, limit)
+    assert low <= x <= high
+    assert max(low.denominator, high.denominator) <= limit
+    for size in range(1, limit + 1):
+        assert math.floor(low * size) == math.floor(x * size)
+        assert math.ceil(high * size) == math.ceil(x * size)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_arrays_count_as_loops_do(seed):
+    instance = random_instance(seed)
+    compiled = compile_rules(instance.rules, instance.graph, instance.groups, instance.n_clusters)
+    for column, (attribute, value) in enumerate(compiled.columns):
+        holders = dict.fromkeys(range(compiled.n_units), 0)
+        for node, unit in enumerate(compiled.unit.tolist()):
+            holders[unit] += instance.groups[attribute][node] == value
+        assert compiled.counts[:, [column]].toarray()[:, 0].tolist() == list(holders.values())
+    within = instance.rules.to_dict().get("shares", {})
+    for column, (attribute, value) in enumerate(compiled.columns):
+        if attribute not in within:
+            continue
+        share = Fraction(int((instance.groups[attribute] == value).sum()), compiled.n_nodes)
+        (a, b), (c, d) = compiled.share_low[column], compiled.share_high[column]
+        for size in range(1, compiled.n_nodes + 1):
+            low = math.floor((share - Fraction(str(within[attribute]))) * size)
+            high = math.ceil((share + Fraction(str(within[attribute]))) * size)
+            assert a * size // b == max(low, 0)
+            assert -(-c * size // d) == min(high, size)

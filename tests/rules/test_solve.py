@@ -1,0 +1,251 @@
+"""The solver against the oracle: what it finds keeps every rule, and what it calls impossible is."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from benchmarks._rule_instances import random_instance
+from equigraph.exceptions import ConflictError, NotFoundError, ParameterError
+from equigraph.rules import (
+    Facts,
+    Rules,
+    compile_rules,
+    feasible_labels,
+    find_conflict,
+    settle_rules,
+    solve,
+    violations,
+)
+
+SECONDS = 5.0
+
+
+def ask(instance, rules=None, **more):
+    items = instance.rules.items if rules is None else rules
+    compiled = compile_rules(items, instance.graph, instance.groups, instance.n_clusters)
+    return feasible_labels(compiled, SECONDS, **more)
+
+
+def assert_kept(instance, labels, rules=None):
+    rules = instance.rules if rules is None else rules
+    assert rules.check(instance.graph, labels, instance.groups, n_clusters=instance.n_clusters) == []
+    assert np.unique(labels).tolist() == list(range(instance.n_clusters))
+
+
+def every_labels(instance):
+    """Yield all labels without an empty cluster."""
+    for labels in product(range(instance.n_clusters), repeat=instance.graph.n_nodes):
+        if len(set(labels)) == instance.n_clusters:
+            yield np.array(labels)
+
+
+def brute_force(instance, rules=None):
+    """Return all labels that keep the rules."""
+    facts = Facts(instance.graph, instance.groups)
+    items = instance.rules.items if rules is None else rules
+    return [labels for labels in every_labels(instance) if not violations(items, facts, labels)]
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_instances(block):
+    unknown = 0
+    for seed in range(8 * block, 8 * block + 8):
+        instance = random_instance(seed)
+        answer = ask(instance)
+        unknown += answer.status == "not found"
+        if answer.labels is not None:
+            assert_kept(instance, answer.labels)
+    assert unknown <= 1
+
+
+def small(seed):
+    return random_instance(seed, nodes=(6, 7), clusters=(2, 3))
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_feasibility_agrees_with_brute_force(block):
+    outcomes = set()
+    for seed in range(1000 + 10 * block, 1010 + 10 * block):
+        instance = small(seed)
+        answer, all_labels = ask(instance), brute_force(instance)
+        assert answer.status == ("found" if all_labels else "impossible"), seed
+        start = np.random.default_rng(seed).integers(instance.n_clusters, size=instance.graph.n_nodes)
+        nearest = ask(instance, start=start)
+        assert nearest.status == answer.status
+        outcomes.add(answer.status)
+        if all_labels:
+            assert_kept(instance, answer.labels)
+            assert_kept(instance, nearest.labels)
+            fewest = min(np.count_nonzero(labels != start) for labels in all_labels)
+            assert nearest.fewest
+            assert np.count_nonzero(nearest.labels != start) == fewest
+    assert outcomes == {"found", "impossible"}
+
+
+def test_conflicts_are_irreducible_and_relaxing_keeps_what_comes_first():
+    lengths = []
+    for seed in range(5, 40):
+        instance = random_instance(seed, nodes=(20, 40), clusters=(2, 4), busy=2)
+        if ask(instance).status != "impossible":
+            continue
+        graph, groups, rules, k = instance
+        conflict = find_conflict(rules, graph, groups, n_clusters=k, time_limit=SECONDS)
+        lengths.append(len(conflict.rules))
+        assert conflict.irreducible
+        assert ask(instance, conflict.rules).status == "impossible"
+        for rule in conflict.rules:
+            rest = [other for other in conflict.rules if other is not rule]
+            labels = ask(instance, rest).labels
+            assert_kept(instance, labels, Rules.of(rest))
+        settled = settle_rules(rules, graph, groups, n_clusters=k, on_conflict="relax", time_limit=SECONDS)
+        assert_kept(instance, settled.labels, settled.rules)
+        for place, rule in enumerate(rules.items):
+            before = [other for other in rules.items[:place] if other in settled.rules.items]
+            assert (rule in settled.given_up) == (ask(instance, [*before, rule]).status == "impossible")
+    assert len(lengths) >= 10
+    assert sum(length >= 3 for length in lengths) >= 5
+
+
+TRIANGLE = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+
+def test_the_conflict_is_said_in_words():
+    graph = np.ones((6, 6)) - np.eye(6)
+    rules = Rules(sizes=(1, 4), together=[(0, 1), (1, 2), (3, 4)], friends=1, apart=[(3, 5), (0, 2)])
+    with pytest.raises(ConflictError) as caught:
+        settle_rules(rules, graph, n_clusters=2)
+    assert str(caught.value) == (
+        "These rules cannot all be kept in 2 clusters: 0 and 1 together, 1 and 2 together, 0 and 2 apart."
+    )
+    assert [rule.keyword for rule in caught.value.rules] == ["together", "together", "apart"]
+    settled = settle_rules(rules, graph, n_clusters=2, on_conflict="relax")
+    assert settled.describe() == "Given up: 0 and 2 apart."
+    assert settled.rules.to_dict()["apart"] == [(3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (Rules(apart=[(0, 1, 2)]), "0, 1 and 2 apart"),
+        (Rules(sizes=(2, None)), "every cluster of at least 2 nodes"),
+        (Rules(sizes=(None, 1)), "every cluster of at most 1 node"),
+        (Rules(together=[(0, 1), (1, 2)]), "0 and 1 together, 1 and 2 together"),
+        (Rules(friends=1), "everybody with at least 1 of the nodes linked to them"),
+        (Rules(not_alone={"team": 2}), "of each team none or at least 2 in a cluster"),
+        (Rules(at_least={"team": {"red": 1}}), "at least 1 of team 'red' in every cluster"),
+        (Rules(at_most={"team": {"blue": 0}}), "at most 0 of team 'blue' in every cluster"),
+    ],
+)
+def test_a_single_rule_can_be_impossible(rules, words):
+    groups = {"team": ["red", "blue", "blue"]}
+    conflict = find_conflict(rules, TRIANGLE, groups, n_clusters=2)
+    assert conflict.irreducible
+    assert conflict.describe() == words
+    settled = settle_rules(rules, TRIANGLE, groups, n_clusters=2, on_conflict="relax")
+    assert len(settled.given_up) == 1
+    assert np.unique(settled.labels).tolist() == [0, 1]
+
+
+def test_no_conflict_where_there_is_none():
+    assert find_conflict(Rules(apart=[(0, 1)]), TRIANGLE, n_clusters=2) is None
+    settled = settle_rules(Rules(apart=[(0, 1)]), TRIANGLE, n_clusters=2)
+    assert settled.describe() == "Every rule is kept."
+    assert settled.labels[0] != settled.labels[1]
+
+
+def test_repair_moves_no_more_than_it_must():
+    graph = np.ones((12, 12)) - np.eye(12)
+    start = np.repeat([0, 1, 2], 4)
+    rules = Rules(sizes=(4, 4), apart=[(0, 1)], fixed={5: 2})
+    settled = settle_rules(rules, graph, n_clusters=3, start=start)
+    assert rules.check(graph, settled.labels) == []
+    assert settled.fewest
+    assert (
+        np.count_nonzero(settled.labels != start) == 3
+    )  # one out of 0 into 1, 5 into 2, and one of 2 into 0
+
+
+def test_clusters_keep_the_numbers_that_rules_name():
+    graph = np.ones((9, 9)) - np.eye(9)
+    rules = Rules(fixed={0: 2}, sizes=[(1, 1), (3, 3), (5, 5)])
+    labels = settle_rules(rules, graph, n_clusters=3).labels
+    assert np.bincount(labels).tolist() == [1, 3, 5]
+    assert labels[0] == 2
+
+
+def test_the_same_question_has_the_same_answer():
+    instance = random_instance(5)
+    assert np.array_equal(ask(instance).labels, ask(instance).labels)
+
+
+def test_a_hint_leads_there():
+    instance = random_instance(5)
+    labels = ask(instance).labels
+    again = ask(instance, hint=labels)
+    assert again.status == "found"
+    assert_kept(instance, again.labels)
+    with pytest.raises(ParameterError, match="hint must be one whole number in 0 to"):
+        ask(instance, hint=labels + instance.n_clusters)
+    with pytest.raises(ParameterError, match="start must be one whole number"):
+        ask(instance, start=labels[1:])
+
+
+def test_too_little_time_is_not_impossible():
+    instance = random_instance(119)  # takes seconds
+    compiled = compile_rules(instance.rules, instance.graph, instance.groups, instance.n_clusters)
+    answer = feasible_labels(compiled, 0.02)
+    assert answer.status == "not found"
+    assert "time" in answer.reason
+    with pytest.raises(NotFoundError, match=r"No labels that keep the rules were found: .*not known"):
+        settle_rules(
+            instance.rules,
+            instance.graph,
+            instance.groups,
+            n_clusters=instance.n_clusters,
+            time_limit=0.02,
+            on_conflict="relax",
+        )
+
+
+def test_too_large_is_not_impossible(monkeypatch):
+    instance = random_instance(119)
+    monkeypatch.setattr(solve, "MAX_ENTRIES", 1000)
+    answer = ask(instance)
+    assert answer.status == "not found"
+    assert "the solver is asked up to 1,000" in answer.reason
+
+
+def test_many_nodes_are_few_kinds_of_nodes():
+    rng = np.random.default_rng(0)
+    n, k = 20_000, 8
+    ends = np.arange(n)
+    half = sparse.coo_array((np.ones(n - 1), (ends[:-1], ends[1:])), shape=(n, n))
+    graph = (half + half.T).tocsr()
+    groups = {"gender": rng.choice(["girl", "boy"], n), "needs": rng.choice(["yes", "no"], n, p=[0.1, 0.9])}
+    people = rng.permutation(n).tolist()
+    rules = Rules(
+        together=[tuple(people[2 * i : 2 * i + 2]) for i in range(100)],
+        apart=[tuple(people[500 + 2 * i : 502 + 2 * i]) for i in range(100)],
+        sizes=(n // k, n // k),
+        shares={"gender": 0.001, "needs": 0.001},
+    )
+    answer = feasible_labels(compile_rules(rules, graph, groups, k), SECONDS)
+    assert answer.status == "found"
+    assert rules.check(graph, answer.labels, groups, n_clusters=k) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1"),
+        ({"n_clusters": 2, "time_limit": 0}, "time_limit must be a finite number in"),
+        ({"n_clusters": 2, "on_conflict": "drop"}, "on_conflict must be one of 'error', 'relax'; got 'drop'"),
+    ],
+)
+def test_wrong_parameters(options, message):
+    with pytest.raises(ParameterError, match=message):
+        settle_rules(Rules(), TRIANGLE, **options)
