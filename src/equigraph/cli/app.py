@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -23,6 +24,8 @@ _COMMANDS = ("demo", "cluster", "tradeoff", "refine", "compare", "report", "repr
 class App(click.Group):
     """Commands by name, each in the module of its name."""
 
+    started: float | None = None
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the help."""
         return list(_COMMANDS)
@@ -38,6 +41,7 @@ class App(click.Group):
         """Run, and end the process with a sentence and an exit code."""
         if not extra.get("standalone_mode", True):
             return super().main(args, *rest, **extra)
+        self.started = time.monotonic()
         arguments = list(sys.argv[1:] if args is None else args)
         try:
             code = super().main(arguments, *rest, **{**extra, "standalone_mode": False, "obj": arguments})

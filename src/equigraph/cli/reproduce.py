@@ -45,8 +45,8 @@ def command(experiment: str, **options: Any) -> None:
     """
     from pathlib import Path
 
-    from equigraph.cli.output import check_folder
     from equigraph.execution.threads import available_cores
+    from equigraph.folders import OutputFolder
     from equigraph.reproduction.cells import Settings
     from equigraph.reproduction.experiments import get_experiments
     from equigraph.reproduction.run import reproduce
@@ -54,9 +54,8 @@ def command(experiment: str, **options: Any) -> None:
     experiments = get_experiments(experiment)
     settings = Settings(quick=options["quick"], seed=options["seed"])
     folder = options["output"] or ("reproduction-quick" if settings.quick else "reproduction")
-    check_folder(folder)
     try:
-        with _progress(quiet=options["quiet"]) as watch:
+        with OutputFolder(folder, patience=0), _progress(quiet=options["quiet"]) as watch:
             report = reproduce(
                 experiments,
                 Path(folder),
