@@ -102,6 +102,23 @@ def hold(handle: int) -> bool:
     return True
 
 
+def is_held(path: Path) -> bool:
+    """Return whether a process holds a file; asking takes a moment in which nobody else can."""
+    if fcntl is None:
+        return False
+    try:
+        handle = os.open(path, os.O_RDONLY | _NO_LINKS)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def can_lock(folder: Path) -> bool:
     """Return whether files in a folder can be locked at all; on Windows and some network drives they cannot."""
     with tempfile.TemporaryFile(dir=folder) as other:

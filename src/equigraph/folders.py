@@ -23,6 +23,7 @@ from equigraph.files import (
     can_lock,
     hold,
     is_at,
+    is_held,
     naming_the_path,
     open_for_lock,
     private_folder,
@@ -48,7 +49,7 @@ class OutputFolder:
     folder : path-like
         The target, which may be new.
     patience : float
-        Seconds to wait for another writer to finish.
+        Seconds to wait for another writer to finish; a moment at least, for those who only look.
 
     Examples
     --------
@@ -164,7 +165,7 @@ class OutputFolder:
             write_manifest(self.path, kept)
 
     def _lock(self) -> int:
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + max(self._patience, 0.2)
         while True:
             self.path.mkdir(parents=True, exist_ok=True)
             try:
@@ -231,7 +232,7 @@ def read_kept(folder: str | os.PathLike[str], wanted: Iterable[str] | None = Non
             return _read_once(folder, wanted)
         except InputError:
             # While somebody writes, files and manifest may be of two results; a moment later they are not.
-            busy = (folder / _LOCK).exists() and time.monotonic() < end
+            busy = is_held(folder / _LOCK) and time.monotonic() < end
             calm = 0 if busy else calm + 1
             if calm > 2:
                 raise

@@ -33,7 +33,7 @@ from equigraph.loading import (
 from equigraph.methods import get_method
 from equigraph.notebook import MAX_GROUPS, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
-from equigraph.words import count
+from equigraph.words import count, did_you_mean
 
 KIND = "clustering"
 
@@ -427,7 +427,8 @@ def cluster(
     unknown = sorted(set(parameters) - set(estimator._get_param_names()))
     if unknown:
         raise InputError(
-            f"{estimator.__name__} has no parameter {unknown[0]!r}; it takes "
+            f"{estimator.__name__} has no parameter {unknown[0]!r}"
+            f"{did_you_mean(unknown[0], estimator._get_param_names())}; it takes "
             f"{', '.join(estimator._get_param_names())}."
         )
     on_disk = isinstance(graph, BlockGraph)

@@ -14,11 +14,23 @@ import click
 from equigraph._version import __version__
 from equigraph.cli.wording import as_flags
 from equigraph.exceptions import EquigraphError, InputError
+from equigraph.words import did_you_mean, visible
 
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage.
 FAILED, BAD_INPUT = 1, 2
 
-_COMMANDS = ("demo", "cluster", "tradeoff", "refine", "compare", "report", "reproduce", "methods", "datasets")
+_COMMANDS = (
+    "demo",
+    "cluster",
+    "tradeoff",
+    "refine",
+    "compare",
+    "report",
+    "reproduce",
+    "methods",
+    "datasets",
+    "cite",
+)
 
 
 class App(click.Group):
@@ -36,6 +48,15 @@ class App(click.Group):
             return None
         # The attribute by its name: a module object has no such attribute for the type checker.
         return getattr(importlib.import_module(f"equigraph.cli.{cmd_name}"), "command")  # noqa: B009
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one resembles the name."""
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            hint = did_you_mean(args[0], _COMMANDS)
+            raise click.UsageError(f"No such command {args[0]!r}{hint}.", ctx)
+        return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end the process with a sentence and an exit code."""
@@ -69,7 +90,7 @@ def _fail(error: Exception) -> NoReturn:
         sentence = f"The system said: {error.strerror}{where}."
     else:
         sentence = f"Unexpected {type(error).__name__}: {error}; --debug shows where."
-    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    click.echo(f"Error: {visible(' '.join(sentence.split()))}", err=True)
     sys.exit(code)
 
 

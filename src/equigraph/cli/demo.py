@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, table, warnings_as_notes
+from equigraph.cli.options import Command
 from equigraph.cli.output import output_folder, run_of
 
 N_CLUSTERS = 3
@@ -23,7 +24,7 @@ METHODS: dict[str, dict[str, Any]] = {
 _PICTURES = ("methods.png", "tradeoff.png")
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.option(
     "-o",
     "--output",

@@ -12,6 +12,7 @@ import click
 
 from equigraph.cli.app import FAILED
 from equigraph.cli.console import line, note, table
+from equigraph.cli.options import Command
 
 if TYPE_CHECKING:
     from equigraph.reproduction.engine import State
@@ -21,7 +22,7 @@ _LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
 _SHOWN = 6
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=Command)
 @click.argument("experiment", metavar="EXPERIMENT")
 @click.option(
     "--quick", is_flag=True, help="Fewer runs, values and networks: about three minutes on two cores."

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from equigraph.cli.options import SectionOption
-from equigraph.words import count
+from equigraph.words import count, did_you_mean
 
 PREFIX = "dataset:"
 EMBEDDED = "classroom"
@@ -182,13 +182,29 @@ def dataset_graph(name: str, attribute: str | int | None = None) -> Any:
     from equigraph.exceptions import GroupsError
     from equigraph.graph import Graph
 
+    check_dataset(name)
     data = datasets.make_classroom() if name == EMBEDDED else datasets.load(name)
     known = [data.attribute, *(["house"] if "house" in data else [])]
     attribute = data.attribute if attribute is None else attribute
     if attribute not in known:
-        raise GroupsError(f"The data set {name} has no attribute {attribute!r}; it has {', '.join(known)}.")
+        raise GroupsError(
+            f"The data set {name} has no attribute {attribute!r}{did_you_mean(attribute, known)}; it has "
+            f"{', '.join(known)}."
+        )
     groups = data.sensitive_features if attribute == data.attribute else data[attribute]
     return Graph(data.adjacency, data.node_names, groups, str(attribute))
+
+
+def check_dataset(name: str) -> None:
+    """Refuse a name that is no data set's."""
+    from equigraph.datasets import list_datasets
+    from equigraph.exceptions import ParameterError
+
+    known = [EMBEDDED, *(info.name for info in list_datasets())]
+    if name not in known:
+        raise ParameterError(
+            f"There is no data set named {name!r}{did_you_mean(name, known)}: choose one of {', '.join(known)}."
+        )
 
 
 def describe_graph(graph: Any, edges: str) -> str:
