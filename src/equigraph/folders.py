@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -186,7 +187,7 @@ class OutputFolder:
     def _remove_made(self) -> None:
         """Remove the folders that were made for this and are empty."""
         for place in self._made:
-            with suppress(OSError):
+            with suppress(OSError, ValueError):
                 place.rmdir()
 
 
@@ -359,7 +360,13 @@ def _tidy(target: Path) -> None:
         with suppress(OSError):
             new.rmdir()  # all was moved, but for the last step
         return
-    names = set(_parse_manifest((new / MANIFEST).read_bytes(), new)["files"])
+    try:
+        names = set(_parse_manifest((new / MANIFEST).read_bytes(), new)["files"])
+    except InputError:
+        shutil.rmtree(
+            new
+        )  # the disk harmed it: nobody can read it, and nobody could write here as long as it stays
+        return
     for name in _older_files(target) - names:
         (target / name).unlink()
     for name in sorted(names & set(os.listdir(new))):

@@ -92,6 +92,20 @@ def test_d5_a_first_save_that_is_killed_is_whole_or_not_there(child: Child, tmp_
     assert set(believed) == {0, 4}
 
 
+def test_d5_a_new_result_that_the_disk_harmed_does_not_block_the_folder(
+    result: eg.ClusteringResult, tmp_path: Path
+) -> None:
+    result.save(tmp_path)
+    harmed = tmp_path / ".equigraph-new"
+    harmed.mkdir()
+    (harmed / "manifest.json").write_text('{"format": "equigraph results"')
+    with pytest.raises(InputError, match="is no JSON"):
+        eg.ClusteringResult.load(tmp_path)
+    result.save(tmp_path)
+    assert is_whole(tmp_path) == 3
+    assert left_overs(tmp_path) == []
+
+
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """Give a file system of 256 KiB; where none can be mounted, skip."""
