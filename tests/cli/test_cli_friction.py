@@ -265,12 +265,16 @@ def test_8_a_second_signal_gives_up(tmp_path: Path) -> None:
     "args",
     [
         ["cluster", ROOM, *ENDLESS],
-        ["compare", ROOM, "-k", "3", "--methods", "nmtf,sym-nmf,dmon", "--seeds", "300"],
+        ["compare", ROOM, "-k", "3", "--methods", "dfnmf,random", "--seeds", "1000"],
         ["tradeoff", ROOM, "-m", "fair-louvain", "-k", "3", "--restarts", "3000"],
     ],
 )
 def test_8_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None:
     limit = 6.0
+    short = [*COMMAND, "cluster", ROOM, "-m", "nmtf", "-k", "3", "--max-iter", "1", "--json"]
+    start = time.monotonic()
+    subprocess.run(short, capture_output=True, timeout=120, check=True)
+    overhead = time.monotonic() - start  # of the interpreter, on a machine that may be busy
     start = time.monotonic()
     answer = subprocess.run(
         [*COMMAND, *args, "--time-limit", str(limit), "--json"], capture_output=True, text=True, timeout=120
@@ -280,8 +284,7 @@ def test_8_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None
     assert "Note: stopped by the time limit of 6 s:" in answer.stderr
     told = json.loads(answer.stdout)
     assert told["stopped"] if "stopped" in told else told["status"] == "stopped"
-    # The interpreter takes a moment before and after; busy machines take longer.
-    assert limit - 1 < seconds < limit + 6
+    assert limit - 1 < seconds < limit + 2 + overhead
 
 
 def test_9_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
