@@ -16,6 +16,7 @@ from scipy import sparse
 
 from equigraph.exceptions import InputError
 from equigraph.folders import MANIFEST, Kept, parse_json
+from equigraph.graph.names import as_names
 from equigraph.groups.sums import indicator
 from equigraph.records import as_given
 
@@ -170,7 +171,7 @@ def _column(cells: list[str], kind: str | None, path: Path) -> NDArray:
         "integer": lambda: np.array([int(cell) for cell in cells], dtype=np.int64),
         "number": lambda: np.array([float(cell) for cell in cells]),
         "truth": lambda: np.array([{"True": True, "False": False}[cell] for cell in cells]),
-        "text": lambda: np.array(cells, dtype=str),
+        "text": lambda: as_names(np.array(cells, dtype=object)),
     }
     try:
         made = makers.get(kind or "", lambda: np.array(cells, dtype=object))()
@@ -178,7 +179,7 @@ def _column(cells: list[str], kind: str | None, path: Path) -> NDArray:
         raise InputError(
             f"{path} has a value that is no {kind}: expected the table that equigraph wrote."
         ) from None
-    # numpy drops what is 0 at the end of its texts, so a name of that kind stays an object.
+    # numpy drops a NUL at the end of its texts, so names with one stay objects.
     return np.array(cells, dtype=object) if kind == "text" and made.tolist() != cells else made
 
 

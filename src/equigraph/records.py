@@ -106,7 +106,7 @@ def write_csv(path: str | os.PathLike[str], columns: dict[str, NDArray], *, raw:
 
 def _cells(column: NDArray, raw: bool) -> list[Any]:
     values = column.tolist()
-    if raw or column.dtype.kind not in "OU":
+    if raw or column.dtype.kind in "iufb":
         return values
     return [harmless(value) for value in values]
 

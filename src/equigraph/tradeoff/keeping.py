@@ -117,6 +117,23 @@ class KeptCurve:
         ------
         InputError
             If it is no such folder, or a file of it is missing, damaged or changed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> curve = eg.tradeoff_curve(
+        ...     room.adjacency,
+        ...     estimator=eg.FairLouvain(n_clusters=3),
+        ...     sensitive_features=room.sensitive_features,
+        ...     fairness=[0, 1],
+        ...     random_state=0,
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     curve.save(folder)
+        ...     eg.TradeoffCurve.load(folder).fairness.tolist()
+        [0.0, 1.0]
         """
         return cls(**curve_parts(read_kept(folder, CURVE_FILES)))
 
