@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equigraph.callbacks import Callback, Callbacks, Notifier, Progress, Watched
+from equigraph.callbacks import Callbacks, Notifier, Progress, Watched
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.files import atomic_path
 from equigraph.folders import digest_of, parse_json
@@ -326,8 +326,7 @@ def _run(
         try:
             notify(method.name, 0, len(seeds))
             for step, seed in enumerate(seeds, start=1):
-                # The callbacks may stop a fit halfway; of its own stages they are not told.
-                watch = Watched(_within(notify, method.name, step - 1, len(seeds)))
+                watch = _watch(notify, method.name, step - 1, len(seeds))
                 result, peak = _fit(method, graph, n_clusters, fairness, seed, watch)
                 results.append(result)
                 peaks += [] if peak is None else [peak]
@@ -342,11 +341,13 @@ def _run(
     return replace(row, notes=_notes(caught)), stop
 
 
-def _within(notify: Notifier, name: str, done: int, total: int) -> Callback:
+def _watch(notify: Notifier, name: str, done: int, total: int) -> Watched | None:
+    """Return what lets the callbacks stop a fit halfway; of its own stages they are not told."""
+
     def tell(progress: Progress) -> bool:
         return notify(name, done, total)
 
-    return tell
+    return Watched(tell) if notify.callbacks else None
 
 
 def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
@@ -360,10 +361,12 @@ def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
 
 
 def _fit(
-    method: Method, graph: Graph, n_clusters: int, fairness: float | None, seed: int, watch: Watched
+    method: Method, graph: Graph, n_clusters: int, fairness: float | None, seed: int, watch: Watched | None
 ) -> tuple[ClusteringResult, float | None]:
     estimator = method.load()
-    wanted = {"n_clusters": n_clusters, "fairness": fairness, "random_state": seed, "callbacks": watch}
+    wanted: dict[str, Any] = {"n_clusters": n_clusters, "fairness": fairness, "random_state": seed}
+    if watch is not None:
+        wanted["callbacks"] = watch
     known = estimator._get_param_names()
     model = estimator(
         **{name: value for name, value in wanted.items() if name in known and value is not None}
@@ -373,7 +376,7 @@ def _fit(
         model.fit(graph)
         seconds = time.perf_counter() - start
     result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
-    return (replace(result, status="stopped") if watch.stopped else result), memory.mib
+    return (replace(result, status="stopped") if watch and watch.stopped else result), memory.mib
 
 
 def _row(method: Method, results: list[ClusteringResult], peaks: list[float]) -> ComparisonRow:

@@ -16,7 +16,7 @@ from equigraph.cli.wording import as_flags
 from equigraph.exceptions import EquigraphError, InputError
 from equigraph.words import did_you_mean, visible
 
-# Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage.
+# Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `stopping`.
 FAILED, BAD_INPUT = 1, 2
 
 _COMMANDS = (
@@ -109,5 +109,6 @@ def _usage_sentence(error: click.ClickException) -> str:
 def app() -> None:
     """Cluster a graph so that the clusters are cohesive and fair.
 
-    Try `equigraph demo` first. Exit codes: 0 done, 1 something failed, 2 bad input or usage.
+    Try `equigraph demo` first. Exit codes: 0 done, 1 something failed, 2 bad input or usage, 130 and 143 stopped by
+    Ctrl-C or the system, with what there was kept.
     """
