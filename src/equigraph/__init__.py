@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         spectral,
         tradeoff,
     )
+    from equigraph.citation import cite
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -63,6 +64,7 @@ _NAMES = {
     "IndividualFairSC": "equigraph.spectral",
     "ScalableFairSC": "equigraph.spectral",
     "SpectralClustering": "equigraph.spectral",
+    "cite": "equigraph.citation",
     "Comparison": "equigraph.comparison",
     "compare": "equigraph.comparison",
     "BlockGraph": "equigraph.execution.blocks",
@@ -105,6 +107,7 @@ __all__ = [
     "__version__",
     "as_graph",
     "callbacks",
+    "cite",
     "cluster",
     "community",
     "compare",
@@ -134,4 +137,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # What the module needs for itself, such as importlib, is nobody's to use.
+    return sorted(__all__)

@@ -52,6 +52,10 @@ class DatasetError(EquigraphError, OSError):
     """A data set could not be found, fetched or verified."""
 
 
+class OutputError(EquigraphError, OSError):
+    """A result could not be written, such as on a full disk."""
+
+
 class MissingDependencyError(EquigraphError, ImportError):
     """An optional package is needed and not installed."""
 
