@@ -1,0 +1,112 @@
+"""Sheets of spreadsheet programs: xlsx, xls and ods, by calamine (extra ``sheets``)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from equigraph.exceptions import ParameterError, RosterError, require
+from equigraph.roster.packages import look_into
+from equigraph.roster.sheet import Block, Sheet, cell_text, check_bounds
+
+ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def read_workbook(
+    raw: bytes, source: str, sheet: str | int | None, has_header: Callable[[Sheet], bool]
+) -> Sheet:
+    """Return one sheet of a workbook: the one that is named, or the only one that has people.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    source : str
+        What to call it in messages.
+    sheet : str, int or None
+        Its name, or its number from 1. None takes the only sheet, or the only one with a header.
+    has_header : callable
+        Whether a sheet has a header that we know.
+    """
+    book = Workbook(raw, source)
+    if sheet is not None:
+        return book.read(book.name_of(sheet))
+    filled = [one for one in map(book.read, book.visible) if one.rows]
+    if not filled:
+        raise RosterError(f"{source} has no cells: expected one row per person below a header.")
+    if len(filled) == 1:
+        return filled[0]
+    known = [one for one in filled if has_header(one)]
+    if len(known) == 1:
+        others = [one.source for one in filled if one is not known[0]]
+        note = f"Read {known[0].source}, the only sheet with a header that is known; left out: {len(others)}."
+        return Sheet(**{**vars(known[0]), "notes": (*known[0].notes, note)})
+    listed = ", ".join(repr(name) for name in book.visible[:8])
+    raise RosterError(f"{source} has {len(filled)} sheets ({listed}): say which one, sheet='...'.")
+
+
+class Workbook:
+    """A workbook that was looked into before it is opened.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    source : str
+        What to call it in messages.
+    """
+
+    def __init__(self, raw: bytes, source: str) -> None:
+        calamine = require("python_calamine", extra="sheets", purpose="Reading a spreadsheet")
+        self.source = source
+        self._broken = look_into(raw, source).broken if raw.startswith(ZIP) else {}
+        self._book = self._guarded(calamine.CalamineWorkbook.from_filelike, io.BytesIO(raw))
+        self.names: list[str] = list(self._book.sheet_names)
+        self.is_old = raw.startswith(OLE)
+        hidden = {one.name for one in self._book.sheets_metadata if not str(one.visible).endswith(".Visible")}
+        self.visible = [name for name in self.names if name not in hidden] or self.names
+
+    def name_of(self, sheet: str | int) -> str:
+        """Return the name of a sheet that is given by name, or by its number from 1."""
+        if isinstance(sheet, int) and not isinstance(sheet, bool) and 1 <= sheet <= len(self.names):
+            return self.names[sheet - 1]
+        if sheet not in self.names:
+            listed = ", ".join(repr(name) for name in self.names[:8])
+            raise ParameterError(f"sheet={sheet!r} is not in {self.source}: it has {listed}.")
+        return str(sheet)
+
+    def read(self, name: str) -> Sheet:
+        """Return the cells of a sheet."""
+        source = self.source if len(self.names) == 1 else f"{self.source}, sheet {name!r}"
+        found = self._guarded(self._book.get_sheet_by_name, name)
+        values = self._guarded(found.to_python, skip_empty_area=False)
+        merged = tuple(
+            Block(top, bottom, left, right)
+            for (top, left), (bottom, right) in found.merged_cell_ranges or ()
+            if (top, left) != (bottom, right)
+        )
+        rows = [[cell_text(value) for value in row] for row in values]
+        notes = (_OLD,) if self.is_old else ()
+        return check_bounds(Sheet(source, rows, merged, self._broken.get(name, {}), notes))
+
+    def _guarded(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        try:
+            return call(*arguments, **options)
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:
+            # A damaged file may make the compiled reader panic, which is no Exception.
+            self._refuse(error)
+
+    def _refuse(self, error: BaseException) -> NoReturn:
+        kind = type(error).__name__
+        if kind == "PasswordError" or "password" in str(error).lower() or "EncryptedPackage" in str(error):
+            raise RosterError(f"{self.source} is protected by a password: save it without one.") from error
+        raise RosterError(
+            f"{self.source} is damaged and cannot be opened: save it again as .xlsx or .csv."
+        ) from error
+
+
+_OLD = "In an .xls file a formula that failed looks like a blank cell: save it as .xlsx if it has formulas."
