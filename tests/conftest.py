@@ -17,14 +17,19 @@ OPTIONAL = (
     "matplotlib",
     "networkit",
     "networkx",
+    "odf",
+    "openpyxl",
     "pandas",
     "playwright",
     "polars",
     "pooch",
     "pyarrow",
+    "python_calamine",
     "sknetwork",
     "torch",
     "torch_geometric",
+    "xlsxwriter",
+    "xlwt",
 )
 
 

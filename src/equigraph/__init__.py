@@ -13,6 +13,7 @@ from equigraph._version import __version__
 if TYPE_CHECKING:
     from equigraph import (
         callbacks,
+        classes,
         community,
         datasets,
         exceptions,
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
         neural,
         penalties,
         plotting,
+        roster,
         spectral,
         tradeoff,
     )
+    from equigraph.classes import ClassLists, read_class_lists
     from equigraph.community import FairLouvain, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -32,11 +35,13 @@ if TYPE_CHECKING:
     from equigraph.neural import DMoN
     from equigraph.refinement import Refiner, refine_labels
     from equigraph.results import ClusteringResult, cluster
+    from equigraph.roster import Roster, read_roster
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
 
 _MODULES = (
     "callbacks",
+    "classes",
     "community",
     "datasets",
     "exceptions",
@@ -44,6 +49,7 @@ _MODULES = (
     "neural",
     "penalties",
     "plotting",
+    "roster",
     "spectral",
     "tradeoff",
 )
@@ -73,6 +79,10 @@ _NAMES = {
     "Graph": "equigraph.graph",
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
+    "ClassLists": "equigraph.classes",
+    "read_class_lists": "equigraph.classes",
+    "Roster": "equigraph.roster",
+    "read_roster": "equigraph.roster",
     "ClusteringResult": "equigraph.results",
     "cluster": "equigraph.results",
     "TradeoffCurve": "equigraph.tradeoff",
@@ -84,6 +94,7 @@ __all__ = [
     "DFNMF",
     "NMTF",
     "BlockGraph",
+    "ClassLists",
     "ClusteringResult",
     "Comparison",
     "DMoN",
@@ -97,6 +108,7 @@ __all__ = [
     "Louvain",
     "RandomClustering",
     "Refiner",
+    "Roster",
     "ScalableFairSC",
     "SpectralClustering",
     "SymNMF",
@@ -105,6 +117,7 @@ __all__ = [
     "__version__",
     "as_graph",
     "callbacks",
+    "classes",
     "cluster",
     "community",
     "compare",
@@ -115,8 +128,11 @@ __all__ = [
     "open_blocks",
     "penalties",
     "plotting",
+    "read_class_lists",
     "read_graph",
+    "read_roster",
     "refine_labels",
+    "roster",
     "spectral",
     "tradeoff",
     "tradeoff_curve",
