@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from equigraph.exceptions import ParameterError, RosterError
 from equigraph.roster.nearest import distance, nearest
@@ -102,10 +103,12 @@ def make_layout(sheet: Sheet, told: Told | None) -> Layout:
     row = _header_row(sheet, wanted)
     headers, notes = _headers(sheet, row)
     filled = [_filled(sheet, row, place) for place in range(len(headers))]
-    _check_headers(sheet, row, headers, filled)
+    if not any(headers):
+        raise RosterError(f"{sheet.source} is empty: expected one row per person below a header.")
     columns = _assign(sheet, row, headers, filled, wanted)
     if not any(column.role in NAMES for column in columns):
         raise RosterError(_no_names(sheet, row, headers))
+    _check_headers(sheet, row, headers, filled)
     if row > 0:
         notes.append(f"The header is in row {row + 1}; what stands above it is not read.")
     for column in columns:
@@ -123,7 +126,9 @@ def _wanted(told: Told) -> dict[str, list[str]]:
         near = [role for role in ROLES if key != role and distance(str(key), role, 2) <= 2]
         if near and key not in ROLES:
             raise ParameterError(f"columns has the key {key!r}: did you mean {near[0]!r}?")
-        headers = [] if value is None else [value] if isinstance(value, str) else list(value)
+        headers: list[Any] = (
+            [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+        )
         if not all(isinstance(header, str) and header for header in headers):
             raise ParameterError(f"columns[{key!r}]={value!r}: expected a header of the sheet, or several.")
         wanted[str(key)] = [tidy(header) for header in headers]
@@ -174,8 +179,6 @@ def _filled(sheet: Sheet, row: int, place: int) -> list[tuple[int, str]]:
 
 
 def _check_headers(sheet: Sheet, row: int, headers: list[str], filled: list[list[tuple[int, str]]]) -> None:
-    if not any(headers):
-        raise RosterError(f"{sheet.source} is empty: expected one row per person below a header.")
     for place, header in enumerate(headers):
         if not header and filled[place]:
             first, text = filled[place][0]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 from equigraph.roster.vocabulary import folded, without_accents
 
+_SURE = 6  # letters of which one may be wrong, so that the name is still sure; half as many and it is near
+
 
 def nearest(text: str, names: Sequence[str]) -> list[int]:
     """Return the places of the names that come nearest, all equally near, or none.
@@ -36,12 +38,27 @@ def nearest(text: str, names: Sequence[str]) -> list[int]:
     >>> [names[i] for i in nearest("Lena", names)], nearest("Xaver", names)
     (['Lena Müller', 'Lena Vogt'], [])
     """
+    if not any(map(str.isalnum, text)):
+        return []
     for alike in (_same_letters, _same_words, _part):
         test = alike(text)
         found = [place for place, name in enumerate(names) if test(name)]
         if found:
             return found
-    return _few_letters(text, names)
+    return _few_letters(text, names, min((len(text) + 3) // _SURE, 2))
+
+
+def is_sure(text: str, name: str) -> bool:
+    """Return whether a near name may be taken for what was written: Tom is near Tim, and somebody else.
+
+    Examples
+    --------
+    >>> is_sure("Tim", "Tom"), is_sure("Tom", "Tom Voß"), is_sure("Lena Voght", "Lena Vogt")
+    (False, True, True)
+    """
+    if any(alike(text)(name) for alike in (_same_letters, _same_words, _part)):
+        return True
+    return bool(_few_letters(text, [name], len(text) // _SURE))
 
 
 def _spellings(text: str) -> set[str]:
@@ -83,11 +100,10 @@ def _is_part(given: list[str], words: list[str]) -> bool:
     return True
 
 
-def _few_letters(text: str, names: Sequence[str]) -> list[int]:
+def _few_letters(text: str, names: Sequence[str], most: int) -> list[int]:
     """Return the names with the fewest letters to change; those with more words lend as many as were written."""
     written = folded(text)
     n_words = len(_words(written))
-    most = 1 if len(written) < 6 else 2
 
     def steps(name: str) -> int:
         whole = folded(name)

@@ -58,9 +58,9 @@ def look_into(raw: bytes, source: str) -> Contents:
         raise RosterError(
             f"{source} is damaged and cannot be opened ({error}): save it again as .xlsx."
         ) from error
-    except (ElementTree.ParseError, ValueError, RuntimeError) as error:
-        if isinstance(error, RosterError):
-            raise
+    except RosterError:
+        raise
+    except (ElementTree.ParseError, ValueError, LookupError, RuntimeError) as error:
         raise RosterError(f"{source} is damaged inside ({error}): save it again as .xlsx.") from error
     kind = "a Numbers document" if any(name.startswith("Index/") for name in names) else "no sheet we know"
     kind = "a binary workbook (.xlsb)" if "xl/workbook.bin" in names else kind

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from equigraph.exceptions import RosterError
 
@@ -19,6 +19,7 @@ MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 MAX_TEXT = 2_000
 
+T = TypeVar("T")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -133,31 +134,36 @@ def cell_text(value: Any) -> str:
 
 def check_bounds(sheet: Sheet) -> Sheet:
     """Return the sheet with its cells tidied, or raise RosterError if it is too large to be one of people."""
-    rows = [_tidy_row(sheet, number, row) for number, row in enumerate(sheet.rows)]
-    while rows and not rows[-1]:
-        rows.pop()
-    if len(rows) > MAX_ROWS:
-        raise RosterError(f"{sheet.source} has {len(rows):,} rows: expected at most {MAX_ROWS:,}.")
-    width = max(map(len, rows), default=0)
+    kept = [_without_end(row, str.isspace) for row in sheet.rows]
+    kept = _without_end(kept, lambda row: False)
+    if len(kept) > MAX_ROWS:
+        raise RosterError(f"{sheet.source} has {len(kept):,} rows: expected at most {MAX_ROWS:,}.")
+    width = max(map(len, kept), default=0)
     if width > MAX_COLUMNS:
         raise RosterError(
             f"{sheet.source} is used up to column {letters(width - 1)}: expected at most {MAX_COLUMNS} columns."
         )
+    rows = [_tidy_row(sheet, number, row) for number, row in enumerate(kept)]
     return Sheet(sheet.source, rows, sheet.merged, sheet.broken, sheet.notes, sheet.is_text)
 
 
+def _without_end(values: list[T], is_blank: Callable[[T], bool]) -> list[T]:
+    """Return a list without what is empty or blank at its end."""
+    end = len(values)
+    while end and (not values[end - 1] or is_blank(values[end - 1])):
+        end -= 1
+    return values[:end]
+
+
 def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
-    """Return the cells of a row without the blank ones at its end."""
+    """Return the tidied cells of a row."""
     for column, text in enumerate(row):
         if len(text) > MAX_TEXT:
             raise RosterError(
                 f"{sheet.where(number, column)}: the cell has {len(text):,} letters; "
                 f"expected at most {MAX_TEXT:,}."
             )
-    cells = [tidy_lines(text) for text in row]
-    while cells and not cells[-1]:
-        cells.pop()
-    return cells
+    return [tidy_lines(text) for text in row]
 
 
 def tidy_lines(text: str) -> str:

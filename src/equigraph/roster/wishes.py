@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from equigraph.exceptions import RosterError
 from equigraph.roster.columns import Column, Layout
-from equigraph.roster.nearest import nearest
+from equigraph.roster.nearest import is_sure, nearest
 from equigraph.roster.people import People
 from equigraph.roster.sheet import Sheet, place
 from equigraph.words import count
@@ -88,7 +88,8 @@ def _names_in(text: str, people: People) -> Iterator[str]:
         if people.find(line) is not None:
             yield line
             continue
-        yield from _comma_names([part.strip() for part in line.split(",") if part.strip()], people)
+        parts = [part.strip() for part in line.split(",")]
+        yield from _comma_names([part for part in parts if part and not _DASHES.match(part)], people)
 
 
 def _comma_names(parts: list[str], people: People) -> Iterator[str]:
@@ -124,9 +125,7 @@ def _take_near(sheet: Sheet, named: Named, people: People, unknown: list[Unknown
             "own names."
         )
     found = [(one, nearest(one.text, people.names)) for one in unknown]
-    open_ones = [
-        (one, near) for one, near in found if not accept or near in ([], [one.person]) or len(near) > 1
-    ]
+    open_ones = [(one, near) for one, near in found if not (accept and _is_plain(one, near, people))]
     if open_ones:
         raise RosterError(_sentence(sheet, people, open_ones, accept))
     for one, (other,) in found:
@@ -141,10 +140,15 @@ def _sentence(sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     are = "is" if len(found) == 1 else "are"
     hint = "correct or clear the cell"
-    if not accept and all(len(near) == 1 for _, near in found):
+    if not accept and all(_is_plain(one, near, people) for one, near in found):
         hint += ", or say accept_near=True"
     names = count(len(found), "name")
     return f"{sheet.source}: {names} {are} not on the list: {shown}{more}: {hint}."
+
+
+def _is_plain(one: Unknown, near: list[int], people: People) -> bool:
+    """Return whether only one other person can be meant."""
+    return len(near) == 1 and near[0] != one.person and is_sure(one.text, people.names[near[0]])
 
 
 def _meant(people: People, near: list[int]) -> str:
