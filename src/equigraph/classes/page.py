@@ -80,7 +80,7 @@ def _sizes(lists: ClassLists, attributes: list[str]) -> Html:
             element("th", name, scope="row"),
             element("td", len(members)),
             *(element("td", _composition(lists, number, a, values)) for a, values in counted.items()),
-            element("td", element("mark", ", ".join(alone)) if alone else "nobody"),
+            element("td", element("mark", ", ".join(alone)) if alone else "nobody", class_="names"),
         ]
         rows.append(element("tr", *cells))
     return _table(heads, rows)
@@ -134,9 +134,14 @@ def _letter_size(lists: ClassLists, members: tuple[str, ...], attributes: list[s
     heads = [NAME, *attributes]
     fixed = [max(len(row[j]) for row in (heads, *texts)) for j in range(len(heads))]
     named = [(friends_text(lists, name), elsewhere_text(lists, name)) for name in members] if friends else []
+    # A browser parts the width that is left by the longest text of each column.
+    longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]
+    share = longest[0] / sum(longest)
     for size in _LETTERS:
         letters = _WIDTH / (_WIDE * size) - sum(fixed) - 4 - _GAP * (len(fixed) + 2) / size
-        lines = sum(max(_lines(here, 0.6 * letters), _lines(there, 0.4 * letters)) for here, there in named)
+        lines = sum(
+            max(_lines(here, share * letters), _lines(there, (1 - share) * letters)) for here, there in named
+        )
         if max(lines, len(members)) * _HIGH * size + len(members) * 0.5 * size <= _HEIGHT:
             return size
     return _LETTERS[-1]

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from equigraph.classes.table import CLASS, NAME, as_was
-from equigraph.classes.workbook import NUMBER
 from equigraph.exceptions import RosterError
 from equigraph.roster import Roster
 from equigraph.roster.nearest import nearest
@@ -105,14 +104,16 @@ def _read_sheet(
     found: dict[str, tuple[str, str]],
 ) -> None:
     heads = sheet.rows[header]
-    names, classes, numbers = (_column(heads, one) for one in (NAME, CLASS, NUMBER))
+    names, classes = (_column(heads, one) for one in (NAME, CLASS))
     assert names is not None
     title = tidy(sheet.cell(0, 0)) if header > 0 else ""
     for row in range(header + 1, len(sheet.rows)):
         text = as_was(tidy(sheet.cell(row, names)))
         if not text:
-            _check_blank(sheet, row, names, numbers)
-            continue
+            if (row, names) in sheet.broken:
+                reason = sheet.broken[row, names]
+                raise RosterError(f"{sheet.where(row, names)}: {reason}, so there is no name: write it.")
+            continue  # what is left of somebody who was moved; whoever is lost is missed at the end
         name = _person(sheet, row, names, text, roster, known)
         label = as_was(tidy(sheet.cell(row, classes))) if classes is not None else title or sheet_name
         if not label:
@@ -122,20 +123,6 @@ def _read_sheet(
         if name in found:
             raise RosterError(f"{where}: {name!r} stands also in {found[name][1]}: leave one of the two.")
         found[name] = (label, where)
-
-
-def _check_blank(sheet: Sheet, row: int, names: int, numbers: int | None) -> None:
-    """Raise RosterError for a row without a name that is not blank, but for its number."""
-    if (row, names) in sheet.broken:
-        raise RosterError(
-            f"{sheet.where(row, names)}: {sheet.broken[row, names]}, so there is no name: write it."
-        )
-    filled = [text for place, text in enumerate(sheet.rows[row]) if text and place != numbers]
-    if filled:
-        raise RosterError(
-            f"{sheet.where(row, names)}: the name is blank, but the row has {tidy(filled[0])[:40]!r}: write the "
-            "name, or clear the row."
-        )
 
 
 def _person(sheet: Sheet, row: int, column: int, text: str, roster: Roster, known: dict[str, str]) -> str:
