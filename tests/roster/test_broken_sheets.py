@@ -187,6 +187,12 @@ FILES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
         {},
         r"is damaged and cannot be opened",
     ),
+    "password": (
+        "a.xlsx",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"),
+        {},
+        r"is protected by a password: save it without one",
+    ),
     "sheets of text": ("a.csv", text(), {"sheet": "Liste"}, r"is a text file, which has no sheets"),
 }
 
@@ -198,6 +204,15 @@ def test_broken_files(tmp_path: Path, case: str) -> None:
     with pytest.raises(InputError) as caught:
         eg.read_roster(tmp_path / name, **options)
     check_sentence(caught.value, pattern, name)
+
+
+def test_a_password_of_the_open_format(tmp_path: Path) -> None:
+    path = tmp_path / "a.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", b"\1\2\3")
+        archive.writestr("META-INF/manifest.xml", "<m:file-entry><m:encryption-data/></m:file-entry>")
+    with pytest.raises(InputError, match=r"a\.ods is protected by a password"):
+        eg.read_roster(path)
 
 
 @pytest.mark.parametrize(

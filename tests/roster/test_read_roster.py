@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import equigraph as eg
-from equigraph.exceptions import GroupsError, ParameterError, RosterError
+from equigraph.exceptions import GroupsError, InputError, ParameterError, RosterError
 from equigraph.roster.vocabulary import role_of
 from tests.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
 
@@ -365,3 +366,21 @@ def test_the_school_refuses_what_it_cannot_make() -> None:
         eg.datasets.make_school_roster(language="fr")
     with pytest.raises(ParameterError, match="more than the 1000"):
         eg.datasets.make_school_roster(1001)
+
+
+@pytest.mark.parametrize(
+    ("parts", "pattern"),
+    [
+        ({"people": ("Ada", "Ada")}, "The name 'Ada' occurs twice"),
+        ({"friends": (("Ada", "Kai"),)}, "friends names 'Kai', who is not one of the people"),
+        ({"apart": (("Kai", "Ben"),)}, "apart names 'Kai'"),
+        (
+            {"attributes": {"gender": ("f",)}},
+            "The attribute 'gender' has 1 value for 2 people: expected one each",
+        ),
+        ({"wishes": "all"}, "wishes='all' is unknown"),
+    ],
+)
+def test_a_roster_made_by_hand_is_checked(parts: dict[str, Any], pattern: str) -> None:
+    with pytest.raises(InputError, match=pattern):
+        eg.Roster(**{"people": ("Ada", "Ben"), **parts})

@@ -142,8 +142,8 @@ class ClassLists:
             served = sum(not self.is_friendless(name) for name in wishing)
             are, have = ("is" if kept == 1 else "are"), ("has" if served == 1 else "have")
             facts.append(
-                f"{kept} of {count_of(len(wishes), 'wish', 'wishes')} {are} kept: {served} of "
-                f"{count_of(len(wishing), 'person', 'people')} with a wish {have} a friend in class."
+                f"{kept} of {count(len(wishes), 'wish', 'wishes')} {are} kept: {served} of "
+                f"{count(len(wishing), 'person', 'people')} with a wish {have} a friend in class."
             )
         if self.rules:
             holding = sum(holds for _, holds in self.rules)
@@ -228,17 +228,6 @@ class ClassLists:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(self.members(i))}" for i, name in enumerate(self.class_names[:12]))
         return f"ClassLists({sizes}{', ...' if self.n_classes > 12 else ''})"
-
-
-def count_of(number: int, one: str, many: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> count_of(1, "person", "people"), count_of(26, "person", "people")
-    ('1 person', '26 people')
-    """
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def check_class_names(names: Any, n_classes: int | None) -> tuple[str, ...]:

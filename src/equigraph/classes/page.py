@@ -6,11 +6,12 @@ import math
 import os
 from importlib import resources
 
-from equigraph.classes.lists import ClassLists, count_of
+from equigraph.classes.lists import ClassLists
 from equigraph.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text
 from equigraph.classes.workbook import countable, no_friend
 from equigraph.files import atomic_path
 from equigraph.report.markup import Html, element, joined
+from equigraph.words import count
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _MAX_ATTRIBUTES = 4
@@ -52,8 +53,8 @@ def _overview(lists: ClassLists, attributes: list[str], shown: list[str]) -> Htm
         element("h1", lists.title),
         element(
             "p",
-            f"{count_of(len(lists.roster.people), 'person', 'people')} in "
-            f"{count_of(lists.n_classes, 'class', 'classes')}",
+            f"{count(len(lists.roster.people), 'person', 'people')} in "
+            f"{count(lists.n_classes, 'class', 'classes')}",
             class_="size",
         ),
         *(element("p", fact) for fact in lists.facts()),
@@ -110,7 +111,7 @@ def _rules(lists: ClassLists) -> Html:
 def _class(lists: ClassLists, number: int, attributes: list[str], friends: bool) -> Html:
     members = lists.members(number)
     counted = [(a, values) for a in attributes if (values := countable(lists, a))]
-    facts = [element("span", count_of(len(members), "person", "people"), class_="part")]
+    facts = [element("span", count(len(members), "person", "people"), class_="part")]
     facts += [
         element("span", f"{attribute}: ", _composition(lists, number, attribute, values))
         for attribute, values in counted

@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from equigraph.classes.lists import ClassLists, count_of
+from equigraph.classes.lists import ClassLists
 from equigraph.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text, is_active
 from equigraph.exceptions import require
 from equigraph.files import atomic_path
 from equigraph.plotting.style import shown
+from equigraph.words import count
 
 OVERVIEW = "Overview"
 NUMBER = "No."
@@ -113,8 +114,8 @@ class _Page:
 
 def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
     page.put(0, 0, lists.title, "title")
-    people = count_of(len(lists.roster.people), "person", "people")
-    page.put(1, 0, f"{people} in {count_of(lists.n_classes, 'class', 'classes')}", "muted")
+    people = count(len(lists.roster.people), "person", "people")
+    page.put(1, 0, f"{people} in {count(lists.n_classes, 'class', 'classes')}", "muted")
     row = 3
     for fact in lists.facts():
         page.put(row, 0, fact)
@@ -176,7 +177,7 @@ def _write_rules(page: _Page, lists: ClassLists, row: int) -> int:
 def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[str]) -> None:
     members = lists.members(number)
     page.put(0, 0, lists.class_names[number], "title")
-    page.put(1, 0, count_of(len(members), "person", "people"), "muted")
+    page.put(1, 0, count(len(members), "person", "people"), "muted")
     heads = [NAME, *attributes, FRIENDS, ELSEWHERE]
     rows = [_cells(lists, name, attributes) for name in members]
     widths = [_width([head, *(row[j] for row in rows)], _NARROW) for j, head in enumerate(heads)]

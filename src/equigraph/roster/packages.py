@@ -53,6 +53,7 @@ def look_into(raw: bytes, source: str) -> Contents:
             if "xl/workbook.xml" in names:
                 return _look_into_xlsx(archive, source)
             if "content.xml" in names:
+                _check_ods_is_open(archive, source)
                 return _look_into_ods(archive, source)
     except (zipfile.BadZipFile, struct.error, zlib.error, KeyError, OSError, NotImplementedError) as error:
         raise RosterError(
@@ -236,6 +237,12 @@ def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
             column += n
             element.clear()
     return contents
+
+
+def _check_ods_is_open(archive: zipfile.ZipFile, source: str) -> None:
+    manifest = "META-INF/manifest.xml"
+    if manifest in archive.namelist() and b"encryption-data" in archive.read(manifest):
+        raise RosterError(f"{source} is protected by a password: save it without one.")
 
 
 def _has_content(cell: ElementTree.Element) -> bool:

@@ -14,6 +14,7 @@ from equigraph.roster.text_files import read_text_sheet
 from equigraph.roster.vocabulary import APART, ATTRIBUTE, FIXED, FRIENDS, LISTS, TOGETHER
 from equigraph.roster.wishes import Named, read_named
 from equigraph.roster.workbooks import OLE, ZIP, read_workbook
+from equigraph.words import count
 
 _SHOWN = 5
 
@@ -204,7 +205,8 @@ def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[str]:
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
         how = "a one-sided wish counts 1, a mutual one 2" if wishes == "any" else "only mutual wishes count"
-        notes.append(f"{len(friends)} wishes, among them {mutual} mutual pairs: {how}.")
+        wished = count(len(friends), "wish", "wishes")
+        notes.append(f"{wished}, among them {count(mutual, 'mutual pair')}: {how}.")
         nobody = len(people.names) - len({one for one, _ in friends})
         if nobody:
             notes.append(f"People without a wish: {nobody}.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.attributes import Values, attach, check_options
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import object_array
@@ -78,10 +78,28 @@ class Roster:
 
     def __post_init__(self) -> None:
         check_wishes(self.wishes)
+        self._check()
         wished: dict[str, tuple[str, ...]] = {}
         for one, other in self.friends:
             wished[one] = (*wished.get(one, ()), other)
         object.__setattr__(self, "_wished", wished)
+
+    def _check(self) -> None:
+        """Raise RosterError unless everybody has a name of their own and nobody else is spoken of."""
+        known = set(self.people)
+        if len(known) < len(self.people):
+            twice = next(name for name in self.people if self.people.count(name) > 1)
+            raise RosterError(f"The name {twice!r} occurs twice in the people: expected unique names.")
+        for field_name in ("friends", "apart", "together"):
+            strangers = [name for group in getattr(self, field_name) for name in group if name not in known]
+            if strangers:
+                raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
+        for attribute, values in self.attributes.items():
+            if len(values) != len(self.people):
+                raise RosterError(
+                    f"The attribute {attribute!r} has {count(len(values), 'value')} for "
+                    f"{count(len(self.people), 'person', 'people')}: expected one each."
+                )
 
     def friends_of(self, name: str) -> tuple[str, ...]:
         """Return whom a person wishes to be with, in the order of the sheet."""
@@ -141,6 +159,6 @@ class Roster:
 
     def __repr__(self) -> str:
         mutual = sum(self.is_mutual(one, other) for one, other in self.friends) // 2
-        people = "1 person" if len(self.people) == 1 else f"{len(self.people):,} people"
-        wishes = "1 wish" if len(self.friends) == 1 else f"{len(self.friends):,} wishes"
+        people = count(len(self.people), "person", "people")
+        wishes = count(len(self.friends), "wish", "wishes")
         return f"Roster({people}, {wishes}, {count(mutual, 'mutual pair')})"

@@ -11,6 +11,8 @@ from equigraph.roster.packages import look_into
 from equigraph.roster.sheet import Block, Sheet, cell_text, check_bounds
 
 ZIP = b"PK\x03\x04"
+# The name of the part that holds an encrypted workbook, which the reader takes for a damaged one.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -61,6 +63,8 @@ class Workbook:
     def __init__(self, raw: bytes, source: str) -> None:
         calamine = require("python_calamine", extra="sheets", purpose="Reading a spreadsheet")
         self.source = source
+        if raw.startswith(OLE) and _ENCRYPTED in raw:
+            raise RosterError(f"{source} is protected by a password: save it without one.")
         self._broken = look_into(raw, source).broken if raw.startswith(ZIP) else {}
         self._book = self._guarded(calamine.CalamineWorkbook.from_filelike, io.BytesIO(raw))
         self.names: list[str] = list(self._book.sheet_names)
@@ -101,8 +105,7 @@ class Workbook:
             self._refuse(error)
 
     def _refuse(self, error: BaseException) -> NoReturn:
-        kind = type(error).__name__
-        if kind == "PasswordError" or "password" in str(error).lower() or "EncryptedPackage" in str(error):
+        if type(error).__name__ == "PasswordError":
             raise RosterError(f"{self.source} is protected by a password: save it without one.") from error
         raise RosterError(
             f"{self.source} is damaged and cannot be opened: save it again as .xlsx or .csv."
