@@ -263,6 +263,25 @@ def test_merged_cells(tmp_path: Path, merged: str, pattern: str) -> None:
     check_sentence(caught.value, pattern, "a.xlsx")
 
 
+def test_merged_cells_of_the_open_format(tmp_path: Path) -> None:
+    path = write_ods(tmp_path / "a.ods", PEOPLE)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    # The cell behind the name of the fourth person holds for the fifth too.
+    name = "Cem Öztürk</text:p></table:table-cell>".encode()
+    start = parts["content.xml"].rpartition(name)[0].rpartition(name)[0]
+    assert start.count(b"<table:table-row>") == 4
+    merged = b'<table:table-cell table:number-rows-spanned="2"'
+    rest = parts["content.xml"][len(start) + len(name) :].replace(b"<table:table-cell", merged, 1)
+    parts["content.xml"] = start + name + rest
+    with zipfile.ZipFile(path, "w") as archive:
+        for part, content in parts.items():
+            archive.writestr(part, content)
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(path)
+    check_sentence(caught.value, r"row 4, column B: cells B4:B5 are merged: part them", "a.ods")
+
+
 @pytest.mark.parametrize("cell", ["A3", "B3", "C2", "G5"])
 def test_formulas_without_a_value_are_not_blanks(tmp_path: Path, cell: str) -> None:
     path = openpyxl_sheet(lambda page: page.__setitem__(cell, "=Z9"), tmp_path / "a.xlsx")

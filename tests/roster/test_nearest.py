@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph.roster.nearest import distance, nearest
+from equigraph.roster.nearest import distances, nearest
 
 words = st.text(alphabet="abü ", max_size=8)
 
@@ -28,9 +28,9 @@ def naive(one: str, two: str) -> int:
     return steps(len(one), len(two))
 
 
-@given(words, words, st.integers(0, 4))
-def test_distance_is_its_definition(one: str, two: str, most: int) -> None:
-    assert distance(one, two, most) == min(naive(one, two), most + 1)
+@given(words, st.lists(words, max_size=8), st.integers(0, 4))
+def test_distances_are_their_definition(one: str, others: list[str], most: int) -> None:
+    assert distances(one, others, most).tolist() == [min(naive(one, two), most + 1) for two in others]
 
 
 @given(st.lists(words, max_size=6), words)

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import equigraph as eg
 from equigraph.exceptions import GroupsError, InputError, ParameterError, RosterError
 from equigraph.roster.vocabulary import role_of
 from tests.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
+
+CELLS = [
+    "",
+    " ",
+    "Ada",
+    "ada",
+    "Ben",
+    "Ben Voß",
+    "Voß, Ben",
+    "B.",
+    "-",
+    "Ada, Ben",
+    "Ada\nBen",
+    '"',
+    "=",
+    "#",
+    "x" * 250,
+    "1",
+    "\x00",
+]
 
 
 def check_people(roster: eg.Roster) -> None:
@@ -187,7 +210,11 @@ def test_columns_can_be_told(tmp_path: Path) -> None:
     assert roster.attributes == {"school": ("4a", "4b", "4a")}
     assert "Column B, 'Wer': names." in roster.notes
     assert "Column F, 'Wunsch': not used (guessed)." in roster.notes
-    fixed = eg.read_roster(path, columns={"name": "Wer", "friends": None, "fixed_class": "Klasse"})
+    fixed = eg.read_roster(path, columns={"name": "Wer", "friends": None, "fixed": "Klasse"})
+    assert (
+        fixed.fixed
+        == eg.read_roster(path, columns={"name": "Wer", "fixed class": "Klasse", "friends": ()}).fixed
+    )
     assert fixed.fixed == {"Ada": "4a", "Ben": "4b", "Cem": "4a"}
     assert fixed.friends == ()
 
@@ -384,3 +411,19 @@ def test_the_school_refuses_what_it_cannot_make() -> None:
 def test_a_roster_made_by_hand_is_checked(parts: dict[str, Any], pattern: str) -> None:
     with pytest.raises(InputError, match=pattern):
         eg.Roster(**{"people": ("Ada", "Ben"), **parts})
+
+
+@given(st.lists(st.lists(st.sampled_from(CELLS), max_size=5), max_size=6), st.sampled_from([";", ",", "\t"]))
+@settings(max_examples=150, deadline=None)
+def test_any_cells_give_people_or_one_sentence(rows: list[list[str]], separator: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_csv(
+            Path(folder) / "a.csv", [["Name", "Friend", "Apart", "Bus"], *rows], separator=separator
+        )
+        try:
+            roster = eg.read_roster(path, accept_near=True)
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+            return
+    assert roster.graph().n_nodes == len(roster.people) >= 2
+    assert all(one != other for one, other in roster.friends)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from equigraph.exceptions import ParameterError, RosterError
-from equigraph.roster.nearest import distance, nearest
+from equigraph.roster.nearest import distances, nearest
 from equigraph.roster.sheet import Sheet, letters, tidy
 from equigraph.roster.vocabulary import (
     ATTRIBUTE,
@@ -37,6 +37,10 @@ _MEANINGS = {
     FIXED: "the class that is fixed",
     UNUSED: "not used",
 }
+
+
+# Roles by the names that the fields of a roster have.
+_ALIASES = {"apart": "not_with", "together": "together_with", "fixed": FIXED}
 
 
 @dataclass(frozen=True)
@@ -121,17 +125,19 @@ def _wanted(told: Told) -> dict[str, list[str]]:
     """Return the headers told for each role or attribute, or raise ParameterError for what is no such thing."""
     if not isinstance(told, Mapping):
         raise ParameterError(f"columns={told!r} is no mapping: expected such as {{'name': 'Pupil'}}.")
-    wanted = {}
+    wanted: dict[str, list[str]] = {}
     for key, value in told.items():
-        near = [role for role in ROLES if key != role and distance(str(key), role, 2) <= 2]
-        if near and key not in ROLES:
+        role = _ALIASES.get(str(key), str(key).replace(" ", "_"))
+        near = [known for known, steps in zip(ROLES, distances(role, ROLES, 2), strict=True) if steps <= 2]
+        if near and role not in ROLES:
             raise ParameterError(f"columns has the key {key!r}: did you mean {near[0]!r}?")
         headers: list[Any] = (
             [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
         )
         if not all(isinstance(header, str) and header for header in headers):
             raise ParameterError(f"columns[{key!r}]={value!r}: expected a header of the sheet, or several.")
-        wanted[str(key)] = [tidy(header) for header in headers]
+        name = role if role in ROLES else str(key)
+        wanted[name] = [*wanted.get(name, []), *map(tidy, headers)]
     return wanted
 
 

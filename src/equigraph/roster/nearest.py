@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from equigraph.roster.vocabulary import folded, without_accents
 
@@ -61,9 +65,14 @@ def is_sure(text: str, name: str) -> bool:
     return bool(_few_letters(text, [name], len(text) // _SURE))
 
 
-def _spellings(text: str) -> set[str]:
-    """Return a name as it may be written without accents: Mueller and Muller are both Müller."""
-    return {" ".join(_words(folded(text))), " ".join(_words(without_accents(text.casefold())))}
+# Every name is looked at for every name that is not on the list.
+_folded = lru_cache(maxsize=1 << 15)(folded)
+
+
+@lru_cache(maxsize=1 << 15)
+def _spellings(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the words of a name as they may be written without accents: Mueller and Muller are both Müller."""
+    return frozenset(tuple(_words(way)) for way in (_folded(text), without_accents(text.casefold())))
 
 
 def _words(text: str) -> list[str]:
@@ -76,18 +85,16 @@ def _same_letters(text: str) -> Callable[[str], bool]:
 
 
 def _same_words(text: str) -> Callable[[str], bool]:
-    given = {tuple(sorted(spelling.split())) for spelling in _spellings(text)}
-    return lambda name: any(tuple(sorted(spelling.split())) in given for spelling in _spellings(name))
+    given = {tuple(sorted(words)) for words in _spellings(text)}
+    return lambda name: any(tuple(sorted(words)) in given for words in _spellings(name))
 
 
 def _part(text: str) -> Callable[[str], bool]:
-    given = [spelling.split() for spelling in _spellings(text)]
-    return lambda name: any(
-        _is_part(words, spelling.split()) for words in given for spelling in _spellings(name)
-    )
+    given = _spellings(text)
+    return lambda name: any(_is_part(part, words) for part in given for words in _spellings(name))
 
 
-def _is_part(given: list[str], words: list[str]) -> bool:
+def _is_part(given: tuple[str, ...], words: tuple[str, ...]) -> bool:
     """Return whether the first given word is one of the words, and every further one begins a later one."""
     if not given or len(given[0]) < 2 or len(given) > len(words) or given[0] not in words:
         return False
@@ -102,38 +109,54 @@ def _is_part(given: list[str], words: list[str]) -> bool:
 
 def _few_letters(text: str, names: Sequence[str], most: int) -> list[int]:
     """Return the names with the fewest letters to change; those with more words lend as many as were written."""
-    written = folded(text)
+    written = _folded(text)
     n_words = len(_words(written))
-
-    def steps(name: str) -> int:
-        whole = folded(name)
-        return min(distance(written, other, most) for other in {whole, " ".join(whole.split()[:n_words])})
-
-    counts = [steps(name) for name in names]
-    fewest = min(counts, default=most + 1)
-    return [place for place, count in enumerate(counts) if count == fewest <= most]
+    whole = [_folded(name) for name in names]
+    parts = [" ".join(name.split()[:n_words]) for name in whole]
+    steps = np.minimum(distances(written, whole, most), distances(written, parts, most))
+    return np.flatnonzero(steps == min(steps.min(initial=most + 1), most)).tolist()
 
 
-def distance(one: str, two: str, most: int) -> int:
-    """Return how many letters are to be changed, added, left out or swapped; more than `most` is ``most + 1``.
+def distances(text: str, names: Sequence[str], most: int) -> NDArray[np.int64]:
+    """Return how many letters of each name are to be changed, added, left out or swapped to make it the text.
+
+    All names go through the table of steps at once, and only the cells near its diagonal are filled.
+
+    Parameters
+    ----------
+    text : str
+        What was written.
+    names : sequence of str
+        The names.
+    most : int
+        What is further away is ``most + 1``.
+
+    Returns
+    -------
+    ndarray of int64
+        The number of steps for each name.
 
     Examples
     --------
-    >>> distance("jonas", "jnoas", 2), distance("lena", "lenna", 2), distance("lena", "otto", 2)
-    (1, 1, 3)
+    >>> distances("jonas", ["jnoas", "jona", "otto"], 2).tolist()
+    [1, 1, 3]
     """
-    if abs(len(one) - len(two)) > most:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(two) + 1))
-    for i, letter in enumerate(one, start=1):
-        before, last, row = row, before, [i]
-        for j, other in enumerate(two, start=1):
-            steps = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == two[j - 2] and one[i - 2] == other:
-                steps = min(steps, last[j - 2] + 1)
-            row.append(steps)
-        # Swapped letters reach back to the row before.
-        if min(row) > most and min(before) >= most:
-            return most + 1
-    return min(row[-1], most + 1)
+    lengths = np.array([len(name) for name in names], dtype=np.int64)
+    near = np.flatnonzero(np.abs(lengths - len(text)) <= most)
+    result = np.full(len(names), most + 1, dtype=np.int64)
+    width = int(lengths[near].max(initial=1))
+    letters = np.array([names[place] for place in near.tolist()], dtype=f"U{width}").view(np.uint32)
+    letters = letters.reshape(near.size, width).T
+    before = row = np.minimum(np.arange(width + 1), most + 1)[:, None].repeat(near.size, axis=1)
+    for i, letter in enumerate(text, start=1):
+        new = np.full_like(row, most + 1)
+        new[0] = min(i, most + 1)
+        for j in range(max(1, i - most), min(width, i + most) + 1):
+            changed = row[j - 1] + (letters[j - 1] != ord(letter))
+            new[j] = np.minimum(np.minimum(row[j], new[j - 1]) + 1, changed)
+            if i > 1 and j > 1:
+                swapped = (letters[j - 2] == ord(letter)) & (letters[j - 1] == ord(text[i - 2]))
+                new[j] = np.where(swapped, np.minimum(new[j], before[j - 2] + 1), new[j])
+        before, row = row, new
+    result[near] = np.minimum(row[lengths[near], np.arange(near.size)], most + 1)
+    return result

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
 from equigraph.exceptions import RosterError
-from equigraph.roster.sheet import MAX_CELLS, MAX_UNPACKED, letters
+from equigraph.roster.sheet import MAX_CELLS, MAX_UNPACKED, Block, letters
 
 _MAX_PARTS = 5_000
 _MAX_SHARED = 100_000_000
@@ -35,13 +35,16 @@ class Contents:
     Attributes
     ----------
     kind : str
-        ``"xlsx"`` or ``"ods"``.
+        ``"xlsx"`` or ``"ods"``; ``"xls"`` is no archive.
     broken : dict
         By sheet: cells without a value, and why.
+    merged : dict
+        By sheet, for ods: merged cells, which its reader does not tell.
     """
 
     kind: str
     broken: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+    merged: dict[str, list[Block]] = field(default_factory=dict)
 
 
 def look_into(raw: bytes, source: str) -> Contents:
@@ -220,7 +223,7 @@ def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
     for event, tag, element in _elements(archive, "content.xml"):
         if event == "start" and tag == "table":
             sheet, row, last = _attribute(element, "name") or "", 0, 0
-            contents.broken[sheet] = {}
+            contents.broken[sheet], contents.merged[sheet] = {}, []
         elif event == "start" and tag == "table-row":
             column, repeated = 0, int(_attribute(element, "number-rows-repeated") or 1)
         elif event == "end" and tag == "table-row":
@@ -234,6 +237,11 @@ def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
                 reason = _why_blank_ods(element)
                 if reason:
                     contents.broken[sheet][row, column] = reason
+            down, right = (
+                int(_attribute(element, f"number-{one}-spanned") or 1) for one in ("rows", "columns")
+            )
+            if down * right > 1:
+                contents.merged[sheet].append(Block(row, row + down - 1, column, column + right - 1))
             column += n
             element.clear()
     return contents

@@ -18,7 +18,7 @@ ROLES = (*NAMES, *LISTS, FIXED)
 _PHRASES = {
     NAME: """name; names; full name; student; students; student name; name of student; pupil; pupils;
         pupil name; child; children; child name; person; people; participant; participants; member;
-        schueler; schuelerin; schueler in; schuelerinnen; schuelerinnen und schueler; schuelername; sus;
+        schueler; schuelerin; schueler in; schueler innen; schuelerinnen; schuelerinnen und schueler; schuelername; sus;
         kind; kinder; name des kindes; name des schuelers; name der schuelerin; name vorname; vorname name;
         name und vorname; vor und nachname; vorname nachname; nachname vorname; vorname und nachname;
         nachname und vorname; vollstaendiger name; teilnehmer; teilnehmerin; teilnehmer in; nom complet; nom
@@ -37,9 +37,10 @@ _PHRASES = {
         famille; apellido; apellidos; primer apellido; segundo apellido; cognome; achternaam; familienaam""",
     FRIENDS: """friend; friends; friend of; best friend; best friends; wish; wishes; friend wish; wants;
         wants to be with; would like to be with; likes; choice; choices; preference; preferences; preferred
-        friends; friend request; freund; freunde; freundin; freundinnen; freund in; freundschaft;
+        friends; friend request; freund; freunde; freundin; freundinnen; freund in; freund innen; freundschaft;
         freundschaften; freunde freundinnen; wunsch; wuensche; wunschkind; wunschkinder; wunschpartner;
-        wunschmitschueler; wunsch mitschueler; freundeswunsch; freundschaftswunsch; moechte mit; moechte zu;
+        wunschmitschueler; wunsch mitschueler; freundeswunsch; freundeswuensche; freundschaftswunsch;
+        freundschaftswuensche; moechte mit; moechte zu;
         moechte zusammen mit; moechte in eine klasse mit; gern mit; mit wem; ami; amis; amie; amies; ami e;
         ami e s; copain; copains; copine; copines; souhait; souhaits; voeu; voeux; avec qui; souhaite etre
         avec; veut etre avec; prefere; choix; amigo; amiga; amigos; amigas; amigo a; amistad; amistades;

@@ -124,26 +124,30 @@ def _take_near(sheet: Sheet, named: Named, people: People, unknown: list[Unknown
             f"({first.place}): look whether {first.column.header!r} is a column of people, and which column has their "
             "own names."
         )
-    found = [(one, nearest(one.text, people.names)) for one in unknown]
+    # Who is only to be shown in a message is not looked for beyond what it shows.
+    looked = unknown if accept else unknown[:_SHOWN]
+    found = [(one, nearest(one.text, people.names)) for one in looked]
     open_ones = [(one, near) for one, near in found if not (accept and _is_plain(one, near, people))]
     if open_ones:
-        raise RosterError(_sentence(sheet, people, open_ones, accept))
+        raise RosterError(_sentence(sheet, people, open_ones, accept, len(unknown) - len(looked)))
     for one, (other,) in found:
         _add(sheet, named, one.column, one.row, one.person, other, people)
         named.notes.append(f"Taken as a near name: {one.text!r} ({one.place}) for {people.names[other]!r}.")
 
 
-def _sentence(sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]]], accept: bool) -> str:
+def _sentence(
+    sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]]], accept: bool, further: int
+) -> str:
     shown = "; ".join(
         f"{one.text[:60]!r} ({one.place}), {_meant(people, near)}" for one, near in found[:_SHOWN]
     )
-    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    are = "is" if len(found) == 1 else "are"
+    n = len(found) + further
+    more = f"; and {n - _SHOWN} more" if n > _SHOWN else ""
     hint = "correct or clear the cell"
     if not accept and all(_is_plain(one, near, people) for one, near in found):
         hint += ", or say accept_near=True"
-    names = count(len(found), "name")
-    return f"{sheet.source}: {names} {are} not on the list: {shown}{more}: {hint}."
+    are = "is" if n == 1 else "are"
+    return f"{sheet.source}: {count(n, 'name')} {are} not on the list: {shown}{more}: {hint}."
 
 
 def _is_plain(one: Unknown, near: list[int], people: People) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from equigraph.exceptions import ParameterError, RosterError, require
-from equigraph.roster.packages import look_into
+from equigraph.roster.packages import Contents, look_into
 from equigraph.roster.sheet import Block, Sheet, cell_text, check_bounds
 
 ZIP = b"PK\x03\x04"
@@ -65,7 +65,7 @@ class Workbook:
         self.source = source
         if raw.startswith(OLE) and _ENCRYPTED in raw:
             raise RosterError(f"{source} is protected by a password: save it without one.")
-        self._broken = look_into(raw, source).broken if raw.startswith(ZIP) else {}
+        self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents("xls")
         self._book = self._guarded(calamine.CalamineWorkbook.from_filelike, io.BytesIO(raw))
         self.names: list[str] = list(self._book.sheet_names)
         self.is_old = raw.startswith(OLE)
@@ -91,9 +91,10 @@ class Workbook:
             for (top, left), (bottom, right) in found.merged_cell_ranges or ()
             if (top, left) != (bottom, right)
         )
+        merged += tuple(self._contents.merged.get(name, ()))
         rows = [[cell_text(value) for value in row] for row in values]
         notes = (_OLD,) if self.is_old else ()
-        return check_bounds(Sheet(source, rows, merged, self._broken.get(name, {}), notes))
+        return check_bounds(Sheet(source, rows, merged, self._contents.broken.get(name, {}), notes))
 
     def _guarded(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         try:
