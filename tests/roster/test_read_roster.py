@@ -401,6 +401,7 @@ def test_the_school_refuses_what_it_cannot_make() -> None:
         ({"people": ("Ada", "Ada")}, "The name 'Ada' occurs twice"),
         ({"friends": (("Ada", "Kai"),)}, "friends names 'Kai', who is not one of the people"),
         ({"apart": (("Kai", "Ben"),)}, "apart names 'Kai'"),
+        ({"fixed": {"Kai": "5a"}}, "fixed names 'Kai'"),
         (
             {"attributes": {"gender": ("f",)}},
             "The attribute 'gender' has 1 value for 2 people: expected one each",

@@ -84,7 +84,7 @@ def _sizes(lists: ClassLists, attributes: list[str]) -> Html:
             element("td", element("mark", ", ".join(alone)) if alone else "nobody", class_="names"),
         ]
         rows.append(element("tr", *cells))
-    return _table(heads, rows)
+    return _table(heads, rows, "Sizes of the classes")
 
 
 def _composition(lists: ClassLists, number: int, attribute: str, values: list[str]) -> Html:
@@ -105,7 +105,7 @@ def _rules(lists: ClassLists) -> Html:
         )
         for sentence, holds in sorted(lists.rules, key=lambda rule: rule[1])  # broken ones first
     ]
-    return joined([element("h2", "Rules"), _table(["Holds", "Rule"], rows)])
+    return joined([element("h2", "Rules"), _table(["Holds", "Rule"], rows, "Rules")])
 
 
 def _class(lists: ClassLists, number: int, attributes: list[str], friends: bool) -> Html:
@@ -123,7 +123,7 @@ def _class(lists: ClassLists, number: int, attributes: list[str], friends: bool)
         "section",
         element("h2", lists.class_names[number]),
         element("p", joined(facts, " · "), class_="size"),
-        _table(heads, rows),
+        _table(heads, rows, lists.class_names[number]),
         class_="class",
         style=f"--letters: {size:g}pt",
     )
@@ -178,8 +178,8 @@ def _short(text: str, tag: str, **attributes: str) -> Html:
     return element(tag, text, class_="part" if len(text) <= _SHORT else None, **attributes)
 
 
-def _table(heads: list[str], rows: list[Html]) -> Html:
+def _table(heads: list[str], rows: list[Html], label: str) -> Html:
     top = element("tr", *(element("th", head, scope="col") for head in heads))
-    return element(
-        "div", element("table", element("thead", top), element("tbody", *rows)), class_="scroll", tabindex=0
-    )
+    table = element("table", element("thead", top), element("tbody", *rows))
+    # A box that scrolls can be reached and scrolled by keyboard.
+    return element("div", table, class_="scroll", tabindex=0, role="region", aria_label=label)

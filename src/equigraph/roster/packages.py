@@ -34,15 +34,12 @@ class Contents:
 
     Attributes
     ----------
-    kind : str
-        ``"xlsx"`` or ``"ods"``; ``"xls"`` is no archive.
     broken : dict
         By sheet: cells without a value, and why.
     merged : dict
         By sheet, for ods: merged cells, which its reader does not tell.
     """
 
-    kind: str
     broken: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
     merged: dict[str, list[Block]] = field(default_factory=dict)
 
@@ -123,7 +120,7 @@ def _attribute(element: ElementTree.Element, name: str) -> str | None:
 
 
 def _look_into_xlsx(archive: zipfile.ZipFile, source: str) -> Contents:
-    contents = Contents("xlsx")
+    contents = Contents()
     longest = _longest_shared(archive)
     for sheet, part in _parts_of_sheets(archive).items():
         contents.broken[sheet] = _scan_xlsx_sheet(archive, part, f"{source}, sheet {sheet!r}", longest)
@@ -218,7 +215,7 @@ def _why_blank(cell: ElementTree.Element) -> str | None:
 
 
 def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
-    contents = Contents("ods")
+    contents = Contents()
     sheet, row, column, last, repeated = "", 0, 0, 0, 1
     for event, tag, element in _elements(archive, "content.xml"):
         if event == "start" and tag == "table":

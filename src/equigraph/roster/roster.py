@@ -94,6 +94,9 @@ class Roster:
             strangers = [name for group in getattr(self, field_name) for name in group if name not in known]
             if strangers:
                 raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
+        strangers = [name for name in self.fixed if name not in known]
+        if strangers:
+            raise RosterError(f"fixed names {strangers[0]!r}, who is not one of the people.")
         for attribute, values in self.attributes.items():
             if len(values) != len(self.people):
                 raise RosterError(

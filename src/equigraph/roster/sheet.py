@@ -19,7 +19,7 @@ MAX_ROWS = 20_000
 MAX_COLUMNS = 500
 MAX_TEXT = 2_000
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -134,8 +134,8 @@ def cell_text(value: Any) -> str:
 
 def check_bounds(sheet: Sheet) -> Sheet:
     """Return the sheet with its cells tidied, or raise RosterError if it is too large to be one of people."""
-    kept = [_without_end(row, str.isspace) for row in sheet.rows]
-    kept = _without_end(kept, lambda row: False)
+    kept = [_without_end(row, lambda text: not text.strip()) for row in sheet.rows]
+    kept = _without_end(kept, lambda row: not row)
     if len(kept) > MAX_ROWS:
         raise RosterError(f"{sheet.source} has {len(kept):,} rows: expected at most {MAX_ROWS:,}.")
     width = max(map(len, kept), default=0)
@@ -147,10 +147,10 @@ def check_bounds(sheet: Sheet) -> Sheet:
     return Sheet(sheet.source, rows, sheet.merged, sheet.broken, sheet.notes, sheet.is_text)
 
 
-def _without_end(values: list[T], is_blank: Callable[[T], bool]) -> list[T]:
-    """Return a list without what is empty or blank at its end."""
+def _without_end(values: list[_T], is_blank: Callable[[_T], bool]) -> list[_T]:
+    """Return a list without what is blank at its end."""
     end = len(values)
-    while end and (not values[end - 1] or is_blank(values[end - 1])):
+    while end and is_blank(values[end - 1]):
         end -= 1
     return values[:end]
 

@@ -65,7 +65,7 @@ class Workbook:
         self.source = source
         if raw.startswith(OLE) and _ENCRYPTED in raw:
             raise RosterError(f"{source} is protected by a password: save it without one.")
-        self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents("xls")
+        self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents()
         self._book = self._guarded(calamine.CalamineWorkbook.from_filelike, io.BytesIO(raw))
         self.names: list[str] = list(self._book.sheet_names)
         self.is_old = raw.startswith(OLE)
