@@ -16,6 +16,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import InputError, RosterError
+from equigraph.roster import reader_process
 from equigraph.roster.sheet import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from tests.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
 
@@ -192,3 +193,24 @@ def test_a_text_file_of_one_endless_line(tmp_path: Path) -> None:
     stream = io.BytesIO(csv_bytes([["Name"], ["x" * 5_000_000]]))
     path.write_bytes(stream.getvalue())
     refused(path, r"field larger|letters")
+
+
+def test_a_far_corner_of_an_old_file(tmp_path: Path) -> None:
+    path = write_xls(tmp_path / "a.xls", PEOPLE)
+    import xlwt
+
+    book = xlwt.Workbook()
+    page = book.add_sheet("Liste")
+    page.write(0, 0, "Name")
+    page.write(65535, 255, "far")
+    book.save(str(path))
+    refused(path, "is damaged and cannot be opened|has 65,536 rows")
+
+
+def test_a_reader_that_dies_or_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_xlsx(tmp_path / "a.xlsx", PEOPLE)
+    reader = tmp_path / "reader.py"
+    monkeypatch.setattr(reader_process, "__file__", str(reader))
+    for code in ("import os; os.abort()", "", "print('[')", "raise MemoryError"):
+        reader.write_text(code)
+        refused(path, "a.xlsx is damaged and cannot be opened: save it again")

@@ -291,6 +291,12 @@ def test_which_sheet_of_a_workbook(tmp_path: Path) -> None:
         with pytest.raises(RosterError, match=r"sheet 'Alt': 1 name is not .*'Zoë Krüger' \(row 2, column E"):
             eg.read_roster(both, sheet=name, columns={"friends": None})
     check_people(eg.read_roster(both, sheet=1))
+    numbers = write_xlsx(tmp_path / "c.xlsx", PEOPLE[:1], sheet="2", more={"1": PEOPLE})
+    check_people(eg.read_roster(numbers, sheet=2))
+    check_people(eg.read_roster(numbers, sheet="1"))
+    for sheet in (0, 3, True, "3"):
+        with pytest.raises(ParameterError, match=r"is not in c.xlsx: it has '2', '1'"):
+            eg.read_roster(numbers, sheet=sheet)
 
 
 def test_near_names_are_proposed_and_taken_only_if_told(tmp_path: Path) -> None:

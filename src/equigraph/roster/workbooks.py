@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import io
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from equigraph.exceptions import ParameterError, RosterError, require
+from equigraph.roster import reader_process
 from equigraph.roster.packages import Contents, look_into
 from equigraph.roster.sheet import Block, Sheet, cell_text, check_bounds
 
+_SECONDS = 60
 ZIP = b"PK\x03\x04"
 # The name of the part that holds an encrypted workbook, which the reader takes for a damaged one.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
@@ -32,7 +37,7 @@ def read_workbook(
     has_header : callable
         Whether a sheet has a header that we know.
     """
-    book = Workbook(raw, source)
+    book = Workbook(raw, source, sheet)
     if sheet is not None:
         return book.read(book.name_of(sheet))
     filled = [one for one in map(book.read, book.visible) if one.rows]
@@ -50,7 +55,7 @@ def read_workbook(
 
 
 class Workbook:
-    """A workbook that was looked into before it is opened.
+    """A workbook that was looked into before it was read, in a process of its own.
 
     Parameters
     ----------
@@ -58,19 +63,21 @@ class Workbook:
         The file.
     source : str
         What to call it in messages.
+    sheet : str, int or None
+        The only sheet to read; by default all that are not hidden.
     """
 
-    def __init__(self, raw: bytes, source: str) -> None:
-        calamine = require("python_calamine", extra="sheets", purpose="Reading a spreadsheet")
+    def __init__(self, raw: bytes, source: str, sheet: str | int | None = None) -> None:
+        require("python_calamine", extra="sheets", purpose="Reading a spreadsheet")
         self.source = source
-        if raw.startswith(OLE) and _ENCRYPTED in raw:
+        self.is_old = raw.startswith(OLE)
+        if self.is_old and _ENCRYPTED in raw:
             raise RosterError(f"{source} is protected by a password: save it without one.")
         self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents()
-        self._book = self._guarded(calamine.CalamineWorkbook.from_filelike, io.BytesIO(raw))
-        self.names: list[str] = list(self._book.sheet_names)
-        self.is_old = raw.startswith(OLE)
-        hidden = {one.name for one in self._book.sheets_metadata if not str(one.visible).endswith(".Visible")}
-        self.visible = [name for name in self.names if name not in hidden] or self.names
+        answer = _ask(raw, source, sheet)
+        self.names: list[str] = answer["names"]
+        self.visible: list[str] = answer["visible"]
+        self._sheets: dict[str, Any] = answer["sheets"]
 
     def name_of(self, sheet: str | int) -> str:
         """Return the name of a sheet that is given by name, or by its number from 1."""
@@ -84,33 +91,39 @@ class Workbook:
     def read(self, name: str) -> Sheet:
         """Return the cells of a sheet."""
         source = self.source if len(self.names) == 1 else f"{self.source}, sheet {name!r}"
-        found = self._guarded(self._book.get_sheet_by_name, name)
-        values = self._guarded(found.to_python, skip_empty_area=False)
+        found = self._sheets[name]
         merged = tuple(
             Block(top, bottom, left, right)
-            for (top, left), (bottom, right) in found.merged_cell_ranges or ()
+            for (top, left), (bottom, right) in found["merged"]
             if (top, left) != (bottom, right)
         )
         merged += tuple(self._contents.merged.get(name, ()))
-        rows = [[cell_text(value) for value in row] for row in values]
+        rows = [[cell_text(value) for value in row] for row in found["rows"]]
         notes = (_OLD,) if self.is_old else ()
         return check_bounds(Sheet(source, rows, merged, self._contents.broken.get(name, {}), notes))
 
-    def _guarded(self, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        try:
-            return call(*arguments, **options)
-        except (KeyboardInterrupt, SystemExit, MemoryError):
-            raise
-        except BaseException as error:
-            # A damaged file may make the compiled reader panic, which is no Exception.
-            self._refuse(error)
 
-    def _refuse(self, error: BaseException) -> NoReturn:
-        if type(error).__name__ == "PasswordError":
-            raise RosterError(f"{self.source} is protected by a password: save it without one.") from error
-        raise RosterError(
-            f"{self.source} is damaged and cannot be opened: save it again as .xlsx or .csv."
-        ) from error
+def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
+    """Return what the reader finds, or raise RosterError if it does not come back with anything."""
+    command = [sys.executable, "-P", reader_process.__file__, json.dumps(sheet)]
+    # It finds the package that was found here, whatever was added to the path since the start.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
+    try:
+        done = subprocess.run(
+            command, input=raw, capture_output=True, timeout=_SECONDS, env=environment, check=True
+        )
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except (subprocess.SubprocessError, OSError, ValueError) as error:
+        raise RosterError(_damaged(source)) from error
+    if answer.get("error") == "PasswordError":
+        raise RosterError(f"{source} is protected by a password: save it without one.")
+    if "error" in answer:
+        raise RosterError(_damaged(source))
+    return answer
+
+
+def _damaged(source: str) -> str:
+    return f"{source} is damaged and cannot be opened: save it again as .xlsx or .csv."
 
 
 _OLD = "In an .xls file a formula that failed looks like a blank cell: save it as .xlsx if it has formulas."
