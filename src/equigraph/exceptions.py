@@ -28,6 +28,10 @@ class GroupsError(InputError):
     """The sensitive features are not usable."""
 
 
+class RosterError(InputError):
+    """The sheet of people, or the class lists made of it, are not usable."""
+
+
 class ParameterError(InputError):
     """A parameter is out of range, or parameters contradict each other."""
 

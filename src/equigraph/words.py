@@ -11,15 +11,15 @@ from typing import Any
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the singular for one.
 
     Examples
     --------
-    >>> count(1, "node"), count(1200, "node")
-    ('1 node', '1,200 nodes')
+    >>> count(1, "node"), count(1200, "node"), count(26, "person", "people")
+    ('1 node', '1,200 nodes', '26 people')
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listed(words: Iterable[object]) -> str:
