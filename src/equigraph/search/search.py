@@ -6,6 +6,7 @@ some values of the dial and hard at others, and labels found at one often serve 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +20,7 @@ from equigraph.search.bounds import check_size_bounds, within_bounds
 from equigraph.search.coarsen import coarsen
 from equigraph.search.levels import Level, aggregate, compact, compact_pairs, first_level, scores_of
 from equigraph.search.objective import HIGHEST, Objective, make_objective
-from equigraph.search.plans import LADDER, Plan, plan_for
+from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
 from equigraph.search.pool import Pool
 from equigraph.search.steps import Steps
 
@@ -34,6 +35,8 @@ _LEAST_COARSE = 5_000
 # On a large graph: most passes of a climb on its nodes, the gain of a pass that is worth another, and the passes at a
 # value of the dial on the way up.
 _PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
+# Neighbours on the front that differ by more in the notion leave a gap that is searched.
+_GAP = 0.05
 # Settling at one target may find what another's choice is made of; each round only adds what is better.
 _MOST_ROUNDS = 5
 
@@ -173,6 +176,44 @@ class Search:
             if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
                 break
         return [self._settled(target) for target in targets]
+
+    def front(self, notify: Notifier | None = None, n_runs: int = 1) -> Pool:
+        """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
+
+        A weighted sum reaches only the convex hull of the front. Where the notion of two neighbours on it differs by
+        more than `_GAP`, the most cohesive labels at least as fair as the middle are searched for, as long as that
+        finds any.
+        """
+        self.solve([Target(value) for value in DIAL], notify=notify, n_runs=n_runs)
+        given_up: set[tuple[float, float]] = set()
+        while self.effort and self.objective.is_fair and (gap := self._widest_gap(given_up)):
+            if self._fill(*gap) is False:
+                given_up.add(gap)
+            if (notify or Notifier())("front", len(self.pool.scores), len(self.pool.scores) + 1):
+                break
+        return self.pool
+
+    def _widest_gap(self, given_up: set[tuple[float, float]]) -> tuple[float, float] | None:
+        notions = sorted(notion for _, notion in self.pool.scores)
+        gaps = [gap for gap in itertools.pairwise(notions) if gap[1] - gap[0] > _GAP and gap not in given_up]
+        return max(gaps, key=lambda gap: gap[1] - gap[0], default=None)
+
+    def _fill(self, low: float, high: float) -> bool:
+        """Search between two neighbours of the front; return whether anything was found there."""
+        target = Target(at_least=(low + high) / 2)
+        objective, rng = target.of(self.objective), self.rng(*_key(target))
+        above, below = self.pool.reaching(high), self.pool.reaching(low)
+        found = [self._towards(labels, objective, rng) for labels in (above, below)]
+        if not self.plan.n_parts:
+            self._recombine(*found, objective, rng)
+        return any(low < notion < high for _, notion in self.pool.scores)
+
+    def _towards(
+        self, labels: NDArray, objective: Objective, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        if self.plan.n_parts:
+            return self.add(self._settle(labels, objective))
+        return self._anneal(labels, objective, rng, hot=_WARM)
 
     def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
         return n_runs * (self.plan.n_starts + len(targets)) if self.effort else len(targets)
