@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GraphError, ParameterError
+from equigraph.exceptions import GraphError, ParameterError, reason
+from equigraph.graph.sparse_arrays import check_entries, check_pointers
 
 FORMAT, VERSION = "equigraph row blocks", 1
 META = "blocks.json"
@@ -194,9 +195,36 @@ def load_array(path: Path, mapped: bool) -> NDArray:
     """Read an array, or map it."""
     try:
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path} cannot be read as an array ({error}): write the blocks again.") from error
+    except (OSError, ValueError, EOFError, TypeError, MemoryError) as error:
+        raise GraphError(
+            f"{path} cannot be read as an array ({reason(error)}): write the blocks again."
+        ) from error
     return array
+
+
+def check_file(path: Path, facts: dict[str, int] | None) -> None:
+    """Raise GraphError unless a file has the length and the checksum that were stored when it was written."""
+    if facts is None or not path.is_file() or file_checksum(path) != facts["crc32"]:
+        raise GraphError(f"{path} is gone or has changed since it was written: write the blocks again.")
+
+
+def check_block(block: RowBlock, n_nodes: int, path: Path) -> None:
+    """Raise GraphError unless compiled code may walk along a block: pointers in order, columns and weights in range.
+
+    A checksum finds what was damaged; this finds what was written wrongly.
+    """
+    n_rows = block.high - block.low
+    try:
+        if block.data is not None and (block.data.ndim != 1 or block.data.dtype.kind != "f"):
+            raise GraphError(f"its weights have shape {block.data.shape} and dtype {block.data.dtype}.")
+        n_values = block.n_entries if block.data is None else block.data.size
+        if check_pointers(block.indptr, n_rows, n_values) != n_values:
+            raise GraphError(f"its pointers end before the {n_values} entries.")
+        check_entries(block.indices, n_values, n_nodes, (n_rows, n_nodes))
+        if block.data is not None and block.data.size and not (block.data.min() > 0 and block.data.max() < np.inf):
+            raise GraphError("a weight is not a positive finite number.")
+    except GraphError as error:
+        raise GraphError(f"{path}: the block is not one of a graph ({reason(error)}): write the blocks again.") from None
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
@@ -208,13 +236,27 @@ def read_meta(folder: Path) -> dict[str, Any]:
         raise GraphError(
             f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one."
         ) from None
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path} cannot be read ({error}): write the blocks again.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise GraphError(f"{path} cannot be read ({reason(error)}): write the blocks again.") from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("version") != VERSION:
         raise GraphError(f"{path} does not describe row blocks of version {VERSION}: write the blocks again.")
     if meta.pop("checksum", None) != _digest(meta):
         raise GraphError(f"{path} has changed since it was written: write the blocks again.")
+    if not _is_sound(meta):
+        raise GraphError(f"{path} contradicts itself: write the blocks again.")
     return meta
+
+
+def _is_sound(meta: dict[str, Any]) -> bool:
+    """Return whether the cuts cover the nodes, and the facts are of the kinds that are expected."""
+    try:
+        cuts, value = [int(cut) for cut in meta["cuts"]], meta["value"]
+        covers = cuts[0] == 0 and cuts[-1] == meta["n_nodes"] >= 1 and cuts == sorted(cuts)
+        named = all(Path(name).name == name and "crc32" in facts for name, facts in meta["files"].items())
+        weights = meta["dtype"] in ("float32", "float64") and (value is None or 0 < value < np.inf)
+        return bool(covers and named and weights and meta["n_entries"] >= 0 and "attribute" in meta)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        return False
 
 
 def _write_meta(folder: Path, meta: dict[str, Any]) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import require
+from equigraph.exceptions import GraphError, only_ours, require
 from equigraph.graph.edges import EdgeRows, encode_rows
+from equigraph.graph.names import text_array
 from equigraph.graph.tables import edge_columns, row_text
 from equigraph.graph.text_codes import TextCodes
 
@@ -24,7 +25,8 @@ def rows_of_table(table: Any, weight: str | int | bool | None) -> EdgeRows | Non
     Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
     of two types. The reader of all tables then decides.
     """
-    return _rows(table.schema, weight, lambda names: table.select(names).to_batches(max_chunksize=BATCH))
+    with only_ours("The table cannot be read", GraphError):
+        return _rows(table.schema, weight, lambda names: table.select(names).to_batches(max_chunksize=BATCH))
 
 
 def rows_of_parquet(path: Path, weight: str | int | bool | None) -> EdgeRows | None:
@@ -71,6 +73,8 @@ def _kind(kind: Any) -> str:
 def _complete(batches: Iterator[Any], chosen: list[str]) -> Iterator[list[Any] | None]:
     """Yield the chosen columns of every batch, or None in place of a batch in which a value is missing."""
     for batch in batches:
+        # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
+        batch.validate(full=True)
         columns = [batch.column(batch.schema.get_field_index(name)) for name in chosen]
         yield None if any(column.null_count for column in columns) else columns
 
@@ -93,7 +97,7 @@ def _from_text(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:
     (source, target), texts = codes.finish()
     if compute.any(compute.match_substring_regex(texts, "^$|\\x00")).as_py():
         return None  # numpy drops a NUL at the end of a text
-    names = texts.to_numpy(zero_copy_only=False).astype(str)
+    names = text_array(texts.to_pylist())
     return EdgeRows(source, target, np.concatenate(weights) if weights else None, names, row_text)
 
 

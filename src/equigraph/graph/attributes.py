@@ -17,7 +17,7 @@ from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph
 from equigraph.graph.matching import places_of
-from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, texts
+from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, text_array, texts
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.encode import as_column
 from equigraph.words import count
@@ -97,11 +97,11 @@ def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph
     """Choose the column of names and the column of values; a single column is taken like a Series."""
     columns = table.columns
     if len(columns) == 1 and node_column is None:
-        if attribute is not None and column_place(columns, attribute) is None:
+        if attribute is not None and column_place(columns, attribute, GroupsError) is None:
             raise GroupsError(f"The groups have no column {attribute!r}: expected {columns[0]!r}.")
         keys = _keys_of_index(table.index, table.counts_rows, graph)
         return Values(table.values[0], keys, str(columns[0]))
-    key = 0 if node_column is None else column_place(columns, node_column)
+    key = 0 if node_column is None else column_place(columns, node_column, GroupsError)
     if key is None:
         raise GroupsError(f"node_column={node_column!r} is not a column: the groups have {_listed(columns)}.")
     if attribute is None:
@@ -110,7 +110,7 @@ def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph
             raise GroupsError(f"Name the column of the groups with attribute=: there are {_listed(columns)}.")
         value: int | None = others[0]
     else:
-        value = column_place(columns, attribute)
+        value = column_place(columns, attribute, GroupsError)
     if value is None:
         raise GroupsError(f"The groups have no column {attribute!r}: there are {_listed(columns)}.")
     return Values(table.values[value], table.values[key], str(columns[value]))
@@ -284,7 +284,7 @@ def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
             return np.concatenate([names, integers])
     if names.dtype.kind == "O":
         return np.concatenate([names, added.astype(object)])
-    return np.asarray(texts(names) + new_texts, dtype=str)
+    return text_array(texts(names) + new_texts)
 
 
 def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:

@@ -13,7 +13,7 @@ from scipy import sparse
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import as_names, has_missing, object_array, sort_names, texts
+from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
 from equigraph.graph.pairs import merge_repeated, sorted_pairs
 from equigraph.graph.sparse_arrays import cast_weights, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
@@ -71,7 +71,7 @@ def encode_rows(
         place: dict[str, int] = {}
         listed = (place.setdefault(text, len(place)) for text in ids.tolist())
         codes = np.fromiter(listed, dtype=np.intp, count=ids.size)
-        names = np.asarray(list(place), dtype=str)
+        names = text_array(place)
     half = source.size
     return EdgeRows(codes[:half], codes[half:], weight, names, where)
 

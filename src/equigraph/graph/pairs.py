@@ -76,7 +76,7 @@ def merge_repeated(
     if pairs.dtype.kind != "f" or duplicates == "first":  # without weights all rows of a pair are alike
         data = pairs.data[is_start]
     elif duplicates in ("sum", "mean"):
-        data = _added(pairs.data, starts, mean=duplicates == "mean")
+        data = added(pairs.data, starts, mean=duplicates == "mean")
         if not np.isfinite(data).all():
             raise GraphError(
                 f"The weights of an edge that is listed more than once add up to more than {data.dtype} holds: "
@@ -105,7 +105,7 @@ def _starts(pairs: sparse.csr_array) -> NDArray[np.bool_]:
     return result
 
 
-def _added(weight: NDArray[Any], starts: NDArray[np.intp], *, mean: bool) -> NDArray[Any]:
+def added(weight: NDArray[Any], starts: NDArray[np.intp], *, mean: bool) -> NDArray[Any]:
     """Return the sum or mean of each pair, the same to the last bit whatever the order of the rows."""
     lengths = np.diff(starts, append=weight.size)
     several = lengths > 1
