@@ -73,11 +73,11 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def reason(error: BaseException) -> str:
-    """Return what an error of another library says, in one line and without its full stop.
+    r"""Return what an error of another library says, in one line and without its full stop.
 
     Examples
     --------
-    >>> reason(ValueError("No such thing.\\nTry again."))
+    >>> reason(ValueError("No such thing.\nTry again."))
     'No such thing'
     """
     lines = str(error).strip().splitlines()
@@ -97,7 +97,7 @@ def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
     """
     try:
         yield
-    except (EquigraphError, Warning):
+    except (EquigraphError, EquigraphWarning):
         raise
     except Exception as error:
         raise kind(f"{what}: {reason(error)}.") from error

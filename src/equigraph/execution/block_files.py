@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, reason
+from equigraph.graph.npz_files import npy_header
 from equigraph.graph.sparse_arrays import check_entries, check_pointers
 
 FORMAT, VERSION = "equigraph row blocks", 1
@@ -194,6 +196,12 @@ def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
 def load_array(path: Path, mapped: bool) -> NDArray:
     """Read an array, or map it."""
     try:
+        # numpy believes what a header says of the shape, and would map or read that much.
+        with path.open("rb") as stream:
+            shape, dtype = npy_header(stream)
+            n_bytes = stream.tell() + math.prod(shape) * dtype.itemsize
+        if n_bytes != path.stat().st_size:
+            raise ValueError(f"it declares an array of shape {shape} and dtype {dtype}")
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except (OSError, ValueError, EOFError, TypeError, MemoryError) as error:
         raise GraphError(
@@ -221,10 +229,16 @@ def check_block(block: RowBlock, n_nodes: int, path: Path) -> None:
         if check_pointers(block.indptr, n_rows, n_values) != n_values:
             raise GraphError(f"its pointers end before the {n_values} entries.")
         check_entries(block.indices, n_values, n_nodes, (n_rows, n_nodes))
-        if block.data is not None and block.data.size and not (block.data.min() > 0 and block.data.max() < np.inf):
+        if (
+            block.data is not None
+            and block.data.size
+            and not (block.data.min() > 0 and block.data.max() < np.inf)
+        ):
             raise GraphError("a weight is not a positive finite number.")
     except GraphError as error:
-        raise GraphError(f"{path}: the block is not one of a graph ({reason(error)}): write the blocks again.") from None
+        raise GraphError(
+            f"{path}: the block is not one of a graph ({reason(error)}): write the blocks again."
+        ) from None
 
 
 def read_meta(folder: Path) -> dict[str, Any]:

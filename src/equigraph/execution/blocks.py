@@ -381,7 +381,9 @@ def _stored(
     values, *ends = (load_array(path, mapped=False) for path in paths)
     if ends:
         parts = itertools.pairwise([0, *ends[0].tolist()])
-        values = text_array(values[low:high].tobytes().decode("utf-8", "surrogatepass") for low, high in parts)
+        values = text_array(
+            values[low:high].tobytes().decode("utf-8", "surrogatepass") for low, high in parts
+        )
     if values.shape != (n_nodes,):
         raise GraphError(
             f"{paths[0]} holds {values.size} values for {count(n_nodes, 'node')}: write the blocks again."
@@ -394,5 +396,7 @@ def _state(paths: Sequence[Path]) -> tuple[int, ...]:
     try:
         facts = [path.stat() for path in paths]
     except OSError as error:
-        raise GraphError(f"{error.filename} cannot be read ({reason(error)}): write the blocks again.") from error
+        raise GraphError(
+            f"{error.filename} cannot be read ({reason(error)}): write the blocks again."
+        ) from error
     return tuple(number for fact in facts for number in (fact.st_mtime_ns, fact.st_size, fact.st_ino))

@@ -65,8 +65,8 @@ def write_edge_blocks(
     folder : path
         A new or empty folder for the blocks; beside it, while they are made, lies twice as much.
     n_nodes : int, optional
-        Number of nodes; by default one more than the largest end, which may then be at most a million and 64 for every byte
-        of the files.
+        Number of nodes; by default one more than the largest end, which may then be at most a million and 64 for every
+        byte of the files.
     weight : str or False, optional
         Column of the weights, found by name as in `equigraph.read_graph`; False ignores them.
     duplicates : {"error", "sum", "max", "min", "mean"}, default="error"
@@ -373,8 +373,8 @@ def _merged(
     if not np.isfinite(least).all():
         i, j = divmod(int(pairs[np.argmax(~np.isfinite(least))]), n_nodes)
         raise GraphError(
-            f"The weights of the edge between {low + i} and {j} add up to more than float64 holds: expected smaller weights, "
-            "or duplicates='max', 'min' or 'mean'."
+            f"The weights of the edge between {low + i} and {j} add up to more than float64 holds: expected smaller "
+            "weights, or duplicates='max', 'min' or 'mean'."
         )
     keep = least > 0
     return pairs[keep], least[keep]

@@ -17,7 +17,15 @@ from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph
 from equigraph.graph.matching import places_of
-from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, text_array, texts
+from equigraph.graph.names import (
+    as_names,
+    has_missing,
+    names_from_text,
+    object_array,
+    sort_names,
+    text_array,
+    texts,
+)
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.encode import as_column
 from equigraph.words import count

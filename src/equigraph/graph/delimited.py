@@ -121,7 +121,9 @@ def read_line(stream: IO[str], path: Path, number: int) -> str:
     """Return the next line; one that is longer than any row of a graph is an error, before it is read to its end."""
     line = stream.readline(LONGEST_LINE + 1)
     if len(line) > LONGEST_LINE:
-        raise GraphError(f"{path.name}, line {number}: expected at most {LONGEST_LINE:,} characters in a line, got more.")
+        raise GraphError(
+            f"{path.name}, line {number}: expected at most {LONGEST_LINE:,} characters in a line, got more."
+        )
     return line
 
 
@@ -183,7 +185,9 @@ def _sniff(path: Path) -> str:
     with open_text(path) as stream:
         lines = (read_line(stream, path, number) for number in itertools.count(1))
         found = itertools.takewhile(bool, lines)
-        sample = list(itertools.islice((x for x in found if x.strip() and not x.startswith(COMMENTS)), _SAMPLE))
+        sample = list(
+            itertools.islice((x for x in found if x.strip() and not x.startswith(COMMENTS)), _SAMPLE)
+        )
     if not sample:
         raise GraphError(f"{path.name} is empty: expected an edge list, a matrix or groups.")
     best, most = "", 0

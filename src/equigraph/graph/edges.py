@@ -179,8 +179,8 @@ def _checked_weights(
     lost = lost_weights(given, weight)
     if lost.size:
         raise GraphError(
-            f"{where(int(lost[0]))}: the weight {given[lost[0]]:g} is zero in {dtype}, which would drop the edge: expected "
-            "a weight that the type can hold."
+            f"{where(int(lost[0]))}: the weight {given[lost[0]]:g} is zero in {dtype}, which would drop the edge: "
+            "expected a weight that the type can hold."
         )
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
@@ -203,7 +203,9 @@ def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.fl
         try:
             result[row] = np.nan if value is None else float(value)
         except OverflowError:
-            raise GraphError(f"{where(row)}: the weight is beyond float64, expected a finite number.") from None
+            raise GraphError(
+                f"{where(row)}: the weight is beyond float64, expected a finite number."
+            ) from None
         except (TypeError, ValueError):
             raise GraphError(
                 f"{where(row)}: the weight is {value!r}, expected a nonnegative number{comma_hint(str(value))} "

@@ -84,9 +84,7 @@ def read_columns(
             start = _first_record(stream, header)
             if start is None:
                 return None
-            checked = StrictBytes(
-                stream, file.delimiter, all_columns=len(kinds) == len(names), start=start
-            )
+            checked = StrictBytes(stream, file.delimiter, all_columns=len(kinds) == len(names), start=start)
             reader = csv.open_csv(
                 checked,
                 read_options=csv.ReadOptions(column_names=names, block_size=BATCH),
@@ -146,7 +144,7 @@ def _cleaned(texts: Any, delimiter: str) -> tuple[NDArray[Any], NDArray[np.int32
     if compute.all(compute.match_substring_regex(texts, "^[!-~]+$")).as_py():
         return text_array(objects.tolist()), None
     stripped = [text.strip() for text in objects]
-    if delimiter == WHITESPACE and any(len(text.split()) > 1 for text in stripped):
+    if delimiter == WHITESPACE and any(len(text.split()) != 1 for text in stripped):
         return None
     place: dict[str, int] = {}
     codes = [place.setdefault(text, len(place)) for text in stripped]

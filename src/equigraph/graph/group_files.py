@@ -21,7 +21,9 @@ from equigraph.graph.tables import Table, column_place, read_table
 # What spreadsheets, R and pandas write where there is no value.
 MISSING_TOKENS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 
-_BLANKS = " (separated by white space; put quotes around values that hold blanks, or save the file with commas)"
+_BLANKS = (
+    " (separated by white space; put quotes around values that hold blanks, or save the file with commas)"
+)
 
 
 def read_groups_file(path: Path, attribute: Any, node_column: Any, graph: Graph) -> Values:
@@ -44,7 +46,12 @@ def read_groups_file(path: Path, attribute: Any, node_column: Any, graph: Graph)
     if width == 1:
         name = attribute if attribute is not None else (first[0] if header else None)
         return Values(_typed(values[0]), None, None if name is None else str(name))
-    if not header and attribute is not None and column_place(names, attribute, GroupsError) is None and width == 2:
+    if (
+        not header
+        and attribute is not None
+        and column_place(names, attribute, GroupsError) is None
+        and width == 2
+    ):
         # Two columns without a header need no choice; the attribute is only a name for the second.
         return Values(_typed(values[1]), values[0], str(attribute))
     chosen = values_of_table(Table(names, values), attribute, node_column, graph)

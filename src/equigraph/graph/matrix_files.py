@@ -80,8 +80,8 @@ def _check_edges(file: TextFile, sample: list[Record]) -> None:
     # Two edges 1-0 and 2-1 of equal weight are like a name and a symmetric matrix, but for its diagonal.
     if may_be_matrix(numbers) and (len(rows) == 3 or not numbers.diagonal().any()):
         raise GraphError(
-            f"{file.path.name} may hold a matrix of {len(rows)} nodes or {len(rows)} weighted edges: say format='matrix' or "
-            "format='edges'."
+            f"{file.path.name} may hold a matrix of {len(rows)} nodes or {len(rows)} weighted edges: say "
+            "format='matrix' or format='edges'."
         )
 
 

@@ -11,10 +11,11 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from equigraph.exceptions import GraphError, ParameterError, only_ours, require
-from equigraph.graph.binary_files import read_mat, read_npz
 from equigraph.graph.delimited import open_text_file
 from equigraph.graph.graphml_files import read_gml, read_graphml
 from equigraph.graph.market_files import read_matrix_market
+from equigraph.graph.mat_files import read_mat
+from equigraph.graph.npz_files import read_npz
 
 SUFFIXES = {
     ".csv": "delimited",

@@ -25,8 +25,8 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
     """Return a square matrix as CSR without repetition and with sorted indices, never touching the input.
 
     Compiled conversions read and write where the arrays of a sparse matrix say, so lengths, order of the pointers and
-    range of the indices are checked first, whatever the format. Weights become floats before repeated ones are added up:
-    in their own type 200 + 100 may be 44.
+    range of the indices are checked first, whatever the format. Weights become floats before repeated ones are added
+    up: in their own type 200 + 100 may be 44.
 
     Parameters
     ----------
@@ -102,7 +102,9 @@ def _index_type(n_entries: int, n_nodes: int) -> Any:
 def _check_array(array: Any, what: str, ndim: int = 1) -> NDArray[Any]:
     array = np.asarray(array)
     if array.ndim != ndim or array.dtype.kind not in "iu":
-        raise _damaged(f"its {what} have shape {array.shape} and dtype {array.dtype}", "a list of whole numbers")
+        raise _damaged(
+            f"its {what} have shape {array.shape} and dtype {array.dtype}", "a list of whole numbers"
+        )
     return array
 
 
@@ -129,7 +131,8 @@ def check_pointers(indptr: NDArray[Any], n_rows: int, n_entries: int) -> int:
     last = int(indptr[-1])
     if indptr[0] != 0 or last > n_entries:
         raise _damaged(
-            f"its pointers (indptr) run from {indptr[0]} to {last}", f"0 to at most the {n_entries} entries there are"
+            f"its pointers (indptr) run from {indptr[0]} to {last}",
+            f"0 to at most the {n_entries} entries there are",
         )
     falls = np.flatnonzero(indptr[1:] < indptr[:-1])
     if falls.size:
@@ -176,7 +179,9 @@ def _from_bsr(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
     n = matrix.shape[0]
     blocks = np.asarray(matrix.data)
     if blocks.ndim != 3 or 0 in blocks.shape[1:] or n % blocks.shape[1] or n % blocks.shape[2]:
-        raise _damaged(f"its blocks have shape {blocks.shape}", f"blocks that divide a matrix of shape {matrix.shape}")
+        raise _damaged(
+            f"its blocks have shape {blocks.shape}", f"blocks that divide a matrix of shape {matrix.shape}"
+        )
     values, indices, indptr = _compressed(matrix, (n // blocks.shape[1], n // blocks.shape[2]))
     checked = sparse.bsr_array((as_weights(values, dtype), indices, indptr), shape=matrix.shape)
     return _own_index(checked.tocsr())
@@ -194,7 +199,8 @@ def _from_triples(rows: Any, columns: Any, values: Any, n: int, dtype: np.dtype)
     rows, columns = _check_array(rows, "row numbers"), _check_array(columns, "column numbers")
     if values.ndim != 1 or not rows.size == columns.size == values.size:
         raise _damaged(
-            f"it has {rows.size} row numbers, {columns.size} column numbers and {values.size} values", "one size"
+            f"it has {rows.size} row numbers, {columns.size} column numbers and {values.size} values",
+            "one size",
         )
     check_nodes(n, rows.nbytes + columns.nbytes + values.nbytes, "The adjacency matrix")
     for end in (rows, columns):
@@ -212,7 +218,9 @@ def _from_dia(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
     n = matrix.shape[0]
     offsets, values = _check_array(matrix.offsets, "offsets"), np.asarray(matrix.data)
     if values.ndim != 2 or values.shape[0] != offsets.size or np.unique(offsets).size != offsets.size:
-        raise _damaged(f"it has {offsets.size} offsets and diagonals of shape {values.shape}", "one for each offset")
+        raise _damaged(
+            f"it has {offsets.size} offsets and diagonals of shape {values.shape}", "one for each offset"
+        )
     check_nodes(n, values.nbytes, "The adjacency matrix")
     # Column j of a diagonal holds the entry of column j of the matrix; what lies outside is padding.
     columns = np.broadcast_to(np.arange(values.shape[1]), values.shape)

@@ -118,7 +118,6 @@ class StrictBytes(io.RawIOBase):
                 self._odd = True
             self._in_quotes ^= at.size % 2 == 1
 
-
     def _look_at_lengths(self, ends: NDArray[np.intp], size: int) -> None:
         """Note a line that may hold a field longer than the csv module takes."""
         longest = self._line + (int(ends[0]) if ends.size else size)

@@ -70,7 +70,9 @@ def read_table(X: Any) -> Table:
         columns = list(frame.columns)
         values = [_column(frame.get_column(name)) for name in columns]
     except Exception as error:  # every library of tables has errors of its own
-        raise GraphError(f"The {type(X).__name__} is not a table that can be read: {reason(error)}.") from error
+        raise GraphError(
+            f"The {type(X).__name__} is not a table that can be read: {reason(error)}."
+        ) from error
     index, counts_rows = row_labels(X)
     return Table(columns, values, index, counts_rows)
 
@@ -242,8 +244,8 @@ def _check_no_matrix(table: Table) -> None:
         return
     if may_be_matrix(np.column_stack(table.values)):
         raise GraphError(
-            "The table of three rows and columns may be a matrix or three weighted edges: name the columns source, target "
-            "and weight, or give the matrix as an array."
+            "The table of three rows and columns may be a matrix or three weighted edges: name the columns source, "
+            "target and weight, or give the matrix as an array."
         )
 
 

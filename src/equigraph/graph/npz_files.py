@@ -1,15 +1,11 @@
-"""Matrices in npz and mat files: what they declare is weighed against what they are before anything is unpacked."""
+"""Matrices in npz files: what they declare is weighed against what they are before anything is unpacked."""
 
 from __future__ import annotations
 
-import io
 import math
-import struct
 import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -17,11 +13,10 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.limits import FREE_DENSE, check_bytes, open_bytes
+from equigraph.graph.limits import FREE_DENSE, check_bytes
 
 # What the adjacency is called among other arrays, the first that is there.
 NAMES = ("A", "adjacency")
-_COMPRESSED = 15
 # Bytes of an entry of the CSR that a dense matrix becomes: an index and a weight.
 _ENTRY = 12
 
@@ -47,15 +42,24 @@ def read_npz(path: Path) -> Any:
     chosen = choose({name: (shape, dtype.kind) for name, (shape, dtype) in headers.items()}, path)
     check_bytes(_declared_bytes(*headers[chosen]), path, free=FREE_DENSE)
     with np.load(path, allow_pickle=False) as arrays:
-        return _not_too_full(arrays[chosen], path)
+        return not_too_full(arrays[chosen], path)
 
 
 def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype]:
-    """Return shape and type that an array declares; nothing else of it is read."""
     with archive.open(name) as stream:
-        version = npy.read_magic(stream)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        return npy_header(stream)
+
+
+def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    """Return shape and type that an npy file declares; nothing else of it is read."""
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    try:
         shape, _, dtype = read(stream)
+    except TokenError as error:  # the header is a text of Python
+        raise ValueError("the header is damaged") from error
+    if min(shape, default=0) < 0:
+        raise ValueError(f"an array of shape {shape}")
     return shape, dtype
 
 
@@ -63,7 +67,7 @@ def _declared_bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
     return math.prod(shape) * dtype.itemsize
 
 
-def _not_too_full(array: Any, path: Path) -> Any:
+def not_too_full(array: Any, path: Path) -> Any:
     """Return a dense array, after a look at how large it is as a sparse one; a packed file may be full of ones."""
     if isinstance(array, np.ndarray) and array.dtype.kind in "buif":
         check_bytes(_ENTRY * int(np.count_nonzero(array)), path)
@@ -87,52 +91,3 @@ def choose(arrays: Declared, path: Path) -> str:
         f"{path.name} holds {len(square)} square matrices among {found or 'no variables'}: expected one "
         "that is called A or adjacency, or only one square matrix."
     )
-
-
-def read_mat(path: Path) -> Any:
-    """Read a matrix from a MATLAB file."""
-    from scipy.io import loadmat, whosmat
-
-    with closing(_seekable(path)) as stream:
-        for n_bytes in _unpacked(stream):
-            check_bytes(n_bytes, path, free=FREE_DENSE)
-        stream.seek(0)
-        found = {name: (tuple(shape), kind) for name, shape, kind in whosmat(stream) if name[:2] != "__"}
-        kinds = {name: (shape, _letter(kind)) for name, (shape, kind) in found.items()}
-        chosen = choose(kinds, path)
-        shape, kind = found[chosen]
-        if kind != "sparse":
-            # MATLAB packs whole numbers into bytes that become float64 when they are read.
-            check_bytes(8 * math.prod(shape), path, free=FREE_DENSE)
-        stream.seek(0)
-        return _not_too_full(loadmat(stream, variable_names=[chosen])[chosen], path)
-
-
-def _letter(kind: str) -> str:
-    """Return numpy's letter for a class of MATLAB, as far as graphs are concerned."""
-    numeric = ("sparse", "double", "single", "logical")
-    return "f" if kind in numeric or kind.startswith(("int", "uint")) else "O"
-
-
-def _seekable(path: Path) -> IO[bytes]:
-    if path.suffix.lower() != ".gz":
-        return path.open("rb")
-    with open_bytes(path) as stream:
-        return io.BytesIO(stream.read())
-
-
-def _unpacked(stream: IO[bytes]) -> Iterator[int]:
-    """Yield how many bytes every packed variable of a mat file of version 5 unpacks to, as it says itself."""
-    header = stream.read(128)
-    if len(header) < 128 or 0 in header[:4]:
-        return  # version 4, which packs nothing
-    order = "<" if header[126:] == b"IM" else ">"
-    while len(tag := stream.read(8)) == 8:
-        kind, size = struct.unpack(f"{order}II", tag)
-        start = stream.tell()
-        if kind == _COMPRESSED:
-            inner = zlib.decompressobj().decompress(stream.read(min(size, 1 << 12)), 8)
-            if len(inner) == 8:
-                yield struct.unpack(f"{order}II", inner)[1]
-        stream.seek(start + size)
-
