@@ -25,6 +25,7 @@ from tests.fuzz.seeds import READERS, Files
 
 # Address space beyond what the process has at the start; above the bound that is reported, to protect the machine.
 ROOM = 6 << 30
+CORPUS = Path(__file__).parent / "corpus"
 
 
 def case_files(reader: str, seed: int, number: int, cache: dict[str, list[Files]]) -> Files:
@@ -46,9 +47,7 @@ def write(files: Files, folder: Path) -> None:
 def read(folder: Path) -> str:
     """Read what lies in a folder, look at the result, and return its fingerprint."""
     if (folder / "blocks.json").exists():
-        blocks = eg.open_blocks(folder)
-        blocks.verify()
-        return _looked_at(blocks.to_graph())
+        return _looked_at(eg.open_blocks(folder).to_graph())
     names = sorted(path.name for path in folder.iterdir())
     groups = [name for name in names if name.startswith("groups.")]
     source = next(name for name in names if name not in groups)
@@ -120,16 +119,27 @@ def main(seed: int, readers: list[str], first: int, count: int) -> None:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         room = pages * resource.getpagesize() + ROOM
         resource.setrlimit(resource.RLIMIT_AS, (room, room))
+        for name, files in kept_cases() if first == 0 else ():
+            _run(name, 0, files, folder)
         for number in range(first, first + count):
             for reader in readers:
-                files = case_files(reader, seed, number, cache)
-                write(files, folder)
-                _say("start", reader, number)
-                began, before = time.perf_counter(), _peak()
-                word, text = judged(folder)
-                taken, after = time.perf_counter() - began, _peak()
-                _say("end", reader, number, word, text[-2000:], taken, after if after > before else 0)
+                _run(reader, number, case_files(reader, seed, number, cache), folder)
     _say("done")
+
+
+def kept_cases() -> Iterator[tuple[str, Files]]:
+    """Yield name and files of every case of the corpus: each went wrong once."""
+    for case in sorted(CORPUS.iterdir()):
+        yield f"corpus/{case.name}", {path.name: path.read_bytes() for path in sorted(case.iterdir())}
+
+
+def _run(reader: str, number: int, files: Files, folder: Path) -> None:
+    write(files, folder)
+    _say("start", reader, number)
+    began, before = time.perf_counter(), _peak()
+    word, text = judged(folder)
+    taken, after = time.perf_counter() - began, _peak()
+    _say("end", reader, number, word, text[-2000:], taken, after if after > before else 0)
 
 
 def _peak() -> int:

@@ -20,6 +20,7 @@ MOST_SECONDS = 5.0
 MOST_BYTES = 1 << 30
 # Time for the imports of a process on a busy machine.
 START = 60.0
+ROOT = Path(__file__).parents[2]
 WRONG = ("several lines", "foreign exception", "readers differ")
 
 
@@ -54,8 +55,11 @@ class Tally:
     def summary(self) -> str:
         """Return one line per reader."""
         lines = []
-        for reader in dict.fromkeys(name for name, _ in self.counts):
-            of = {word: number for (name, word), number in self.counts.items() if name == reader}
+        for reader in dict.fromkeys(name.partition("/")[0] for name, _ in self.counts):
+            of: Counter[str] = Counter()
+            for (name, word), number in self.counts.items():
+                of[word] += number if name.partition("/")[0] == reader else 0
+            of = +of
             lines.append(
                 f"{reader:8} {sum(of.values()):7,} files: "
                 + ", ".join(f"{n:,} {w}" for w, n in sorted(of.items()))
@@ -107,7 +111,9 @@ def _batch(tally: Tally, readers: list[str], seed: int, first: int, count: int, 
         str(first),
         str(count),
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         lines, errors = _lines(process.stdout), _lines(process.stderr)

@@ -193,21 +193,26 @@ def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
     return [folder / f"{kind}-{number:05d}.npy" for kind in kinds]
 
 
-def load_array(path: Path, mapped: bool) -> NDArray:
-    """Read an array, or map it."""
+def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
+    """Read an array, or map it; without a check its header is believed."""
     try:
-        # numpy believes what a header says of the shape, and would map or read that much.
-        with path.open("rb") as stream:
-            shape, dtype = npy_header(stream)
-            n_bytes = stream.tell() + math.prod(shape) * dtype.itemsize
-        if n_bytes != path.stat().st_size:
-            raise ValueError(f"it declares an array of shape {shape} and dtype {dtype}")
+        if check:
+            _check_header(path)
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except (OSError, ValueError, EOFError, TypeError, MemoryError) as error:
         raise GraphError(
             f"{path} cannot be read as an array ({reason(error)}): write the blocks again."
         ) from error
     return array
+
+
+def _check_header(path: Path) -> None:
+    """Raise ValueError if a file is not as long as its header says: numpy would map or read that much."""
+    with path.open("rb") as stream:
+        shape, dtype = npy_header(stream)
+        n_bytes = stream.tell() + math.prod(shape) * dtype.itemsize
+    if n_bytes != path.stat().st_size:
+        raise ValueError(f"it declares an array of shape {shape} and dtype {dtype}")
 
 
 def check_file(path: Path, facts: dict[str, int] | None) -> None:
@@ -264,11 +269,17 @@ def read_meta(folder: Path) -> dict[str, Any]:
 def _is_sound(meta: dict[str, Any]) -> bool:
     """Return whether the cuts cover the nodes, and the facts are of the kinds that are expected."""
     try:
-        cuts, value = [int(cut) for cut in meta["cuts"]], meta["value"]
+        cuts, value = meta["cuts"], meta["value"]
+        whole = all(type(number) is int for number in (meta["n_nodes"], meta["n_entries"], *cuts))
         covers = cuts[0] == 0 and cuts[-1] == meta["n_nodes"] >= 1 and cuts == sorted(cuts)
-        named = all(Path(name).name == name and "crc32" in facts for name, facts in meta["files"].items())
+        named = all(
+            Path(name).name == name and {"bytes", "crc32"} <= facts.keys()
+            for name, facts in meta["files"].items()
+        )
         weights = meta["dtype"] in ("float32", "float64") and (value is None or 0 < value < np.inf)
-        return bool(covers and named and weights and meta["n_entries"] >= 0 and "attribute" in meta)
+        sums = all(meta[name] >= 0 for name in ("n_entries", "squared_norm", "total"))
+        attribute = meta["attribute"] is None or isinstance(meta["attribute"], str)
+        return bool(whole and covers and named and weights and sums and attribute)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         return False
 

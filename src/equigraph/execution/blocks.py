@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -118,7 +119,7 @@ class BlockGraph:
         unseen = self._facts is not None and self._seen.get(number) != state
         if unseen:
             self._check_files(paths)
-        arrays = [load_array(path, mapped) for path in paths]
+        arrays = [load_array(path, mapped, check=unseen) for path in paths]
         data = arrays[2] if self.value is None else None
         low, high = self.cuts[number], self.cuts[number + 1]
         block = RowBlock(low, high, arrays[0], arrays[1], data, 1.0 if self.value is None else self.value)
@@ -380,15 +381,34 @@ def _stored(
             check_file(path, files[path.name])
     values, *ends = (load_array(path, mapped=False) for path in paths)
     if ends:
-        parts = itertools.pairwise([0, *ends[0].tolist()])
-        values = text_array(
-            values[low:high].tobytes().decode("utf-8", "surrogatepass") for low, high in parts
-        )
-    if values.shape != (n_nodes,):
+        values = _split_text(values, ends[0])
+    if values.shape != (n_nodes,) or not _are_values(values):
         raise GraphError(
-            f"{paths[0]} holds {values.size} values for {count(n_nodes, 'node')}: write the blocks again."
+            f"{paths[0]} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
         )
     return values
+
+
+def _split_text(codes: NDArray, ends: NDArray) -> NDArray[Any]:
+    """Return the texts whose bytes follow one another; none at all if they do not."""
+    if codes.dtype != np.uint8 or ends.dtype.kind != "i" or ends.ndim != 1:
+        return np.empty(0)
+    data = codes.tobytes()
+    try:
+        parts = (
+            data[low:high].decode("utf-8", "surrogatepass") for low, high in itertools.pairwise([0, *ends])
+        )
+        return text_array(parts)
+    except UnicodeDecodeError:
+        return np.empty(0)
+
+
+def _are_values(values: NDArray) -> bool:
+    """Return whether Python can make objects of an array: numbers, or text of characters that there are."""
+    if values.dtype.kind != "U":
+        return values.dtype.kind in "iufbO"
+    characters = np.ascontiguousarray(values).view(values.dtype.byteorder.replace("=", "") + "u4")
+    return not characters.size or int(characters.max()) <= sys.maxunicode
 
 
 def _state(paths: Sequence[Path]) -> tuple[int, ...]:

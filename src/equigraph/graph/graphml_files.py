@@ -58,7 +58,10 @@ def _scan(path: Path) -> dict[str, Any]:
             )
         for needed in _NEEDED.get(tag, ()):
             if element.get(needed) is None:
-                raise GraphError(f"{path.name} has a {tag} without {needed!r}: expected one for every {tag}.")
+                what = "an edge" if tag == "edge" else "a node"
+                raise GraphError(
+                    f"{path.name} has {what} that does not say its {needed!r}: expected it for each."
+                )
         if tag == "key" and element.get("for", "all") == "all":
             default = next((child for child in element if child.tag.endswith("default")), None)
             if default is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 # Bytes that are parsed at once, up to the end of a line.
 _PART = 1 << 22
 _LONGEST_LINE = 1 << 16
+_WORTH_PYARROW = 1 << 17
 _NUMERIC = np.zeros(256, dtype=bool)
 _NUMERIC[list(b"0123456789+-.eE \t\r\n")] = True
 
@@ -133,7 +135,7 @@ def _numbers(stream: IO[bytes], header: Header, path: Path) -> Iterator[NDArray[
             at = int(wrong[0]) if wrong.size else -1
         else:
             at = part[: int(wrong[0])].count(b"\n")
-        found = None if wrong.size else _parsed(part)
+        found = None if wrong.size else _parsed(part, header.width)
         if found is None or found.size != counts.sum():
             where = f"line {line + 1 + at}" if wrong.size else f"after line {line}"
             raise GraphError(f"{path.name}, {where}: expected {header.width} numbers in a line.")
@@ -150,16 +152,40 @@ def _words_of_lines(codes: NDArray[np.uint8]) -> NDArray[np.intp]:
     return np.diff(np.cumsum(starts)[ends], prepend=0)
 
 
-def _parsed(part: bytes) -> NDArray[np.float64] | None:
+def _parsed(part: bytes, width: int) -> NDArray[np.float64] | None:
     """Return the numbers in a text of numbers, or None if it holds anything else."""
     if not part.strip():
         return np.empty(0)
+    if len(part) > _WORTH_PYARROW and importlib.util.find_spec("pyarrow") is not None:
+        found = _parsed_by_pyarrow(part, width)
+        if found is not None:
+            return found
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it warns where a text is no number
         try:
             return np.fromstring(part.decode("ascii"), sep=" ")
         except (DeprecationWarning, ValueError):
             return None
+
+
+def _parsed_by_pyarrow(part: bytes, width: int) -> NDArray[np.float64] | None:
+    """Return the numbers of lines in the plainest form, ten times as fast, or None."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = [f"c{k}" for k in range(width)]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(part),
+            read_options=csv.ReadOptions(column_names=names, use_threads=False),
+            parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.float64()), null_values=[]
+            ),
+        )
+    except pa.ArrowException:
+        return None
+    return np.column_stack([column.to_numpy() for column in table.columns]).ravel()
 
 
 def _stored(header: Header) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zipfile
 from pathlib import Path
 from tokenize import TokenError
@@ -55,8 +56,10 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     try:
-        shape, _, dtype = read(stream)
-    except TokenError as error:  # the header is a text of Python
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            shape, _, dtype = read(stream)
+    except (TokenError, Warning) as error:  # the header is a text of Python
         raise ValueError("the header is damaged") from error
     if min(shape, default=0) < 0:
         raise ValueError(f"an array of shape {shape}")
@@ -86,8 +89,12 @@ def choose(arrays: Declared, path: Path) -> str:
     ]
     if len(square) == 1:
         return square[0]
-    found = ", ".join(f"{key} {shape}" for key, (shape, _) in arrays.items())
+    found = ", ".join(f"{_shown(key)} {shape}" for key, (shape, _) in list(arrays.items())[:10])
     raise GraphError(
         f"{path.name} holds {len(square)} square matrices among {found or 'no variables'}: expected one "
         "that is called A or adjacency, or only one square matrix."
     )
+
+
+def _shown(name: str) -> str:
+    return name if name.isprintable() else ascii(name)
