@@ -150,15 +150,26 @@ def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
     arrays += [] if block.data is None else [block.data]
     paths = block_paths(folder, number, block.data is not None)
     files = {path.name: save_array(path, array) for path, array in zip(paths, arrays, strict=True)}
-    if block.data is None:
-        squares, total = block.n_entries * block.value**2, block.n_entries * block.value
-    else:
-        squares = float(np.einsum("i,i->", block.data, block.data, dtype=np.float64))
-        total = float(block.data.sum(dtype=np.float64))
+    squares, total = _sums(block)
+    if not (np.isfinite(squares) and np.isfinite(total) and (squares > 0 or not block.n_entries)):
+        raise GraphError(
+            "The weights of the edges, or their squares, add up to what float64 cannot hold: expected weights between "
+            "about 1e-150 and 1e150; give them in another unit."
+        )
     value = block.value if block.data is None else None
     return {
         "files": files, "n_entries": block.n_entries, "squares": squares, "total": total, "value": value,
     }  # fmt: skip
+
+
+def _sums(block: RowBlock) -> tuple[float, float]:
+    """Return the sum of the squared weights of a block, and of its weights."""
+    with np.errstate(over="ignore", under="ignore"):
+        if block.data is None:
+            value = np.float64(block.value)
+            return float(block.n_entries * value**2), float(block.n_entries * value)
+        squares = float(np.einsum("i,i->", block.data, block.data, dtype=np.float64))
+        return squares, float(block.data.sum(dtype=np.float64))
 
 
 def save_array(path: Path, array: NDArray) -> dict[str, int]:
