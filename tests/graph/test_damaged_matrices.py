@@ -13,7 +13,7 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.exceptions import GraphError
 from equigraph.graph import as_graph, read_graph
-from equigraph.graph.sparse_arrays import to_csr
+from equigraph.graph.sparse_arrays import check_sparse, to_csr
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
@@ -205,3 +205,33 @@ def test_no_input_is_changed():
     assert graph.adjacency.data.tolist() == [3, 3]
     np.testing.assert_array_equal(matrix.data, before.data)
     np.testing.assert_array_equal(matrix.row, before.row)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_damaged_matrix_beside_the_graph_is_refused_too(name):
+    """Representations, memberships and similarities go through the same compiled code."""
+    square = sparse.csr_array(np.ones((4, 4)))
+    check_sparse(square.asformat(name), "The membership")
+    check_sparse(sparse.csr_array(np.ones((4, 2))).asformat(name), "The membership")
+    broken = square.asformat(name)
+    if name == "coo":
+        broken.coords = (broken.coords[0] + 10**8, broken.coords[1])
+    elif name == "dia":
+        broken.offsets = broken.offsets[:1]
+    elif name == "dok":
+        broken._dict[10**8, 0] = 1.0
+    elif name == "lil":
+        broken.rows[0][0] = 10**8
+    else:
+        broken.indices[0] = 10**8
+    adjacency = np.ones((4, 4)) - np.eye(4)
+    for use in (
+        lambda: eg.penalties.GraphPenalty(broken),
+        lambda: eg.IndividualFairSC(2, representation=broken).fit(adjacency),
+        lambda: eg.metrics.individual_balance_score([0, 0, 1, 1], representation=broken),
+        lambda: eg.metrics.consistency_score(broken, adjacency=adjacency),
+    ):
+        with pytest.raises(
+            GraphError, match=r"^The (representation|membership|similarity of a GraphPenalty) "
+        ):
+            use()

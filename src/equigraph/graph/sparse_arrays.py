@@ -176,15 +176,19 @@ def _from_csc(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
 
 
 def _from_bsr(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
-    n = matrix.shape[0]
+    values, indices, indptr = _blocks(matrix)
+    checked = sparse.bsr_array((as_weights(values, dtype), indices, indptr), shape=matrix.shape)
+    return _own_index(checked.tocsr())
+
+
+def _blocks(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     blocks = np.asarray(matrix.data)
-    if blocks.ndim != 3 or 0 in blocks.shape[1:] or n % blocks.shape[1] or n % blocks.shape[2]:
+    height, width = blocks.shape[1:] if blocks.ndim == 3 else (0, 0)
+    if not height or not width or matrix.shape[0] % height or matrix.shape[1] % width:
         raise _damaged(
             f"its blocks have shape {blocks.shape}", f"blocks that divide a matrix of shape {matrix.shape}"
         )
-    values, indices, indptr = _compressed(matrix, (n // blocks.shape[1], n // blocks.shape[2]))
-    checked = sparse.bsr_array((as_weights(values, dtype), indices, indptr), shape=matrix.shape)
-    return _own_index(checked.tocsr())
+    return _compressed(matrix, (matrix.shape[0] // height, matrix.shape[1] // width))
 
 
 def _own_index(csr: sparse.csr_array) -> sparse.csr_array:
@@ -193,65 +197,106 @@ def _own_index(csr: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(arrays, shape=csr.shape)
 
 
-def _from_triples(rows: Any, columns: Any, values: Any, n: int, dtype: np.dtype) -> sparse.csr_array:
-    """Return the CSR of entries given one by one, as in a COO."""
-    values = np.asarray(values)
+# Row numbers, column numbers and values of the entries.
+Triples = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def _from_triples(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
+    """Return the CSR of a matrix whose entries are listed one by one."""
+    rows, columns, values = _checked_triples(matrix)
+    check_nodes(matrix.shape[0], rows.nbytes + columns.nbytes + values.nbytes, "The adjacency matrix")
+    index = _index_type(values.size, matrix.shape[0])
+    ends = (rows.astype(index, copy=False), columns.astype(index, copy=False))
+    return _own_index(sparse.coo_array((as_weights(values, dtype), ends), shape=matrix.shape).tocsr())
+
+
+def _checked_triples(matrix: Any) -> Triples:
+    rows, columns, values = _TRIPLES[matrix.format](matrix)
     rows, columns = _check_array(rows, "row numbers"), _check_array(columns, "column numbers")
     if values.ndim != 1 or not rows.size == columns.size == values.size:
         raise _damaged(
             f"it has {rows.size} row numbers, {columns.size} column numbers and {values.size} values",
             "one size",
         )
-    check_nodes(n, rows.nbytes + columns.nbytes + values.nbytes, "The adjacency matrix")
-    for end in (rows, columns):
-        _check_indices(end, n, (n, n))
-    index = _index_type(values.size, n)
-    ends = (rows.astype(index, copy=False), columns.astype(index, copy=False))
-    return _own_index(sparse.coo_array((as_weights(values, dtype), ends), shape=(n, n)).tocsr())
+    for end, n in zip((rows, columns), matrix.shape, strict=True):
+        _check_indices(end, n, matrix.shape)
+    return rows, columns, values
 
 
-def _from_coo(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
-    return _from_triples(matrix.row, matrix.col, matrix.data, matrix.shape[0], dtype)
+def _of_coo(matrix: Any) -> Triples:
+    return matrix.row, matrix.col, np.asarray(matrix.data)
 
 
-def _from_dia(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
-    n = matrix.shape[0]
+def _of_dia(matrix: Any) -> Triples:
     offsets, values = _check_array(matrix.offsets, "offsets"), np.asarray(matrix.data)
     if values.ndim != 2 or values.shape[0] != offsets.size or np.unique(offsets).size != offsets.size:
         raise _damaged(
             f"it has {offsets.size} offsets and diagonals of shape {values.shape}", "one for each offset"
         )
-    check_nodes(n, values.nbytes, "The adjacency matrix")
     # Column j of a diagonal holds the entry of column j of the matrix; what lies outside is padding.
     columns = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     rows = columns - offsets.astype(np.int64)[:, None]
-    inside = (rows >= 0) & (rows < n) & (columns < n) & (values != 0)
-    return _from_triples(rows[inside], columns[inside], values[inside], n, dtype)
+    inside = (rows >= 0) & (rows < matrix.shape[0]) & (columns < matrix.shape[1]) & (values != 0)
+    return rows[inside], columns[inside], values[inside]
 
 
-def _from_dok(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
+def _of_dok(matrix: Any) -> Triples:
     ends = np.array(list(matrix.keys()), dtype=np.int64).reshape(-1, 2)
-    values = np.array(list(matrix.values()), dtype=matrix.dtype)
-    return _from_triples(ends[:, 0], ends[:, 1], values, matrix.shape[0], dtype)
+    return ends[:, 0], ends[:, 1], np.array(list(matrix.values()), dtype=matrix.dtype)
 
 
-def _from_lil(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
+def _of_lil(matrix: Any) -> Triples:
     lengths = [len(row) for row in matrix.rows]
-    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
     columns = np.array(list(itertools.chain.from_iterable(matrix.rows)), dtype=np.int64)
     values = np.array(list(itertools.chain.from_iterable(matrix.data)), dtype=matrix.dtype)
-    return _from_triples(rows, columns, values, matrix.shape[0], dtype)
+    return np.repeat(np.arange(len(lengths), dtype=np.int64), lengths), columns, values
 
 
+_TRIPLES: dict[str, Callable[[Any], Triples]] = {
+    "coo": _of_coo,
+    "dia": _of_dia,
+    "dok": _of_dok,
+    "lil": _of_lil,
+}
 _FORMATS: dict[str, Callable[[Any, np.dtype], sparse.csr_array]] = {
     "csr": _from_csr,
     "csc": _from_csc,
     "bsr": _from_bsr,
-    "coo": _from_coo,
-    "dia": _from_dia,
-    "dok": _from_dok,
-    "lil": _from_lil,
+    **dict.fromkeys(_TRIPLES, _from_triples),
 }
+
+
+def check_sparse(matrix: Any, what: str) -> None:
+    """Raise GraphError if the arrays of a sparse matrix, of any shape and format, contradict each other.
+
+    For whatever a user gives besides the graph, before scipy converts it or multiplies with it.
+
+    Parameters
+    ----------
+    matrix : object
+        Anything that is no sparse matrix of two dimensions passes.
+    what : str
+        What it is, as the start of the sentence.
+
+    Examples
+    --------
+    >>> broken = sparse.csr_array([[0, 2, 0], [2, 0, 0]])
+    >>> broken.indices[0] = 7
+    >>> check_sparse(broken, "The membership")
+    Traceback (most recent call last):
+    equigraph.exceptions.GraphError: The membership of shape (2, 3) has an index 7: expected indices from 0 to 2.
+    """
+    if not sparse.issparse(matrix) or len(matrix.shape) != 2:
+        return
+    try:
+        if matrix.format in _TRIPLES:
+            _checked_triples(matrix)
+        elif matrix.format == "bsr":
+            _blocks(matrix)
+        else:
+            _compressed(matrix, matrix.shape if matrix.format == "csr" else matrix.shape[::-1])
+    except GraphError as error:
+        raise GraphError(str(error).replace("The adjacency matrix", what, 1)) from None
 
 
 def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
