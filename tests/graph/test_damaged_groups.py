@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equigraph.exceptions import GroupsError
+from equigraph.exceptions import GraphError, GroupsError
 from equigraph.graph import fast_text, read_graph
 
 
@@ -161,3 +161,61 @@ def test_long_names_are_kept_without_paying_for_the_longest(tmp_path):
     )
     assert more.n_nodes == 203
     assert "y" * 9000 in more.node_names.tolist()
+
+
+def test_rows_that_a_packed_table_repeats(tmp_path):
+    """A column of one value takes a few bytes, whatever the number of its rows."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = 5_000_000
+    table = pa.table({"source": np.zeros(rows, np.int8), "target": np.ones(rows, np.int8)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=rows)
+    with pytest.raises(GraphError, match=r"a\.parquet has 5,000,000 rows in [0-9,]+ bytes: expected at most"):
+        read_graph(tmp_path / "a.parquet")
+    graph = put(tmp_path, "a.csv", "0,1\n")
+    with pytest.raises(GraphError, match="5,000,000 rows"):
+        read_graph(graph, groups=tmp_path / "a.parquet")
+
+
+def test_a_long_text_in_every_row_is_held_once(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = 10_000
+    source = pa.DictionaryArray.from_arrays(np.zeros(rows, np.int8), pa.array(["x" * 100_000]))
+    table = pa.table({"source": source, "target": [f"n{k % 50}" for k in range(rows)]})
+    pq.write_table(table, tmp_path / "a.parquet", store_schema=False)
+    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        graph = read_graph(tmp_path / "a.parquet")
+    finally:
+        pa.set_memory_pool(usual)
+    assert (graph.n_nodes, graph.n_edges) == (51, 50)
+    assert 0 < pool.max_memory() < 100_000_000  # a gigabyte if every row had its own
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+def test_an_encoding_may_hold_texts_and_gaps_that_no_row_shows(encoded):
+    pa = pytest.importorskip("pyarrow")
+    words = pa.array(["unused", "a", "b", "c"])
+    source = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), words)
+    target = pa.DictionaryArray.from_arrays(pa.array([2, 3], pa.int8()), words)
+    table = pa.table({"source": source, "target": target if encoded else target.cast(pa.string())})
+    assert read_graph(table).node_names.tolist() == ["a", "b", "c"]
+    gap = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), pa.array(["a", "b", None]))
+    with pytest.raises(GraphError, match="the source is missing"):
+        read_graph(pa.table({"source": gap, "target": target}))
+
+
+def test_groups_as_an_arrow_array_that_is_no_utf8():
+    pa = pytest.importorskip("pyarrow")
+    ends = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"a\xff")])
+    with pytest.raises(GroupsError, match="The groups cannot be read"):
+        read_graph(np.array([[0, 1], [1, 0]]), groups=broken)
+
+
+def test_a_number_of_nodes_without_edges_is_bounded():
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data")
+    graph = data.Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=10**11)
+    with pytest.raises(GraphError, match="100,000,000,000 nodes in 32 bytes"):
+        read_graph(graph)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, only_ours, require
 from equigraph.graph.edges import EdgeRows, encode_rows
+from equigraph.graph.limits import check_rows
 from equigraph.graph.names import text_array
 from equigraph.graph.tables import edge_columns, row_text
 from equigraph.graph.text_codes import TextCodes
@@ -32,15 +33,25 @@ def rows_of_table(table: Any, weight: str | int | bool | None) -> EdgeRows | Non
 def rows_of_parquet(path: Path, weight: str | int | bool | None) -> EdgeRows | None:
     """Return the rows of a Parquet file, or None as `rows_of_table` does; only needed columns are read."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
-    with parquet.ParquetFile(path) as file:
-        return _rows(
-            file.schema_arrow, weight, lambda names: file.iter_batches(batch_size=BATCH, columns=names)
-        )
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    schema = parquet.read_schema(path)
+    texts = (
+        [name for name in schema.names if _kind(schema.field(name).type) == "text"]
+        if _distinct(schema)
+        else []
+    )
+    # Texts are taken as they are stored, once each: a long one may stand in every row.
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        return _rows(schema, weight, lambda names: file.iter_batches(batch_size=BATCH, columns=names))
+
+
+def _distinct(schema: Any) -> bool:
+    return len(set(schema.names)) == len(schema.names)
 
 
 def _rows(schema: Any, weight: str | int | bool | None, batches: Any) -> EdgeRows | None:
     names = list(schema.names)
-    found = edge_columns(names, weight) if len(set(names)) == len(names) else None
+    found = edge_columns(names, weight) if _distinct(schema) else None
     if found is None:
         return None
     ends, at = found
@@ -76,7 +87,13 @@ def _complete(batches: Iterator[Any], chosen: list[str]) -> Iterator[list[Any] |
         # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
         batch.validate(full=True)
         columns = [batch.column(batch.schema.get_field_index(name)) for name in chosen]
-        yield None if any(column.null_count for column in columns) else columns
+        yield None if any(_has_null(column) for column in columns) else columns
+
+
+def _has_null(column: Any) -> bool:
+    from pyarrow import types
+
+    return bool(column.null_count or (types.is_dictionary(column.type) and column.dictionary.null_count))
 
 
 def _from_text(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:
@@ -102,8 +119,14 @@ def _from_text(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:
 
 
 def _text(column: Any, kind: Any) -> Any:
-    """Return a column as plain text; a stored encoding may hold texts that no row has."""
-    return column.cast(kind) if column.type != kind else column
+    """Return a column as text, encoded or not; a stored encoding may hold texts that no row has."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column.cast(kind) if column.type != kind else column
+    used, places = np.unique(column.indices.to_numpy(), return_inverse=True)
+    texts = column.dictionary.take(pa.array(used)).cast(kind)
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), texts)
 
 
 def _from_integers(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:

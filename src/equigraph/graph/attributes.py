@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.exceptions import GroupsError, ParameterError, only_ours
 from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph
@@ -76,7 +76,8 @@ def take_groups(groups: Any, attribute: Any, node_column: Any, graph: Graph) -> 
     if name is None and isinstance(getattr(groups, "name", None), str):
         name = groups.name
     # An arrow array refuses to_numpy where that needs a copy, so it goes through a list.
-    values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
+    with only_ours("The groups cannot be read", GroupsError):
+        values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
     return Values(values, _keys_of_index(*row_labels(groups), graph), name)
 
 

@@ -17,6 +17,8 @@ FREE_BYTES, TIMES = 1 << 26, 64
 FREE_DENSE = 1 << 28
 # Rows of text become Python objects, some twenty times as large.
 FREE_TEXT, TEXT_TIMES = 1 << 24, 32
+# Rows of a table may repeat in a packed file: this many, and this many for every byte.
+FREE_ROWS, ROWS_PER_BYTE = 1 << 22, 8
 # Characters of a line: a row of a matrix of some million columns.
 LONGEST_LINE = 1 << 24
 
@@ -40,6 +42,16 @@ def check_bytes(n_bytes: int, path: Path, *, free: int = FREE_BYTES, times: int 
     size = path.stat().st_size
     if n_bytes > free + times * size:
         raise _too_large(path, size, free + times * size, f"{n_bytes:,}")
+
+
+def check_rows(n_rows: int, path: Path) -> None:
+    """Raise GraphError if a Parquet file says that it has many more rows than bytes."""
+    most = FREE_ROWS + ROWS_PER_BYTE * path.stat().st_size
+    if n_rows > most:
+        raise GraphError(
+            f"{path.name} has {n_rows:,} rows in {path.stat().st_size:,} bytes: expected at most {most:,}; read it "
+            "with pyarrow first if it is really so, and give the table."
+        )
 
 
 def _too_large(path: Path, size: int, most: int, found: str) -> GraphError:

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike
 from equigraph.exceptions import GraphError, ParameterError, only_ours, require
 from equigraph.graph.delimited import open_text_file
 from equigraph.graph.graphml_files import read_gml, read_graphml
+from equigraph.graph.limits import check_rows
 from equigraph.graph.market_files import read_matrix_market
 from equigraph.graph.mat_files import read_mat
 from equigraph.graph.npz_files import read_npz
@@ -107,7 +108,9 @@ def read_file(
 
 def read_parquet(path: Path) -> Any:
     """Read a Parquet file as a pyarrow table."""
-    return require("pyarrow.parquet", extra="io", purpose="Reading Parquet").read_table(path)
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    return parquet.read_table(path)
 
 
 def _read_edge_parquet(path: Path, *, weight: str | int | bool | None, **options: Any) -> Any:
