@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from equigraph.graph.text_codes import TextCodes
 
 # Rows of a batch. The texts of a small one fit the processor's caches while they are encoded.
 BATCH = 1 << 16
+# Bytes of a text that every row of a batch may repeat.
+_LONG = 1 << 10
 
 
 def rows_of_table(table: Any, weight: str | int | bool | None) -> EdgeRows | None:
@@ -35,14 +38,33 @@ def rows_of_parquet(path: Path, weight: str | int | bool | None) -> EdgeRows | N
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
     check_rows(parquet.read_metadata(path).num_rows, path)
     schema = parquet.read_schema(path)
-    texts = (
-        [name for name in schema.names if _kind(schema.field(name).type) == "text"]
-        if _distinct(schema)
-        else []
-    )
-    # Texts are taken as they are stored, once each: a long one may stand in every row.
-    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+    with parquet.ParquetFile(path, read_dictionary=_long_texts(path, schema)) as file:
         return _rows(schema, weight, lambda names: file.iter_batches(batch_size=BATCH, columns=names))
+
+
+def _long_texts(path: Path, schema: Any) -> list[str]:
+    """Return the columns to take as they are stored, each text once: a long one may stand in every row.
+
+    Others are read as plain text, which is faster. The first row of a group brings all texts that its rows share.
+    """
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    if not _distinct(schema):
+        return []
+    texts = [name for name in schema.names if _kind(schema.field(name).type) == "text"]
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        for group in range(file.num_row_groups if texts else 0):
+            for batch in itertools.islice(file.iter_batches(1, row_groups=[group], columns=texts), 1):
+                if any(_longest(column) > _LONG for column in batch.columns):
+                    return texts
+    return []
+
+
+def _longest(column: Any) -> int:
+    """Return the bytes of the longest text that a column holds or, if it is encoded, may hold."""
+    from pyarrow import compute, types
+
+    texts = column.dictionary if types.is_dictionary(column.type) else column
+    return compute.max(compute.binary_length(texts)).as_py() or 0
 
 
 def _distinct(schema: Any) -> bool:
@@ -122,7 +144,7 @@ def _text(column: Any, kind: Any) -> Any:
     """Return a column as text, encoded or not; a stored encoding may hold texts that no row has."""
     import pyarrow as pa
 
-    if not pa.types.is_dictionary(column.type):
+    if not pa.types.is_dictionary(column.type) or _longest(column) <= _LONG:
         return column.cast(kind) if column.type != kind else column
     used, places = np.unique(column.indices.to_numpy(), return_inverse=True)
     texts = column.dictionary.take(pa.array(used)).cast(kind)

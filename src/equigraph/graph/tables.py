@@ -87,8 +87,12 @@ def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
 
 
 def _column(series: Any) -> NDArray[Any]:
+    import narwhals.stable.v2 as nw
+
     # Nullable integers turn into floats with NaN on the way to numpy, which would change large ids.
-    if series.dtype.is_integer() and series.null_count():
+    # A category of nothing but gaps has no categories to look its values up in.
+    coded = isinstance(series.dtype, (nw.Categorical, nw.Enum))
+    if (series.dtype.is_integer() or coded) and series.null_count():
         return object_array(series.to_list())
     return _plain(series.to_numpy())
 
