@@ -136,9 +136,9 @@ def kept_cases() -> Iterator[tuple[str, Files]]:
 def _run(reader: str, number: int, files: Files, folder: Path) -> None:
     write(files, folder)
     _say("start", reader, number)
-    began, before = time.perf_counter(), _peak()
+    began, before = time.process_time(), _peak()
     word, text = judged(folder)
-    taken, after = time.perf_counter() - began, _peak()
+    taken, after = time.process_time() - began, _peak()
     _say("end", reader, number, word, text[-2000:], taken, after if after > before else 0)
 
 

@@ -18,6 +18,8 @@ from tests.fuzz.seeds import READERS, Files
 
 MOST_SECONDS = 5.0
 MOST_BYTES = 1 << 30
+# A case may take so many times the seconds of a processor that it is allowed, before it is stopped.
+PATIENCE = 4
 # Time for the imports of a process on a busy machine.
 START = 60.0
 ROOT = Path(__file__).parents[2]
@@ -68,7 +70,13 @@ class Tally:
 
 
 def fuzz(
-    seconds: float, seed: int, readers: list[str] | None = None, *, batch: int = 100, keep: Path | None = None
+    seconds: float,
+    seed: int,
+    readers: list[str] | None = None,
+    *,
+    batch: int = 100,
+    least: int = 0,
+    keep: Path | None = None,
 ) -> Tally:
     """Run batches until the time is over.
 
@@ -82,6 +90,8 @@ def fuzz(
         Which readers; all by default.
     batch : int
         Files of each reader in a batch.
+    least : int
+        Files of each reader at least, whatever the time.
     keep : Path, optional
         Folder for the files of the findings.
 
@@ -92,13 +102,15 @@ def fuzz(
     """
     tally, first, end = Tally(), 0, time.monotonic() + seconds
     while time.monotonic() < end:
-        first = _batch(tally, readers or list(READERS), seed, first, batch, end)
+        first = _batch(tally, readers or list(READERS), seed, first, batch, end, least)
     if keep is not None:
         _keep(tally.findings, keep)
     return tally
 
 
-def _batch(tally: Tally, readers: list[str], seed: int, first: int, count: int, end: float) -> int:
+def _batch(
+    tally: Tally, readers: list[str], seed: int, first: int, count: int, end: float, least: int = 0
+) -> int:
     """Run one process, and return the number of the next case."""
     command = [
         sys.executable,
@@ -130,11 +142,11 @@ def _batch(tally: Tally, readers: list[str], seed: int, first: int, count: int, 
                 break
             words = json.loads(line)
             if words[0] == "start":
-                running, patience = words, 2 * MOST_SECONDS
+                running, patience = words, PATIENCE * MOST_SECONDS
             elif words[0] == "end":
                 _judge(tally, words, seed)
                 patience = START
-                if time.monotonic() > end:
+                if time.monotonic() > end and words[2] >= least:
                     process.kill()
                     return first + count
             else:

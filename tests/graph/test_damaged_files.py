@@ -263,18 +263,21 @@ GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 
 @pytest.mark.parametrize("scope", ["edge", "all"])
 def test_the_default_weight_of_a_graphml_file_was_ignored(tmp_path, scope):
+    pytest.importorskip("networkx")
     path = put(tmp_path, "a.graphml", GRAPHML.format(scope=scope, nested="", second=""))
     assert read_graph(path).adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 2], [0, 2, 0]]
 
 
 @pytest.mark.parametrize(("nested", "second"), [("<graph/>", ""), ("", '<graph edgedefault="undirected"/>')])
 def test_further_graphs_of_a_graphml_file_were_dropped(tmp_path, nested, second):
+    pytest.importorskip("networkx")
     path = put(tmp_path, "a.graphml", GRAPHML.format(scope="edge", nested=nested, second=second))
     with pytest.raises(GraphError, match="holds several graphs"):
         read_graph(path)
 
 
 def test_an_edge_without_an_end_made_a_node_called_none(tmp_path):
+    pytest.importorskip("networkx")
     text = GRAPHML.format(scope="edge", nested="", second="").replace('<edge source="a" ', "<edge ")
     with pytest.raises(GraphError, match="an edge that does not say its 'source'"):
         read_graph(put(tmp_path, "a.graphml", text))
@@ -282,6 +285,7 @@ def test_an_edge_without_an_end_made_a_node_called_none(tmp_path):
 
 @pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400])
 def test_a_number_of_four_hundred_digits_in_gml(tmp_path, number):
+    pytest.importorskip("networkx")
     text = f"graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight {number} ] ]"
     with pytest.raises(GraphError):
         read_graph(put(tmp_path, "a.gml", text))
