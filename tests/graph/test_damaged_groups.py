@@ -56,6 +56,19 @@ def test_comments_and_empty_lines_at_the_end_are_no_groups(tmp_path):
 
 
 @pytest.mark.usefixtures("text_reader")
+def test_an_empty_last_line_may_be_the_last_node(tmp_path):
+    graph = put(tmp_path, "a.csv", SQUARE)
+    with pytest.raises(
+        GroupsError, match="ends in an empty line, so that 'gender' may be a header above 4 nodes"
+    ):
+        read_graph(graph, groups=put(tmp_path, "g.csv", "gender\ngirl\nboy\ngirl\n\n"))
+    told = read_graph(
+        graph, groups=put(tmp_path, "h.csv", "gender\ngirl\nboy\ngirl\nNA\n"), missing="own-group"
+    )
+    assert told.sensitive_features.tolist() == ["girl", "boy", "girl", "missing"]
+
+
+@pytest.mark.usefixtures("text_reader")
 def test_one_odd_line_made_every_node_its_own_group(tmp_path):
     graph = put(tmp_path, "a.csv", SQUARE)
     groups = put(tmp_path, "g.txt", "0 girl\n1 boy x\n2 girl\n3 boy\n")

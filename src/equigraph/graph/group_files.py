@@ -77,9 +77,9 @@ def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
                 f"{file.where(wrong.line)}: expected {width} fields as before, got {len(wrong.fields)}"
                 f"{_BLANKS if file.delimiter == WHITESPACE else ''}."
             )
-        return _single(TextFile(file.path, ","))
+        return _single(TextFile(file.path, ","), n_nodes)
     if width == 1:
-        return _single(file)
+        return _single(file, n_nodes)
     return [object_array(record.fields[k] for record in records) for k in range(width)]
 
 
@@ -92,7 +92,7 @@ def _is_one_column(file: TextFile, records: list[Record], n_nodes: int) -> bool:
     return file.delimiter == WHITESPACE and one_word and len(records) in (n_nodes, n_nodes + 1)
 
 
-def _single(file: TextFile) -> list[NDArray[Any]]:
+def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
     """Return the only column; an empty line is a node without a group, unless nothing follows it."""
     values: list[str] = []
     for record in file.records(empty=True):
@@ -101,8 +101,14 @@ def _single(file: TextFile) -> list[NDArray[Any]]:
                 f"{file.where(record.line)}: expected one value, got {len(record.fields)}; put quotes around it."
             )
         values.append(record.fields[0] if record.fields else "")
+    n_lines = len(values)
     while not values[-1]:
         values.pop()
+    if len(values) == n_nodes < n_lines and values[0] not in values[1:]:
+        raise GroupsError(
+            f"{file.path.name} ends in an empty line, so that {values[0]!r} may be a header above {n_nodes} nodes, the "
+            "last without a group, or the first group: remove the empty line, or write NA."
+        )
     return [object_array(values)]
 
 

@@ -124,23 +124,26 @@ def _header(stream: IO[bytes], path: Path) -> Header:
 
 def _numbers(stream: IO[bytes], header: Header, path: Path) -> Iterator[NDArray[np.float64]]:
     """Yield the numbers of the lines, a row for each."""
-    line = header.line
+    before = header.line
     while part := stream.read(_PART):
         part += stream.readline(_LONGEST_LINE)
-        codes = np.frombuffer(part + b"\n", dtype=np.uint8)
-        wrong = np.flatnonzero(~_NUMERIC[codes])
-        counts = _words_of_lines(codes)
-        if not wrong.size:
-            wrong = np.flatnonzero((counts != header.width) & (counts != 0))
-            at = int(wrong[0]) if wrong.size else -1
-        else:
-            at = part[: int(wrong[0])].count(b"\n")
-        found = None if wrong.size else _parsed(part, header.width)
-        if found is None or found.size != counts.sum():
-            where = f"line {line + 1 + at}" if wrong.size else f"after line {line}"
+        wrong, n_words = _odd_line(part, header.width)
+        found = None if wrong is not None else _parsed(part, header.width)
+        if found is None or found.size != n_words:
+            where = f"after line {before}" if wrong is None else f"line {before + wrong + 1}"
             raise GraphError(f"{path.name}, {where}: expected {header.width} numbers in a line.")
-        line += part.count(b"\n")
+        before += part.count(b"\n")
         yield found.reshape(-1, header.width)
+
+
+def _odd_line(part: bytes, width: int) -> tuple[int | None, int]:
+    """Return the first line, from 0, with other letters or another number of words, and the number of all words."""
+    codes = np.frombuffer(part + b"\n", dtype=np.uint8)
+    counts = _words_of_lines(codes)
+    letters = np.flatnonzero(~_NUMERIC[codes])[:1]
+    lines = [part[: int(at)].count(b"\n") for at in letters]
+    lines += np.flatnonzero((counts != width) & (counts != 0))[:1].tolist()
+    return min(lines, default=None), int(counts.sum())
 
 
 def _words_of_lines(codes: NDArray[np.uint8]) -> NDArray[np.intp]:
