@@ -154,6 +154,12 @@ def test_a_number_of_four_hundred_digits_was_an_overflow_error(weight):
             as_graph(source)
 
 
+def test_a_name_of_five_thousand_digits_was_a_bare_value_error():
+    nx = pytest.importorskip("networkx")
+    with pytest.raises(GraphError, match="name or group of type int has no text"):
+        as_graph(nx.Graph([(10**5000, 1)]))
+
+
 def test_a_shape_without_entries_is_bounded():
     matrix = sparse.coo_array((np.ones(2), ([0, 1], [1, 0])), shape=(2**31, 2**31))
     with pytest.raises(GraphError, match="2,147,483,648 nodes in 48 bytes"):

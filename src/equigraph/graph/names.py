@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError
+from equigraph.exceptions import GraphError, reason
 from equigraph.groups.encode import is_missing
 
 INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
@@ -80,7 +80,12 @@ def name_text(value: Any) -> str:
     """Return the text by which a name, or a group, is compared across types: 7, 7.0 and "7" agree."""
     if isinstance(value, (float, np.floating)) and value.is_integer():
         return str(int(value))
-    return str(value)
+    try:
+        return str(value)
+    except ValueError as error:  # Python writes no integer of more than some thousand digits
+        raise GraphError(
+            f"A name or group of type {type(value).__name__} has no text: {reason(error)}."
+        ) from error
 
 
 def texts(values: NDArray[Any]) -> list[str]:
