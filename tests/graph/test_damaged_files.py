@@ -301,6 +301,13 @@ def test_a_return_before_the_end_of_a_comment_cost_the_first_edge(tmp_path):
 
 
 @pytest.mark.usefixtures("text_reader")
+def test_a_byte_order_mark_below_a_comment_is_part_of_a_name(tmp_path):
+    path = put(tmp_path, "a.txt", "% made by hand\n\ufeffx y\ny z\nz x\n")
+    assert read_graph(path).node_names.tolist() == ["x", "y", "z", "\ufeffx"]
+    assert read_graph(put(tmp_path, "b.txt", "\ufeffx y\ny z\nz x\n")).node_names.tolist() == ["x", "y", "z"]
+
+
+@pytest.mark.usefixtures("text_reader")
 def test_a_line_with_a_mark_inside_quotes_was_taken_for_a_comment(tmp_path):
     path = put(tmp_path, "a.csv", 'source,target\n"x\n#1",b\n"x\n#2",c\n# a comment\nb,c\n')
     assert read_graph(path).node_names.tolist() == ["b", "c", "x\n#1", "x\n#2"]

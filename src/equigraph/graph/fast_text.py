@@ -126,7 +126,8 @@ def _first_record(stream: IO[bytes], header: int | None) -> bytes | None:
         if line == 1 and separator_told(content[:8].decode("utf-8", "ignore")) is not None:
             skip = True
         if not content or not (skip or (header is not None and line <= header)):
-            return content
+            # pyarrow drops a byte order mark before its first record, wherever that stands in the file.
+            return None if content.startswith(codecs.BOM_UTF8) else content
     return None
 
 
