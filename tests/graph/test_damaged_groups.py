@@ -80,6 +80,16 @@ def test_one_odd_line_made_every_node_its_own_group(tmp_path):
     assert read_graph(graph, groups=blanks).sensitive_features.tolist() == ["Latino", "Puerto Rican"] * 2
 
 
+def test_a_nul_at_the_end_of_a_name_made_two_nodes_one(tmp_path):
+    graph = put(tmp_path, "a.csv", "x,y\ny,z\n")
+    groups = put(tmp_path, "g.csv", "x,a\ny,b\nz,a\nz\0,b\n")
+    found = read_graph(graph, groups=groups, unknown="add", header=False)
+    assert found.node_names.tolist() == ["x", "y", "z", "z\0"]
+    assert found.sensitive_features.tolist() == ["a", "b", "a", "b"]
+    keyed = read_graph(graph, groups={"x": "a", "y": "a\0", "z": "a"}, header=False)
+    assert keyed.sensitive_features.tolist() == ["a", "a\0", "a"]
+
+
 def test_of_two_columns_of_groups_with_one_name_the_first_won(tmp_path):
     graph = put(tmp_path, "a.csv", "x,y\ny,z\n")
     groups = put(tmp_path, "g.csv", "node,team,team\nx,1,2\ny,1,2\nz,2,2\n")

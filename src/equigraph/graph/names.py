@@ -54,7 +54,9 @@ def text_array(texts: Iterable[str]) -> NDArray[Any]:
     """
     listed = list(texts)
     width = max(map(len, listed), default=1)
-    if width <= _WIDE or width * len(listed) <= _SMALL:
+    narrow = width <= _WIDE or width * len(listed) <= _SMALL
+    # numpy drops a NUL at the end of a text, which would make two names one.
+    if narrow and not any(text.endswith("\0") for text in listed):
         return np.asarray(listed, dtype=str)
     return object_array(listed)
 
