@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 
 import equigraph as eg
 from equigraph.exceptions import InfeasibleError, ParameterError
@@ -92,6 +93,19 @@ def test_fair_partition_meets_every_feasible_pair(case, fairness, at_least, make
     )
     model.fit(make_graph(n, seed), sensitive_features=np.arange(n) % 2)
     assert met(model.labels_, k, bounds)
+
+
+@pytest.mark.parametrize("sizes", [(8, 4), (9, 9, 3)])
+@pytest.mark.parametrize("fairness", [0.0, 0.3])
+def test_bounds_are_met_where_breaking_them_would_pay(sizes, fairness):
+    """Cliques, one of them larger than a cluster may be: the best labels of all would break the bound."""
+    blocks = [np.ones((size, size)) - np.eye(size) for size in sizes]
+    adjacency, n = block_diag(*blocks), sum(sizes)
+    bounds = (max(min(sizes) - 1, 1), max(sizes) - 1)
+    for seed in range(2):
+        model = eg.FairPartition(len(sizes), fairness, size_bounds=bounds, random_state=seed)
+        model.fit(adjacency, sensitive_features=np.arange(n) % 2)
+        assert met(model.labels_, len(sizes), bounds)
 
 
 @settings(SETTINGS, max_examples=40)
