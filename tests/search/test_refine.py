@@ -102,7 +102,7 @@ def test_labels_are_numbered_by_size(make_skewed):
         lambda labels: labels.astype(np.int8),
         lambda labels: labels.astype(np.uint64),
         lambda labels: labels.astype(float) + 0.5,
-        lambda labels: labels * 10**12 - 7,
+        lambda labels: labels.astype(np.int64) * 10**12 - 7,
         lambda labels: np.array(["north", "south", "west"])[labels],
         lambda labels: np.array(["north", "south", "west"], dtype=object)[labels],
         lambda labels: labels.tolist(),

@@ -136,9 +136,12 @@ def test_a_search_without_starts_and_without_effort(make_skewed):
 
 
 def test_without_groups_the_dial_has_no_effect(make_skewed):
-    adjacency, _ = make_skewed(0, n_blocks=4, size=15)
-    low, high = Search(adjacency, None, 3, seed=1, effort=0.2).solve([Target(0.0), Target(1.0)])
-    np.testing.assert_array_equal(low, high)
+    adjacency, _ = make_skewed(0, n_blocks=4, size=15, inside=0.2, outside=0.1)
+    for effort in (0, 0.2):
+        targets = [Target(0.0), Target(0.5), Target(1.0), Target(at_least=0.9)]
+        alone = [Search(adjacency, None, 5, effort=effort).solve([target])[0] for target in targets]
+        for labels in alone + Search(adjacency, None, 5, effort=effort).solve(targets):
+            np.testing.assert_array_equal(labels, alone[0])
 
 
 def test_starts_may_leave_numbers_out(make_skewed):
