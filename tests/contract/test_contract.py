@@ -129,6 +129,6 @@ def test_result_object(name, tmp_path):
     result = eg.ClusteringResult.from_estimator(model, case.adjacency, sensitive_features=case.groups)
     result.save(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        ["labels.csv", "membership.npz", "interaction.csv", "result.json"]
+        ["labels.csv", "manifest.json", "membership.npz", "interaction.csv", "result.json"]
     )
     assert 0 <= result.scores["NB"] <= 1

