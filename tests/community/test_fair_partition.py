@@ -111,16 +111,16 @@ def test_a_bound_between_the_corners_of_the_dial_is_asked_for(apart):
 def test_a_bound_that_cannot_be_met_is_told_with_what_was_reached():
     # Two groups of 1 and 11: no three clusters are half and half.
     dense = np.kron(np.eye(3), np.ones((4, 4)) - np.eye(4))
-    with pytest.warns(FairnessNotReachedWarning, match=r"no labels with B of at least 0\.9 .* have 0\.") as told:
+    with pytest.warns(
+        FairnessNotReachedWarning, match=r"no labels with B of at least 0\.9 .* have 0\."
+    ) as told:
         model = fit((dense, np.arange(12) == 0), notion="balance", at_least=0.9)
     assert len(told) == 1
     assert f"{model.notion_:.4f}" in str(told[0].message)
 
 
 def test_more_effort_and_more_runs_are_no_worse(apart):
-    quick, long, several = (
-        fit(apart, 0.3, 5, **options) for options in ({"effort": 0}, {}, {"n_init": 3})
-    )
+    quick, long, several = (fit(apart, 0.3, 5, **options) for options in ({"effort": 0}, {}, {"n_init": 3}))
     assert long.objective_ >= quick.objective_ - 1e-12
     assert several.objective_ >= long.objective_ - 1e-12
 

@@ -16,7 +16,11 @@ from equigraph.exceptions import EmptyClusterWarning, InfeasibleError
 from equigraph.methods import METHODS
 from tests.contract.menagerie import CASES
 
-QUICK = {"fair-partition": {"effort": 0.1}, "dmon": {"epochs": 30}, "dfnmf": {"max_iter": 60, "pretrain_iter": 10}}
+QUICK = {
+    "fair-partition": {"effort": 0.1},
+    "dmon": {"epochs": 30},
+    "dfnmf": {"max_iter": 60, "pretrain_iter": 10},
+}
 # Pairs of method and case that the method may refuse with an InfeasibleError, each with the reason.
 STATED_LIMITS: dict[tuple[str, str], str] = {}
 # Methods that promise exactly n_clusters non-empty clusters.

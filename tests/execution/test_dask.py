@@ -169,9 +169,7 @@ def test_the_loss_of_a_worker_of_a_graph_in_memory_and_during_a_search(client, d
     with client.as_current():
         lossy = eg.FairPartition(3, 0.5, random_state=0, execution=client, callbacks=kill).fit(blocks)
     assert pids
-    np.testing.assert_array_equal(
-        lossy.labels_, eg.FairPartition(3, 0.5, random_state=0).fit(blocks).labels_
-    )
+    np.testing.assert_array_equal(lossy.labels_, eg.FairPartition(3, 0.5, random_state=0).fit(blocks).labels_)
     wait_for_workers(client, 2)
 
 

@@ -279,9 +279,7 @@ def test_a_notion_of_ones_own_is_what_the_search_raises():
     groups = np.where(np.arange(24) % 3 == 0, "a", "b")
     model = eg.FairPartition(4, 0.9, notion=HALVES, effort=0.2, random_state=0)
     model.fit((upper + upper.T).astype(float), sensitive_features=groups)
-    table = np.array(
-        [[np.sum((model.labels_ == c) & (groups == g)) for g in ("a", "b")] for c in range(4)]
-    )
+    table = np.array([[np.sum((model.labels_ == c) & (groups == g)) for g in ("a", "b")] for c in range(4)])
     assert model.notion_ == pytest.approx(HALVES.value(table))
     # Every cluster has at most its half of the first group: then the mean is twice its share, the most there is.
     assert model.notion_ == pytest.approx(2 / 3)
@@ -294,7 +292,7 @@ def test_a_notion_of_ones_own_is_what_the_search_raises():
 
 def test_a_notion_typed_at_a_prompt_is_compiled_too():
     names = {}
-    exec("def first(counts, population):\n    return counts[0] / (counts[0] + counts[1])", names)  # noqa: S102
+    exec("def first(counts, population):\n    return counts[0] / (counts[0] + counts[1])", names)
     notion = Notion("first", "F", names["first"])
     assert notion.value([[1, 3], [2, 2]]) == 0.375
     assert _call(notion.compiled(), np.array([1, 3]), np.array([3, 5])) == 0.25

@@ -16,8 +16,10 @@ def every_labelling(n, k):
     rows = np.zeros((1, 1), dtype=np.int8)
     for node in range(1, n):
         used = rows.max(axis=1) + 1
-        grown = [np.column_stack([rows[used >= label], np.full(np.count_nonzero(used >= label), label)])
-                 for label in range(k)]
+        grown = [
+            np.column_stack([rows[used >= label], np.full(np.count_nonzero(used >= label), label)])
+            for label in range(k)
+        ]
         rows = np.concatenate(grown).astype(np.int8)
         # Enough nodes must be left for the clusters that are still missing.
         rows = rows[k - (rows.max(axis=1) + 1) <= n - 1 - node]

@@ -41,9 +41,7 @@ def cluster_score(counts, population, notion):
     if notion == "mouflon":
         return 1.0 if h == 1 else min((h - 1) * c / (size - c) if c < size else np.inf for c in counts)
     if notion == "normalized":
-        return min(
-            whole_nodes(c, Fraction(size * p, n)) for c, p in zip(counts, population, strict=True)
-        )
+        return min(whole_nodes(c, Fraction(size * p, n)) for c, p in zip(counts, population, strict=True))
     if notion == "ratio":  # shares over shares, which no whole nodes can reach where groups are small
         return float(min(min(r / p, p / r) if r else 0 for r, p in shares))
     most = sum(2 * p * (1 - p) for _, p in shares)
@@ -74,8 +72,6 @@ def _of_attribute(labels, codes, notion):
     return value / n_clusters if notion == "balance" else value
 
 
-def naive_objective(
-    dense, labels, codes, fairness, notion, resolution=1.0, *, weights=None, cap=np.inf
-):
+def naive_objective(dense, labels, codes, fairness, notion, resolution=1.0, *, weights=None, cap=np.inf):
     q = naive_modularity(dense, labels, resolution)
     return (1 - fairness) * q + fairness * min(naive_notion(labels, codes, notion, weights), cap)

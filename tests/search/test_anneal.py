@@ -266,9 +266,7 @@ def test_gains_with_a_cap_several_attributes_and_nodes_without_a_group(
     options = {"hot": case["hot"], "n_steps": case["n_steps"], "swaps": case["swaps"], "seed": seed}
     best, gain, walk = run(level, start, k, objective, **options)
     before, after, end = (
-        naive.naive_objective(
-            adjacency.toarray(), found, codes, fairness, notion, weights=weights, cap=cap
-        )
+        naive.naive_objective(adjacency.toarray(), found, codes, fairness, notion, weights=weights, cap=cap)
         for found in (start, best, walk)
     )
     assert gain == pytest.approx(after - before, abs=1e-9)

@@ -83,15 +83,15 @@ def test_scores_of_all_divisions_are_those_of_the_definitions(naive):
     q, fair = every_score(adjacency.toarray(), codes, k)
     for row in range(0, len(labels), len(labels) // 40):
         assert q[row] == pytest.approx(naive.naive_modularity(adjacency.toarray(), labels[row]), abs=1e-12)
-        assert fair[row] == pytest.approx(
-            naive.naive_notion(labels[row], codes, "normalized"), abs=1e-12
-        )
+        assert fair[row] == pytest.approx(naive.naive_notion(labels[row], codes, "normalized"), abs=1e-12)
 
 
 def test_a_bound_that_no_division_reaches_is_told():
     """Three clusters of at most four of eight nodes cannot hold a group of seven evenly in two sizes that are fixed."""
     adjacency, codes, k = small_case(3)
-    with pytest.warns(FairnessNotReachedWarning, match=r"B of at least 1 were found; the fairest have 0\.\d+"):
+    with pytest.warns(
+        FairnessNotReachedWarning, match=r"B of at least 1 were found; the fairest have 0\.\d+"
+    ):
         model = eg.FairPartition(k, at_least=1, notion="balance", random_state=0).fit(
             adjacency, sensitive_features=np.arange(codes.size) % 5 == 0
         )

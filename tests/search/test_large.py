@@ -75,7 +75,9 @@ def test_the_result_is_near_that_of_the_search_on_nodes(monkeypatch):
     monkeypatch.undo()
     fine = Search(adjacency, codes, 6, effort=0.3)
     assert not fine.plan.n_parts
-    values = [search.objective.at(0.5).value(*search.score(one)) for one in (labels, fine.solve([Target(0.5)])[0])]
+    values = [
+        search.objective.at(0.5).value(*search.score(one)) for one in (labels, fine.solve([Target(0.5)])[0])
+    ]
     assert values[0] > values[1] - 0.02
 
 

@@ -39,9 +39,9 @@ def test_one_merge_takes_the_best_pair(notion, fairness, make_graph, naive):
         adjacency, codes = make_graph(12, seed), codes_for(12, 3, seed)
         level, objective = prepare(adjacency, codes, fairness, notion)
         labels = compact(np.random.default_rng(seed).integers(0, 6, 12))
-        count = int(labels.max()) + 1
+        count, dense = int(labels.max()) + 1, adjacency.toarray()
 
-        def value(found, dense=adjacency.toarray(), codes=codes):
+        def value(found, dense=dense, codes=codes):
             return naive.naive_objective(dense, found, codes, fairness, notion)
 
         merged = merge_clusters(level, labels, count - 1, count - 1, objective)
@@ -60,8 +60,9 @@ def test_all_merges_are_those_of_a_naive_greedy(notion, fairness, two_attributes
         if two_attributes:
             codes = np.column_stack([codes, codes_for(11, 2, seed + 1)])
         level, objective = prepare(adjacency, codes, fairness, notion)
+        dense = adjacency.toarray()
 
-        def value(found, dense=adjacency.toarray(), codes=codes):
+        def value(found, dense=dense, codes=codes):
             return naive.naive_objective(dense, found, codes, fairness, notion)
 
         first = np.arange(11, dtype=np.int32)

@@ -33,7 +33,8 @@ def cases(draw):
     n_unknown = 0 if notion == "balance" else draw(st.sampled_from([0, 0, 2]))
     n_attributes = draw(st.integers(1, 3))
     columns = [
-        codes_for(n, draw(st.integers(2, 4)), seed + a, n_unknown if a == 0 else 0) for a in range(n_attributes)
+        codes_for(n, draw(st.integers(2, 4)), seed + a, n_unknown if a == 0 else 0)
+        for a in range(n_attributes)
     ]
     return {
         "n": n,

@@ -57,9 +57,7 @@ def test_a_level_of_clusters(graph, k, n_unknown):
     onehot = np.eye(labels.max() + 1)[labels]
     coarse = aggregate(level, labels, objective)
     expected = onehot.T @ adjacency.toarray() @ onehot
-    np.testing.assert_allclose(
-        coarse.graph.toarray(), expected - np.diag(np.diag(expected)), atol=1e-12
-    )
+    np.testing.assert_allclose(coarse.graph.toarray(), expected - np.diag(np.diag(expected)), atol=1e-12)
     np.testing.assert_allclose(coarse.strength, expected.sum(axis=1), atol=1e-12)
     np.testing.assert_array_equal(coarse.sizes, onehot.sum(axis=0))
     groups = [(column[:, None] == np.arange(column.max() + 1)).astype(int) for column in codes.T]

@@ -31,7 +31,9 @@ def test_the_best_at_any_dial_and_under_any_bound_is_kept(points, fairness, boun
             assert (1 - value) * a + value * b == pytest.approx(best, abs=1e-15)
         fairest = max(b for _, b in seen)
         for least in (bound, fairest, fairest - TOLERANCE):
-            enough = [point for point in seen if point[1] >= least - 1e-12] or [p for p in seen if p[1] == fairest]
+            enough = [point for point in seen if point[1] >= least - 1e-12] or [
+                p for p in seen if p[1] == fairest
+            ]
             found = points[int(pool.reaching(least)[0])]
             assert found[0] == max(a for a, _ in enough)
             assert found[1] >= min(least, fairest) - 1e-9
