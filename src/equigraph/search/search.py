@@ -216,7 +216,7 @@ class Search:
         above, below = self.pool.reaching(high), self.pool.reaching(low)
         found = [self._towards(labels, objective, rng) for labels in (above, below)]
         if not self.plan.n_parts:
-            self._recombine(*found, objective, rng)
+            self._recombined(found, objective, rng)
         return any(low < notion < high for _, notion in self.pool.scores)
 
     def _towards(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:

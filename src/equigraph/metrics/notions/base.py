@@ -98,6 +98,7 @@ def _compiled(score: Callable[..., float]) -> Any:
 
     counts = types.Array(types.int64, 1, "A")
     signature = types.float64(counts, counts)
+    function: Any
     try:
         function = cfunc(signature, cache=True)(score)
     except RuntimeError:  # a function typed at a prompt has no file that a cache could belong to

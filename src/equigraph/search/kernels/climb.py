@@ -166,7 +166,8 @@ def climb(
                     for place in range(n_slots if dense else listed):
                         c = place if dense else touched[place]
                         joins[c] = cached[c, joining]
-            b, best, dq, dn = np.int64(a), TOLERANCE, 0.0, 0.0
+            b: Any = np.int64(a)
+            best, dq, dn = TOLERANCE, 0.0, 0.0
             n_after = tally[N_CLUSTERS] - alone
             for place in range(n_slots if dense else listed):
                 c = place if dense else touched[place]

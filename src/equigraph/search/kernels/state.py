@@ -332,41 +332,14 @@ def exchange_change(sites: Any, clusters: Any, terms: Any, a: int, b: int, i: in
     _, _, _, _, _, columns, counts = sites
     score, population, offsets, weights, sized, _, _, _, _, _, _, _ = terms
     _, _, _, table, parts, _, _, cached, stamps, version = clusters
-    change = _exchange(
-        columns,
-        counts,
-        offsets,
-        population,
-        weights,
-        score,
-        sized,
-        table,
-        parts,
-        cached,
-        stamps,
-        version,
-        a,
-        i,
-        j,
-    )
-    if b >= 0:
-        change += _exchange(
-            columns,
-            counts,
-            offsets,
-            population,
-            weights,
-            score,
-            sized,
-            table,
-            parts,
-            cached,
-            stamps,
-            version,
-            b,
-            j,
-            i,
-        )
+    change = 0.0
+    for back in range(2):
+        c, out, into = (b, j, i) if back else (a, i, j)
+        if c >= 0:
+            change += _exchange(
+                columns, counts, offsets, population, weights, score, sized, table, parts, cached, stamps, version,
+                c, out, into,
+            )  # fmt: skip
     return change
 
 
