@@ -71,7 +71,7 @@ def test_scores_are_those_of_the_result_and_of_dial_zero(
     told = {row[0]: row[1:3] for row in rows}
     assert all(len(row[3]) > 20 for row in rows)
     without = eg.tradeoff_curve(
-        room, estimator=eg.FairNMTF(3), fairness=sorted({i / 10 for i in range(11)} - {0.5}), random_state=0
+        room, estimator=eg.FairPartition(3), fairness=sorted({i / 10 for i in range(11)} - {0.5}), random_state=0
     ).points[0]
     for label, name in {"modularity Q": "Q", "balance B": "B", "normalised balance NB": "NB"}.items():
         assert told[label] == [f"{result.scores[name]:.3f}", f"{without.scores[name]:.3f}"]
@@ -133,7 +133,7 @@ def test_the_moved_are_those_whose_aligned_cluster_differs(
 
 def test_the_page_tells_how_to_make_it_again(page: Any, result: eg.ClusteringResult) -> None:
     told = facts(page)
-    assert told["In Python"] == "eg.FairNMTF(n_clusters=3, random_state=0).fit(graph)"
+    assert told["In Python"] == "eg.FairPartition(n_clusters=3, random_state=0).fit(graph)"
     assert told["Seed"] == "0"
     assert told["Hash of the input"] == result.input_hash
     assert result.versions["numpy"] in told["Versions"]
@@ -268,7 +268,7 @@ def test_without_the_graph_the_page_says_what_is_left_out(
     ("method", "parameters", "reason"),
     [
         ("scalable-fair-sc", {}, "ScalableFairSC has no fairness dial"),
-        ("fair-nmtf", {"fairness": 0.0}, "the fairness dial is at 0"),
+        ("fair-partition", {"fairness": 0.0}, "the fairness dial is at 0"),
         ("nmtf", {}, "NMTF has no fairness dial"),
     ],
 )
@@ -287,7 +287,7 @@ def test_a_penalty_object_cannot_be_made_again(room: Graph, tmp_path: Path) -> N
     from equigraph.penalties import Scatter
 
     penalty = Scatter(encode_groups(room.sensitive_features))
-    one = eg.cluster(room, n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
+    one = eg.cluster(room, method="fair-nmtf", n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
     (sentence,) = write_report(one, tmp_path / "r.html", graph=room)
     assert "cannot be made again" in sentence
 

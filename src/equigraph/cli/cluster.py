@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
-from equigraph.cli.options import MethodCommand, method_parameters
+from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
 from equigraph.cli.scale import execution_of, open_source, scale_options
 from equigraph.cli.sources import describe_graph, reading_options
 
@@ -77,6 +77,7 @@ def command(
     if output is not None:
         check_folder(output)
     parameters = method_parameters(get_method(method), ctx, generic)
+    check_one_dial(ctx, parameters)
     with warnings_as_notes(), execution_of(ctx, method, parameters, settings) as parameters:
         source = source_of(ctx, edges, settings)
         with open_source(edges, settings, parameters.get("execution")) as graph:

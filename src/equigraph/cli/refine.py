@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, MethodCommand
+from equigraph.cli.options import DEFAULT_SEED, MethodCommand, check_one_dial
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 
 _METHOD = "refine_labels"
-_NOTIONS = ("normalized", "balance", "mouflon")
+_NOTIONS = ("normalized", "balance", "mouflon", "evenness")
 _SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
 # Names of columns, by which they are found whatever their order.
 _NODE, _CLUSTER = "node", "cluster"
@@ -42,6 +42,11 @@ class _Sections(MethodCommand):
     default=0.5,
     show_default=True,
     help="The dial, from cohesion (0) to fairness (1).",
+)
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    help="The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
 )
 @click.option(
     "--notion",
@@ -79,6 +84,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
 
     from equigraph.cli.output import check_folder, source_of
 
+    check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
     if least is not None and most is not None and least > most:
         raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
@@ -101,6 +107,15 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
             line(f"Wrote {', '.join(files)} to {output}.")
         else:
             note("nothing was written; -o DIR keeps the labels.")
+
+
+def _typed(ctx: click.Context) -> set[str]:
+    """Return the names of the options that were given."""
+    return {
+        name
+        for name in ctx.params
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
 
 
 def read_labels(path: Path, graph: Any) -> Any:
@@ -230,6 +245,7 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any]) -> tuple[Any, Any]
     parameters = {
         "n_clusters": settings["n_clusters"] or int(names.size),
         "fairness": settings["fairness"],
+        "at_least": settings["at_least"],
         "notion": settings["notion"],
         "size_bounds": None if bounds == (None, None) else bounds,
         "effort": settings["effort"],

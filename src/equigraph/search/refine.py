@@ -16,7 +16,7 @@ from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
-from equigraph.search.search import Search, Target
+from equigraph.search.search import Search, Target, warn_if_short
 
 
 def refine_labels(
@@ -50,8 +50,8 @@ def refine_labels(
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, default="normalized"
         The fairness N that the dial moves.
     at_least : float, optional
-        The fairness asked for, in place of the dial: the most cohesive labels found whose N is at least this, or the
-        fairest where none is found.
+        The fairness asked for, in place of the dial: the most cohesive labels found whose N is at least this. Where
+        none is found, the fairest, and a warning that says how fair they are.
     size_bounds : (least, most), optional
         Bounds on the number of nodes of a cluster; always met.
     effort : float, default=0
@@ -128,6 +128,8 @@ def refine_labels(
         seed=as_seed(random_state),
     )
     found = search.solve([Target(float(fairness), at_least)], [start], Notifier(callbacks))[0]
+    if at_least is not None:
+        warn_if_short("refine_labels", notion, search.score(found)[1], at_least)
     return number_by_size(found, int(n_clusters))
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.callbacks import Notifier
+from equigraph.exceptions import FairnessNotReachedWarning, warn
 from equigraph.metrics.notions import EVENNESS, Notion
 from equigraph.search.bounds import check_size_bounds, within_bounds
 from equigraph.search.coarsen import coarsen
@@ -352,6 +353,16 @@ class Search:
             if not self.pool.add(settled, *self.score(settled)):
                 break
         return target.best(self.pool)
+
+
+def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
+    """Say how fair labels are that are not as fair as was asked for."""
+    if reached < at_least - 1e-12:
+        warn(
+            f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort=.",
+            FairnessNotReachedWarning,
+        )
 
 
 def _any_fair(targets: Sequence[Target]) -> bool:
