@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # What tests skip without; on CI its absence is a failure.
 OPTIONAL = (
@@ -17,15 +22,20 @@ OPTIONAL = (
     "matplotlib",
     "networkit",
     "networkx",
+    "odf",
+    "openpyxl",
     "pandas",
     "playwright",
     "polars",
     "pooch",
     "pyarrow",
+    "python_calamine",
     "sknetwork",
     "torch",
     "torch_geometric",
     "vieclus",
+    "xlsxwriter",
+    "xlwt",
 )
 
 
@@ -46,3 +56,31 @@ def data_dir() -> Path:
     if os.environ.get("CI"):
         pytest.fail(message)
     pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def parse() -> Callable[[Path], Any]:
+    """Read a page with a strict parser: any error of HTML is an error here."""
+    html = pytest.importorskip("justhtml")
+
+    def parse(path: Path) -> Any:
+        return html.JustHTML(path.read_text(encoding="utf-8"), sanitize=False, strict=True)
+
+    return parse
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start the browser of the system, or skip; on CI its absence is a failure."""
+    api = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if found is None:
+        message = f"there is no browser to look at pages: expected one of {', '.join(_BROWSERS)}"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with api.sync_playwright() as driver:
+        # Containers run as root, where the sandbox of the browser does not start.
+        one = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield one
+        one.close()

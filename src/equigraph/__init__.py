@@ -13,6 +13,7 @@ from equigraph._version import __version__
 if TYPE_CHECKING:
     from equigraph import (
         callbacks,
+        classes,
         community,
         datasets,
         exceptions,
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
         neural,
         penalties,
         plotting,
+        roster,
         spectral,
         tradeoff,
     )
+    from equigraph.citation import cite
+    from equigraph.classes import ClassLists, read_class_lists
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -31,12 +35,14 @@ if TYPE_CHECKING:
     from equigraph.graph import Graph, as_graph, read_graph
     from equigraph.neural import DMoN
     from equigraph.results import ClusteringResult, cluster
+    from equigraph.roster import Roster, read_roster
     from equigraph.search import refine_labels
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
 
 _MODULES = (
     "callbacks",
+    "classes",
     "community",
     "datasets",
     "exceptions",
@@ -44,6 +50,7 @@ _MODULES = (
     "neural",
     "penalties",
     "plotting",
+    "roster",
     "spectral",
     "tradeoff",
 )
@@ -63,6 +70,7 @@ _NAMES = {
     "IndividualFairSC": "equigraph.spectral",
     "ScalableFairSC": "equigraph.spectral",
     "SpectralClustering": "equigraph.spectral",
+    "cite": "equigraph.citation",
     "Comparison": "equigraph.comparison",
     "compare": "equigraph.comparison",
     "BlockGraph": "equigraph.execution.blocks",
@@ -73,6 +81,10 @@ _NAMES = {
     "Graph": "equigraph.graph",
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
+    "ClassLists": "equigraph.classes",
+    "read_class_lists": "equigraph.classes",
+    "Roster": "equigraph.roster",
+    "read_roster": "equigraph.roster",
     "ClusteringResult": "equigraph.results",
     "cluster": "equigraph.results",
     "TradeoffCurve": "equigraph.tradeoff",
@@ -84,6 +96,7 @@ __all__ = [
     "DFNMF",
     "NMTF",
     "BlockGraph",
+    "ClassLists",
     "ClusteringResult",
     "Comparison",
     "DMoN",
@@ -97,6 +110,7 @@ __all__ = [
     "Leiden",
     "Louvain",
     "RandomClustering",
+    "Roster",
     "ScalableFairSC",
     "SpectralClustering",
     "SymNMF",
@@ -105,6 +119,8 @@ __all__ = [
     "__version__",
     "as_graph",
     "callbacks",
+    "cite",
+    "classes",
     "cluster",
     "community",
     "compare",
@@ -115,8 +131,11 @@ __all__ = [
     "open_blocks",
     "penalties",
     "plotting",
+    "read_class_lists",
     "read_graph",
+    "read_roster",
     "refine_labels",
+    "roster",
     "spectral",
     "tradeoff",
     "tradeoff_curve",
@@ -134,4 +153,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # What the module needs for itself, such as importlib, is nobody's to use.
+    return sorted(__all__)

@@ -63,6 +63,31 @@ class _Shared:
         return self
 
 
+class Watched(_Shared):
+    """Several callbacks as one that remembers whether any of them has asked to stop.
+
+    Examples
+    --------
+    >>> watched = Watched(lambda progress: progress.step == 2)
+    >>> (
+    ...     watched(Progress("factorization", 1, 500)),
+    ...     watched(Progress("factorization", 2, 500)),
+    ...     watched.stopped,
+    ... )
+    (False, True, True)
+    """
+
+    def __init__(self, callbacks: Callbacks):
+        self._callbacks = Notifier(callbacks).callbacks
+        self.stopped = False
+
+    def __call__(self, progress: Progress) -> bool:
+        """Tell all of them; return True from the first wish to stop on."""
+        answers = [callback(progress) is True for callback in self._callbacks]
+        self.stopped = self.stopped or any(answers)
+        return self.stopped
+
+
 class TimeLimit(_Shared):
     """Stop after a number of seconds, counted from the first step it is told of; the current state is kept.
 

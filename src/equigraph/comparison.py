@@ -5,28 +5,43 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 import os
-import threading
 import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equigraph.callbacks import Callbacks, Notifier
+from equigraph.callbacks import Callbacks, Notifier, Progress, Watched
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.files import atomic_path
+from equigraph.folders import digest_of, parse_json
 from equigraph.graph import Graph, read_graph
+from equigraph.loading import check_entries
 from equigraph.methods import METHODS, Method, get_method
+from equigraph.notebook import page_of
 from equigraph.parameters import Integer, check_parameters
+from equigraph.peak_memory import PeakMemory
 from equigraph.randomness import RandomState, as_seed
+from equigraph.records import harmless, write_json
 from equigraph.results import ClusteringResult
+from equigraph.words import count
 
-_SAMPLING_SECONDS = 0.004
+FORMAT, VERSION = "equigraph comparison", 1
+# How a fit can end, from the best to the worst.
+_SEVERITY = (None, "converged", "max_iter", "stopped", "diverged")
+_ENTRIES: dict[str, tuple[type, ...]] = {
+    "n_nodes": (int,),
+    "n_edges": (int,),
+    "n_clusters": (int,),
+    "seeds": (list,),
+    "stopped": (bool,),
+    "rows": (list,),
+}
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,9 @@ class ComparisonRow:
     peak_mib : float or None
         Median over the seeds of the growth of the process's memory in a fit, in MiB; see `PeakMemory`. What the
         first fit imports and compiles is in it only if there are fewer than three seeds.
+    status : str or None
+        How the fits ended; see `ClusteringResult`. Of several seeds the worst: "diverged" before "stopped" before
+        "max_iter" before "converged".
     notes : tuple of str
         Warnings; of each kind the first.
     error : str or None
@@ -70,6 +88,7 @@ class ComparisonRow:
     stability: float | None = None
     seconds: float | None = None
     peak_mib: float | None = None
+    status: str | None = None
     notes: tuple[str, ...] = ()
     error: str | None = None
     bad_input: bool = False
@@ -87,6 +106,8 @@ class Comparison:
         Size of the graph, and the clusters asked for.
     seeds : tuple of int
         The seeds.
+    stopped : bool
+        Whether a callback ended the comparison, so that methods or seeds are missing.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -94,26 +115,60 @@ class Comparison:
     n_edges: int
     n_clusters: int
     seeds: tuple[int, ...]
+    stopped: bool = False
 
     def table(self) -> list[dict[str, Any]]:
         """Return the rows as plain dicts."""
         return [asdict(row) for row in self.rows]
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line per method; sizes and notes are joined by a blank and by "; "."""
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the comparison that `to_json` wrote.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, or it is damaged or not one of ours.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> comparison = eg.compare(room.adjacency, methods=["nmtf"], n_clusters=3, n_seeds=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     comparison.to_json(f"{folder}/table.json")
+        ...     eg.Comparison.load(f"{folder}/table.json") == comparison
+        True
+        """
+        return cls(**comparison_parts(Path(path)))
+
+    def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
+        """Write one line per method; sizes and notes are joined by a blank and by "; ".
+
+        Texts that a spreadsheet would run as a formula get an apostrophe in front, unless ``raw``.
+        """
         buffer = io.StringIO(newline="")
-        table = self.table()
         writer = csv.DictWriter(buffer, fieldnames=list(asdict(ComparisonRow(""))))
         writer.writeheader()
-        for row in table:
-            writer.writerow(
-                {**row, "sizes": " ".join(map(str, row["sizes"])), "notes": "; ".join(row["notes"])}
-            )
+        for row in self.table():
+            cells = {**row, "sizes": " ".join(map(str, row["sizes"])), "notes": "; ".join(row["notes"])}
+            writer.writerow(cells if raw else {name: harmless(cell) for name, cell in cells.items()})
         _write(path, buffer.getvalue())
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write everything as JSON."""
-        _write(path, json.dumps(self.summary(), indent=2, ensure_ascii=False) + "\n")
+        """Write everything as JSON, with a checksum; `load` reads it again."""
+        content = {"format": FORMAT, "version": VERSION, **self.summary()}
+        write_json(path, {**content, "checksum": digest_of(content)})
+
+    def _repr_html_(self) -> str:
+        """Return the table, for a notebook."""
+        names = ("method", "Q", "B", "NB", "rho", "sizes", "stability", "seconds", "status")
+        rows = [[getattr(row, name) for name in names] for row in self.rows]
+        caption = f"{count(len(self.rows), 'method')} on {count(self.n_nodes, 'node')}, {count(self.n_edges, 'edge')}"
+        return page_of(
+            caption, [*names, "error"], [[*row, one.error] for row, one in zip(rows, self.rows, strict=True)]
+        )
 
     def to_markdown(self, path: str | os.PathLike[str]) -> None:
         """Write a Markdown table; errors and notes are listed below it."""
@@ -126,6 +181,7 @@ class Comparison:
             "n_edges": self.n_edges,
             "n_clusters": self.n_clusters,
             "seeds": list(self.seeds),
+            "stopped": self.stopped,
             "rows": [
                 {**row, "sizes": list(row["sizes"]), "notes": list(row["notes"])} for row in self.table()
             ],
@@ -143,6 +199,7 @@ class Comparison:
             "sizes",
             "stability",
             "seconds",
+            "status",
             "peak_mib",
         )
         lines = [f"| method | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
@@ -152,45 +209,6 @@ class Comparison:
         remarks = [f"- {row.method}: {row.error}" for row in self.rows if row.error]
         remarks += [f"- {row.method}: {note}" for row in self.rows for note in row.notes]
         return "\n".join([*lines, *(["", *remarks] if remarks else [])]) + "\n"
-
-
-class PeakMemory:
-    """Sample the memory of this process while a block runs, in a thread of its own.
-
-    The peak is the largest resident set that was seen minus the one at the start. It includes what the block
-    imports and compiles for the first time, leaves out what it takes from memory that the process had already
-    been given, and may miss a peak shorter than the 4 ms between two samples. Where there is no ``/proc``,
-    the growth of the process's own high-water mark is used; where there is neither, the peak is None.
-
-    Attributes
-    ----------
-    mib : float or None
-        The peak in MiB, set at the end of the block.
-    """
-
-    mib: float | None = None
-
-    def __enter__(self) -> Self:
-        self._sample = _memory_probe()
-        if self._sample is not None:
-            self._start = self._peak = self._sample()
-            self._done = threading.Event()
-            self._thread = threading.Thread(target=self._watch, daemon=True)
-            self._thread.start()
-        return self
-
-    def _watch(self) -> None:
-        assert self._sample is not None
-        while not self._done.wait(_SAMPLING_SECONDS):
-            self._peak = max(self._peak, self._sample())
-
-    def __exit__(self, *exc: object) -> None:
-        if self._sample is None:
-            return
-        self._done.set()
-        self._thread.join()
-        self._peak = max(self._peak, self._sample())
-        self.mib = (self._peak - self._start) / 2**20
 
 
 def compare(
@@ -227,8 +245,9 @@ def compare(
     sensitive_features : array-like of shape (n_nodes,), optional
         Group of each node; by default the groups that came with the graph.
     callbacks : callable or list of callables, optional
-        Told after every fit, the stage being the name of the method; one that returns True ends the
-        comparison with the methods done so far.
+        Told before, during and after every fit, the stage being the name of the method and the step the number of
+        fits that are done; one that returns True ends the comparison with what there is, also in the middle of a
+        fit, where the method can be stopped.
 
     Returns
     -------
@@ -259,12 +278,13 @@ def compare(
     seeds = tuple(range(first, first + n_seeds))
     notify = Notifier(callbacks)
     rows = []
+    stop = False
     for method in chosen:
         row, stop = _run(method, graph, n_clusters, dials.get(method.name), seeds, notify)
         rows.append(row)
         if stop:
             break
-    return Comparison(tuple(rows), graph.n_nodes, graph.n_edges, n_clusters, seeds)
+    return Comparison(tuple(rows), graph.n_nodes, graph.n_edges, n_clusters, seeds, stop)
 
 
 def _dials(methods: list[Method], fairness: float | Mapping[str, float] | None) -> dict[str, float]:
@@ -306,10 +326,11 @@ def _run(
         try:
             notify(method.name, 0, len(seeds))
             for step, seed in enumerate(seeds, start=1):
-                result, peak = _fit(method, graph, n_clusters, fairness, seed)
+                watch = _watch(notify, method.name, step - 1, len(seeds))
+                result, peak = _fit(method, graph, n_clusters, fairness, seed, watch)
                 results.append(result)
                 peaks += [] if peak is None else [peak]
-                stop = notify(method.name, step, len(seeds))
+                stop = notify(method.name, step, len(seeds)) or result.status == "stopped"
                 if stop:
                     break
             row = _row(method, results, peaks)
@@ -318,6 +339,15 @@ def _run(
             row = replace(row, error=_one_line(error), bad_input=isinstance(error, InputError))
             stop = notify(method.name, len(seeds), len(seeds))
     return replace(row, notes=_notes(caught)), stop
+
+
+def _watch(notify: Notifier, name: str, done: int, total: int) -> Watched | None:
+    """Return what lets the callbacks stop a fit halfway; of its own stages they are not told."""
+
+    def tell(progress: Progress) -> bool:
+        return notify(name, done, total)
+
+    return Watched(tell) if notify.callbacks else None
 
 
 def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
@@ -331,10 +361,12 @@ def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
 
 
 def _fit(
-    method: Method, graph: Graph, n_clusters: int, fairness: float | None, seed: int
+    method: Method, graph: Graph, n_clusters: int, fairness: float | None, seed: int, watch: Watched | None
 ) -> tuple[ClusteringResult, float | None]:
     estimator = method.load()
-    wanted = {"n_clusters": n_clusters, "fairness": fairness, "random_state": seed}
+    wanted: dict[str, Any] = {"n_clusters": n_clusters, "fairness": fairness, "random_state": seed}
+    if watch is not None:
+        wanted["callbacks"] = watch
     known = estimator._get_param_names()
     model = estimator(
         **{name: value for name, value in wanted.items() if name in known and value is not None}
@@ -343,7 +375,8 @@ def _fit(
         start = time.perf_counter()
         model.fit(graph)
         seconds = time.perf_counter() - start
-    return ClusteringResult.from_estimator(model, graph, seconds=seconds), memory.mib
+    result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
+    return (replace(result, status="stopped") if watch and watch.stopped else result), memory.mib
 
 
 def _row(method: Method, results: list[ClusteringResult], peaks: list[float]) -> ComparisonRow:
@@ -359,6 +392,7 @@ def _row(method: Method, results: list[ClusteringResult], peaks: list[float]) ->
         stability=seed_stability([result.labels for result in results]),
         seconds=float(np.median([result.seconds for result in results])),
         peak_mib=float(np.median(peaks)) if peaks else None,
+        status=max((result.status for result in results), key=_SEVERITY.index),
     )
 
 
@@ -374,34 +408,6 @@ def seed_stability(labelings: list[NDArray]) -> float | None:
 
     pairs = [adjusted_rand_score(one, two) for one, two in itertools.combinations(labelings, 2)]
     return float(np.mean(pairs)) if pairs else None
-
-
-def _memory_probe() -> Any:
-    """Return a function that tells the memory of this process in bytes, or None where there is no way."""
-    try:
-        page = os.sysconf("SC_PAGE_SIZE")
-        with open("/proc/self/statm", encoding="ascii") as file:
-            file.read()
-    except (OSError, ValueError, AttributeError):
-        return _high_water_probe()
-
-    def resident() -> int:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * page
-
-    return resident
-
-
-def _high_water_probe() -> Any:
-    import sys
-
-    try:
-        import resource
-    except ImportError:
-        return None
-    # macOS counts bytes, the others KiB.
-    unit = 1 if sys.platform == "darwin" else 1024
-    return lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _finite(value: Any) -> float | None:
@@ -424,4 +430,29 @@ def _cell(name: str, value: Any) -> str:
 
 def _write(path: str | os.PathLike[str], text: str) -> None:
     with atomic_path(path) as partial:
-        partial.write_bytes(text.encode("utf-8"))
+        partial.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def comparison_parts(path: Path) -> dict[str, Any]:
+    """Return the parts of a `Comparison` from the file that `to_json` wrote."""
+    try:
+        told = parse_json(path.read_bytes(), path)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}): expected a comparison as JSON."
+        ) from None
+    if told.get("format") != FORMAT or told.get("version") != VERSION:
+        raise InputError(
+            f"{path} is no comparison of version {VERSION}: expected the file that to_json wrote."
+        )
+    if told.pop("checksum", None) != digest_of(told):
+        raise InputError(f"{path} has changed since equigraph wrote it: make the comparison again.")
+    check_entries(told, _ENTRIES, path)
+    try:
+        rows = tuple(
+            ComparisonRow(**{**row, "sizes": tuple(row["sizes"]), "notes": tuple(row["notes"])})
+            for row in told["rows"]
+        )
+    except (TypeError, KeyError):
+        raise InputError(f"{path} has a row that is none: expected the file that to_json wrote.") from None
+    return {**{name: told[name] for name in _ENTRIES}, "rows": rows, "seeds": tuple(told["seeds"])}

@@ -28,6 +28,10 @@ class GroupsError(InputError):
     """The sensitive features are not usable."""
 
 
+class RosterError(InputError):
+    """The sheet of people, or the class lists made of it, are not usable."""
+
+
 class ParameterError(InputError):
     """A parameter is out of range, or parameters contradict each other."""
 
@@ -50,6 +54,10 @@ class NotFoundError(EquigraphError):
 
 class DatasetError(EquigraphError, OSError):
     """A data set could not be found, fetched or verified."""
+
+
+class OutputError(EquigraphError, OSError):
+    """A result could not be written, such as on a full disk."""
 
 
 class MissingDependencyError(EquigraphError, ImportError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equigraph.exceptions import ParameterError
+from equigraph.words import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -71,5 +72,7 @@ def get_method(name: str) -> Method:
     'IFairNMTF'
     """
     if name not in METHODS:
-        raise ParameterError(f"There is no method {name!r}; the methods are {', '.join(METHODS)}.")
+        raise ParameterError(
+            f"There is no method {name!r}{did_you_mean(name, METHODS)}; the methods are {', '.join(METHODS)}."
+        )
     return METHODS[name]

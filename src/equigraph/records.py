@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -16,6 +17,12 @@ from numpy.typing import NDArray
 from equigraph._version import __version__
 from equigraph.exceptions import require
 from equigraph.files import atomic_path
+
+# Half a pair of surrogates can be a name in Python; it is written, and read again, rather than lost.
+_TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogatepass"}
+# What a spreadsheet takes for a formula; apostrophes before it are those of a name, or of `harmless`.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class Tabular:
@@ -40,9 +47,18 @@ class Tabular:
             columns = {name: typed(column, make) for name, column in columns.items()}
         return nw.from_dict(columns, backend=backend).to_native()
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as csv."""
-        write_csv(path, self.table())
+    def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
+        """Write the table as csv.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        raw : bool, default=False
+            Whether texts are written as they are. By default those that a spreadsheet would run as a formula,
+            such as ``=1+1``, get an apostrophe in front.
+        """
+        write_csv(path, self.table(), raw=raw)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table as parquet (extra ``io``); what it has no type for is written as texts."""
@@ -79,18 +95,51 @@ def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[A
     return values
 
 
-def write_csv(path: str | os.PathLike[str], columns: dict[str, NDArray]) -> None:
-    """Write columns of one length as csv, the names first."""
-    with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+def write_csv(path: str | os.PathLike[str], columns: dict[str, NDArray], *, raw: bool = False) -> None:
+    """Write columns of one length as csv, the names first; texts are `harmless` unless they are to be raw."""
+    rows = zip(*(_cells(column, raw) for column in columns.values()), strict=True)
+    with atomic_path(path) as partial, partial.open("w", newline="", **_TEXT) as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        writer.writerows(rows)
+
+
+def _cells(column: NDArray, raw: bool) -> list[Any]:
+    values = column.tolist()
+    if raw or column.dtype.kind in "iufb":
+        return values
+    return [harmless(value) for value in values]
+
+
+def harmless(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: texts that begin like one get an apostrophe.
+
+    Numbers are no formulas, whatever their sign. `as_given` undoes it.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("-5"), harmless("@home"), harmless("a=b")
+    ("'=1+1", '-5', "'@home", 'a=b')
+    """
+    text = value if isinstance(value, str) else str(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else value
+
+
+def as_given(text: str) -> str:
+    """Return the text of which `harmless` made this.
+
+    Examples
+    --------
+    >>> as_given("'=1+1"), as_given("'tis"), as_given(harmless("'=1+1"))
+    ('=1+1', "'tis", "'=1+1")
+    """
+    return text[1:] if text.startswith("'") and harmless(text) != text else text
 
 
 def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a dict as JSON."""
     with atomic_path(path) as partial:
-        partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", **_TEXT)
 
 
 def plain(value: Any) -> Any:

@@ -5,24 +5,37 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
 from equigraph.execution.blocks import BlockGraph
 from equigraph.files import atomic_path
+from equigraph.folders import OutputFolder, read_kept
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.graph.names import texts
+from equigraph.groups import contingency_table, encode_groups
+from equigraph.loading import (
+    INTERACTION,
+    LABELS,
+    MEMBERSHIP,
+    RESULT,
+    RESULT_FILES,
+    clustering_parts,
+    kinds_of,
+)
 from equigraph.methods import get_method
+from equigraph.notebook import MAX_GROUPS, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
-from equigraph.words import count
+from equigraph.words import count, did_you_mean
 
-RESULT_FILES = ("labels.csv", "membership.npz", "interaction.csv", "result.json")
+KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +73,9 @@ class ClusteringResult(Tabular):
     source : dict or None
         Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
         the options of reading. The commands fill it in.
+    status : str or None
+        How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
+        None where a method does not iterate.
     """
 
     method: str
@@ -76,6 +92,7 @@ class ClusteringResult(Tabular):
     input_hash: str
     attribute: str | None = None
     source: Mapping[str, Any] | None = None
+    status: str | None = None
 
     @classmethod
     def from_estimator(
@@ -133,7 +150,38 @@ class ClusteringResult(Tabular):
             versions=versions(),
             input_hash=graph.fingerprint(),
             attribute=graph.attribute,
+            status=getattr(model, "status_", None),
         )
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Return the result that `save`, or a command, wrote into a folder.
+
+        Nothing but numbers and texts is read: no pickle, no code. Names and groups are what they were where they
+        were whole numbers, numbers, truth values or texts; others come back as texts.
+
+        Parameters
+        ----------
+        folder : path-like
+            The folder.
+
+        Raises
+        ------
+        InputError
+            If it is no such folder, or a file of it is missing, damaged or changed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> result = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.save(folder)
+        ...     bool((eg.ClusteringResult.load(folder).membership == result.membership).all())
+        True
+        """
+        return cls(**clustering_parts(read_kept(folder, RESULT_FILES)))
 
     @property
     def n_clusters(self) -> int:
@@ -196,7 +244,8 @@ class ClusteringResult(Tabular):
             "attribute": self.attribute,
             "parameters": dict(self.parameters),
             "seed": self.seed,
-            "seconds": self.seconds,
+            "seconds": plain(self.seconds),
+            "status": self.status,
             "versions": dict(self.versions),
             "input_hash": self.input_hash,
             "source": None if self.source is None else dict(self.source),
@@ -207,27 +256,71 @@ class ClusteringResult(Tabular):
         nodes = dict(zip(map(str, self.node_names.tolist()), self.labels.tolist(), strict=True))
         write_json(path, {**self.summary(), "labels": nodes})
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write labels.csv, membership.npz, interaction.csv and result.json; result.json comes last.
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False, raw: bool = False) -> None:
+        """Write labels.csv, membership.npz, interaction.csv and result.json, all of them or none.
 
-        A sparse membership is written with ``scipy.sparse.save_npz``, and a sparse interaction as a table of
-        its entries, with the columns cluster, other and interaction.
+        An older result of equigraph in the folder is replaced as a whole; other files stay. A manifest.json with
+        checksums lets `load` tell whether anything has changed since.
+
+        Parameters
+        ----------
+        folder : path-like
+            The folder, which may be new.
+        force : bool, default=False
+            Whether files of these names that equigraph did not write, or that were changed since, may be replaced.
+        raw : bool, default=False
+            Whether names in labels.csv are written as they are; by default those that a spreadsheet would run as a
+            formula get an apostrophe in front. `load` gives them back as they were, either way.
+
+        Raises
+        ------
+        ParameterError
+            If the folder cannot be written, somebody else is writing to it, or files that are not ours are in the
+            way.
+        OutputError
+            If the disk is full; the folder is then as it was.
+
+        Notes
+        -----
+        A sparse membership is written with ``scipy.sparse.save_npz``, and a sparse interaction as a table of its
+        entries, with the columns cluster, other and interaction.
         """
-        folder = Path(folder)
-        self.to_csv(folder / "labels.csv")
-        with atomic_path(folder / "membership.npz") as partial:
+        with OutputFolder(folder) as out, out.writing(KIND, force=force, **self.facts(raw)) as partial:
+            self.write_files(partial, raw=raw)
+
+    def facts(self, raw: bool) -> dict[str, Any]:
+        """Return what a manifest has to say so that `load` gives names and groups back as they were."""
+        kinds = kinds_of({"node": self.node_names, "group": self.sensitive_features})
+        return {"raw": raw, "kinds": kinds}
+
+    def write_files(
+        self,
+        folder: Path,
+        *,
+        raw: bool = False,
+        columns: Mapping[str, NDArray] | None = None,
+        entries: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the files of `save`, with further columns of labels.csv and entries of result.json."""
+        write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
+        with atomic_path(folder / MEMBERSHIP) as partial:
             if sparse.issparse(self.membership):
                 sparse.save_npz(partial, self.membership)
             else:
                 np.savez_compressed(partial, membership=self.membership)
+        self._write_interaction(folder / INTERACTION)
+        write_json(folder / RESULT, {**self.summary(), **(entries or {})})
+
+    def _write_interaction(self, path: Path) -> None:
+        if self.interaction is None:
+            return  # of a result that was read from a folder without one
         if sparse.issparse(self.interaction):
-            entries = sparse.coo_array(self.interaction)
-            columns = dict(zip(("cluster", "other"), entries.coords, strict=True))
-            write_csv(folder / "interaction.csv", {**columns, "interaction": entries.data})
+            found = sparse.coo_array(self.interaction)
+            places = dict(zip(("cluster", "other"), found.coords, strict=True))
+            write_csv(path, {**places, "interaction": found.data})
         else:
-            with atomic_path(folder / "interaction.csv") as partial:
-                np.savetxt(partial, self.interaction, delimiter=",", fmt="%.10g")
-        write_json(folder / "result.json", self.summary())
+            with atomic_path(path) as partial:
+                np.savetxt(partial, self.interaction, delimiter=",", fmt="%.17g")
 
     def report(
         self,
@@ -273,6 +366,17 @@ class ClusteringResult(Tabular):
 
         write_report(self, path, graph=graph, baseline=baseline)
 
+    def _repr_html_(self) -> str:
+        """Return the clusters with their groups, for a notebook."""
+        heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
+        if self.sensitive_features is not None:
+            groups = encode_groups(self.sensitive_features)
+            counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
+            shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
+            heads += shown
+            rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
+        return page_of(repr(self), heads, rows)
+
     def __repr__(self) -> str:
         scores = ", ".join(
             f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB") if name in self.scores
@@ -281,7 +385,8 @@ class ClusteringResult(Tabular):
         clusters = count(self.n_clusters, "cluster")
         if found < self.n_clusters:
             clusters = f"{found} of {clusters}"
-        return f"ClusteringResult({self.method}, {count(self.labels.size, 'node')} in {clusters}, {scores})"
+        ended = "" if self.status in (None, "converged") else f", {self.status}"
+        return f"ClusteringResult({self.method}, {count(self.labels.size, 'node')} in {clusters}, {scores}{ended})"
 
 
 def cluster(
@@ -326,7 +431,8 @@ def cluster(
     unknown = sorted(set(parameters) - set(estimator._get_param_names()))
     if unknown:
         raise InputError(
-            f"{estimator.__name__} has no parameter {unknown[0]!r}; it takes "
+            f"{estimator.__name__} has no parameter {unknown[0]!r}"
+            f"{did_you_mean(unknown[0], estimator._get_param_names())}; it takes "
             f"{', '.join(estimator._get_param_names())}."
         )
     on_disk = isinstance(graph, BlockGraph)
@@ -334,12 +440,18 @@ def cluster(
         graph = graph.with_groups(sensitive_features)
     elif not on_disk:
         graph = read_graph(graph, groups=sensitive_features)
+    watch = Watched(parameters.get("callbacks"))
+    if parameters.get("callbacks") is not None:
+        parameters = {**parameters, "callbacks": watch}
     start = time.perf_counter()
     model = estimator(**parameters).fit(graph)
     seconds = time.perf_counter() - start
     if on_disk:
-        return ClusteringResult.of_fit(model, graph, _block_scores(graph, model), seconds)
-    return ClusteringResult.from_estimator(model, graph, seconds=seconds)
+        result = ClusteringResult.of_fit(model, graph, _block_scores(graph, model), seconds)
+    else:
+        result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
+    # A method that has no status of its own may still have been stopped.
+    return replace(result, status="stopped") if watch.stopped else result
 
 
 def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+from typing import Any
+
+# What a terminal obeys instead of showing it: control characters, reversed writing, and halves of pairs of surrogates.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the singular for one.
 
     Examples
     --------
-    >>> count(1, "node"), count(1200, "node")
-    ('1 node', '1,200 nodes')
+    >>> count(1, "node"), count(1200, "node"), count(26, "person", "people")
+    ('1 node', '1,200 nodes', '26 people')
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listed(words: Iterable[object]) -> str:
@@ -29,14 +34,25 @@ def listed(words: Iterable[object]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Return a question that names the known word which an unknown one resembles most; nothing if none does.
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """Return a hint at the known name that resembles the one given, in brackets; nothing if none does.
 
     Examples
     --------
-    >>> did_you_mean("ada", ["Ada", "Ben"]), did_you_mean("Zoe", ["Ada", "Ben"])
-    (" (did you mean 'Ada'?)", '')
+    >>> did_you_mean("nmft", ["sc", "nmtf"]), did_you_mean("magic", ["sc", "nmtf"])
+    (" (did you mean 'nmtf'?)", '')
     """
-    folded = {text.casefold(): text for text in known}
-    close = difflib.get_close_matches(str(word).casefold(), folded, n=1)
-    return f" (did you mean {folded[close[0]]!r}?)" if close else ""
+    names = {str(one).casefold(): one for one in reversed(list(known))}
+    close = difflib.get_close_matches(str(name).casefold(), names, n=1)
+    return f" (did you mean {names[close[0]]!r}?)" if close else ""
+
+
+def visible(text: str) -> str:
+    r"""Return a text in which nothing is left that a terminal would obey; line ends and tabs stay.
+
+    Examples
+    --------
+    >>> visible("red \x1b[31m alert")
+    'red \\x1b[31m alert'
+    """
+    return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)

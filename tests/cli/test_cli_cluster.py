@@ -228,10 +228,10 @@ def test_a_failure_midway_keeps_the_older_result(
     before = {file.name: file.read_bytes() for file in out.iterdir()}
     with monkeypatch.context() as patch:
         patch.setattr(np, "savetxt", lambda *args, **kwargs: 1 / 0)
-        answer = run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out)
+        answer = run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out, "--force")
     assert answer.exit_code == 1
     assert {file.name: file.read_bytes() for file in out.iterdir()} == before
-    assert run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out).exit_code == 0
+    assert run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out, "--force").exit_code == 0
     assert json.loads((out / "result.json").read_text())["n_clusters"] == 2
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
 
@@ -251,28 +251,6 @@ def test_files_of_the_user_stay_where_there_is_no_result(run: Run, tmp_path: Pat
     args = ["cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-q", "-o", tmp_path]
     assert run(*args).exit_code == 0
     assert (tmp_path / "graph.png").read_text() == "mine"
-
-
-def test_result_json_goes_first_and_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    from equigraph.cli.output import complete_folder
-
-    for name in ("result.json", "labels.csv"):
-        (tmp_path / name).write_text("old")
-    moved: list[tuple[str, bool]] = []
-    real = os.replace
-
-    def watch(source: Path, target: Path) -> None:
-        moved.append((Path(target).name, (tmp_path / "result.json").exists()))
-        real(source, target)
-
-    with complete_folder(str(tmp_path)) as folder:
-        for name in ("result.json", "labels.csv", "zzz.csv"):
-            (folder / name).write_text("new")
-        monkeypatch.setattr(os, "replace", watch)
-    assert moved == [("labels.csv", False), ("zzz.csv", False), ("result.json", False)]
-    assert (tmp_path / "result.json").read_text() == "new"
 
 
 def test_columns_named_by_a_number(run: Run, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 import equigraph as eg
+from equigraph.results import RESULT_FILES
 
 Run = Callable[..., Result]
 ROOM = "dataset:classroom"
@@ -73,7 +74,7 @@ def test_labels_in_labels_out(
     out = tmp_path / "deep" / "out"
     answer = run("refine", ROOM, labels, "--fairness", 0.3, "-o", out)
     assert answer.exit_code == 0, answer.stderr
-    assert sorted(file.name for file in out.iterdir()) == ["labels.csv", "result.json"]
+    assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
     found = expected(room, start, fairness=0.3)
     assert refined(out / "labels.csv") == found
     told = json.loads((out / "result.json").read_text(encoding="utf-8"))
@@ -264,9 +265,11 @@ def test_a_folder_that_cannot_be_written_fails_before_the_work(
 def test_the_folder_of_the_labels_is_replaced_as_a_whole(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert run("cluster", ROOM, "-m", "sc", "-k", 3, "-o", out).exit_code == 0
-    answer = run("refine", ROOM, out / "labels.csv", "-o", out)
+    (out / "notes.txt").write_text("mine")
+    answer = run("refine", ROOM, out / "labels.csv", "-o", out, "--force")
     assert answer.exit_code == 0, answer.stderr
-    assert sorted(file.name for file in out.iterdir()) == ["labels.csv", "result.json"]
+    assert sorted(file.name for file in out.iterdir()) == sorted((*RESULT_FILES, "notes.txt"))
+    assert eg.ClusteringResult.load(out).method == "refine_labels"
 
 
 def test_the_command_is_listed(run: Run) -> None:

@@ -30,7 +30,7 @@ def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
     answer = run("tradeoff", *source, "-m", "fair-louvain", "-k", 3, "--points", 6, "--seed", 2, "-o", out)
     assert answer.exit_code == 0, answer.stderr
     names = ["curve.csv", "curve.json", "front.png", "labels.csv", "twin.png"]
-    assert sorted(file.name for file in out.iterdir()) == names
+    assert sorted(file.name for file in out.iterdir()) == sorted((*names, "manifest.json"))
     assert f"Wrote {', '.join(names)} to {out}." in answer.stdout
     graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
     values = [0, 0.2, 0.4, 0.6, 0.8, 1]
@@ -111,6 +111,7 @@ def test_without_matplotlib_the_tables_are_written(
         "curve.csv",
         "curve.json",
         "labels.csv",
+        "manifest.json",
     ]
 
 

@@ -125,7 +125,7 @@ def test_refined_labels_are_compared_with_those_before(run: Run, tmp_path: Path)
     ("args", "part"),
     [
         (["report", "nowhere"], "is no folder"),
-        (["report", "."], "holds neither result.json nor curve.json"),
+        (["report", "."], "holds no manifest.json"),
         (["report", ".", "-o", "page.pdf"], "of no known kind: expected a name in .html"),
         (["cluster", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),
         (["tradeoff", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),

@@ -116,7 +116,9 @@ def test_registry_agrees_with_the_manifest(data_dir):
 
 
 def test_unknown_name():
-    with pytest.raises(ParameterError, match=r"no data set named 'pokec': choose one of .*pokec-n"):
+    with pytest.raises(
+        ParameterError, match=r"no data set named 'pokec' \(did you mean 'pokec-n'\?\): choose one of"
+    ):
         datasets.load("pokec")
     with pytest.raises(ParameterError, match="no data set"):
         datasets.describe("Diaries")

@@ -372,7 +372,7 @@ def test_an_edge_set_becomes_the_graph_that_read_graph_makes(tmp_path, weighted)
 
     expected = eg.read_graph(pd.DataFrame(columns))
     assert stored.fingerprint() == expected.fingerprint()
-    assert not list(tmp_path.glob(".blocks-*"))
+    assert not list(tmp_path.glob(".equigraph-partial-*"))
 
 
 def test_a_block_that_is_sorted_again_is_the_same(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -13,15 +14,29 @@ import click
 from equigraph._version import __version__
 from equigraph.cli.wording import as_flags
 from equigraph.exceptions import EquigraphError, InputError
+from equigraph.words import did_you_mean, visible
 
-# Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage.
+# Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `stopping`.
 FAILED, BAD_INPUT = 1, 2
 
-_COMMANDS = ("demo", "cluster", "tradeoff", "refine", "compare", "report", "reproduce", "methods", "datasets")
+_COMMANDS = (
+    "demo",
+    "cluster",
+    "tradeoff",
+    "refine",
+    "compare",
+    "report",
+    "reproduce",
+    "methods",
+    "datasets",
+    "cite",
+)
 
 
 class App(click.Group):
     """Commands by name, each in the module of its name."""
+
+    started: float | None = None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the help."""
@@ -34,10 +49,20 @@ class App(click.Group):
         # The attribute by its name: a module object has no such attribute for the type checker.
         return getattr(importlib.import_module(f"equigraph.cli.{cmd_name}"), "command")  # noqa: B009
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one resembles the name."""
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            hint = did_you_mean(args[0], _COMMANDS)
+            raise click.UsageError(f"No such command {args[0]!r}{hint}.", ctx)
+        return super().resolve_command(ctx, args)
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end the process with a sentence and an exit code."""
         if not extra.get("standalone_mode", True):
             return super().main(args, *rest, **extra)
+        self.started = time.monotonic()
         arguments = list(sys.argv[1:] if args is None else args)
         try:
             code = super().main(arguments, *rest, **{**extra, "standalone_mode": False, "obj": arguments})
@@ -65,7 +90,7 @@ def _fail(error: Exception) -> NoReturn:
         sentence = f"The system said: {error.strerror}{where}."
     else:
         sentence = f"Unexpected {type(error).__name__}: {error}; --debug shows where."
-    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    click.echo(f"Error: {visible(' '.join(sentence.split()))}", err=True)
     sys.exit(code)
 
 
@@ -84,5 +109,6 @@ def _usage_sentence(error: click.ClickException) -> str:
 def app() -> None:
     """Cluster a graph so that the clusters are cohesive and fair.
 
-    Try `equigraph demo` first. Exit codes: 0 done, 1 something failed, 2 bad input or usage.
+    Try `equigraph demo` first. Exit codes: 0 done, 1 something failed, 2 bad input or usage, 130 and 143 stopped by
+    Ctrl-C or the system, with what there was kept.
     """

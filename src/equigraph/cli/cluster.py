@@ -10,8 +10,13 @@ import click
 
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
+from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.scale import execution_of, open_source, scale_options
-from equigraph.cli.sources import describe_graph, reading_options
+from equigraph.cli.sources import UNMATCHED, describe_graph, reading_options, write_unmatched
+from equigraph.cli.stopping import TIME_LIMIT, Stop
+
+PICTURES = ("graph.png", "interaction.png", "composition.png")
+_PARQUET = "labels.parquet"
 
 
 @click.command("cluster", cls=MethodCommand)
@@ -30,18 +35,15 @@ from equigraph.cli.sources import describe_graph, reading_options
     metavar="NAME=VALUE",
     help="Any parameter of the method, by its name in Python.",
 )
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Stop after this time and keep what there is.",
-)
+@TIME_LIMIT
 @click.option(
     "-o",
     "--output",
     metavar="DIR",
-    help="Folder for labels.csv, membership.npz, interaction.csv and result.json.",
+    help="Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.",
 )
+@output_options
+@click.option("--parquet", is_flag=True, help="Also write labels.parquet into the folder.")
 @click.option(
     "--plot", is_flag=True, help="Also draw graph.png, interaction.png and composition.png into the folder."
 )
@@ -64,25 +66,29 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import check_folder, source_of
+    from equigraph.cli.output import source_of
     from equigraph.cli.summary import print_result
     from equigraph.methods import get_method
 
     output = settings["output"]
-    for flag, what in {"plot": "the pictures", "report": "the page"}.items():
+    for flag, what in {"plot": "the pictures", "report": "the page", "parquet": "the table"}.items():
         if settings[flag] and output is None:
             raise click.UsageError(f"--{flag} needs a folder for {what}: give -o DIR.", ctx)
     if (settings["plot"] or settings["report"]) and Path(edges).is_dir():
         raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
-    if output is not None:
-        check_folder(output)
     parameters = method_parameters(get_method(method), ctx, generic)
     check_one_dial(ctx, parameters)
-    with warnings_as_notes(), execution_of(ctx, method, parameters, settings) as parameters:
+    stop = Stop(ctx, settings["time_limit"])
+    with (
+        warnings_as_notes(),
+        output_folder(ctx, settings, _names(settings)) as out,
+        execution_of(ctx, method, parameters, settings) as parameters,
+    ):
         source = source_of(ctx, edges, settings)
         with open_source(edges, settings, parameters.get("execution")) as graph:
-            result = replace(_fit(graph, method, parameters, settings, ctx), source=source)
-            files = _write(result, graph, settings) if output is not None else []
+            result = replace(_fit(graph, method, parameters, settings, stop, ctx), source=source)
+            files = [] if out is None else _write(out, result, graph, settings, run_of(ctx))
+    stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(result.summary(), indent=2))
     elif not settings["quiet"]:
@@ -93,35 +99,49 @@ def command(
             line(f"Wrote {', '.join(files)} to {output}.")
         else:
             note("nothing was written; -o DIR keeps the labels.")
+    stop.leave()
+
+
+def _names(settings: dict[str, Any]) -> list[str]:
+    """Return the files that the command will write."""
+    from equigraph.cli.report import PAGE
+    from equigraph.loading import RESULT_FILES
+
+    names = {"plot": PICTURES, "report": (PAGE,), "parquet": (_PARQUET,)}
+    return [*RESULT_FILES, UNMATCHED, *(name for flag in names if settings[flag] for name in names[flag])]
 
 
 def _fit(
-    graph: Any, method: str, parameters: dict[str, Any], settings: dict[str, Any], ctx: click.Context
+    graph: Any,
+    method: str,
+    parameters: dict[str, Any],
+    settings: dict[str, Any],
+    stop: Stop,
+    ctx: click.Context,
 ) -> Any:
-    from equigraph.callbacks import TimeLimit
     from equigraph.methods import get_method
     from equigraph.results import cluster
 
-    takes_callbacks = "callbacks" in get_method(method).load()._get_param_names()
-    limit = settings["time_limit"]
-    if limit is not None and not takes_callbacks:
-        raise click.UsageError(
-            f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx
-        )
-    with progress_bar(quiet=settings["quiet"]) as callbacks:
-        if limit is not None:
-            callbacks = [*callbacks, TimeLimit(limit)]
-        if callbacks and takes_callbacks:
-            parameters = {**parameters, "callbacks": callbacks}
+    if "callbacks" not in get_method(method).load()._get_param_names():
+        if settings["time_limit"] is not None:
+            raise click.UsageError(
+                f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx
+            )
         return cluster(graph, method=method, **parameters)
+    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+        return cluster(graph, method=method, **parameters, callbacks=[*callbacks, stop])
 
 
-def _write(result: Any, graph: Any, settings: dict[str, Any]) -> list[str]:
-    from equigraph.cli.output import complete_folder
+def _write(out: Any, result: Any, graph: Any, settings: dict[str, Any], run: dict[str, str]) -> list[str]:
     from equigraph.cli.report import PAGE
+    from equigraph.results import KIND
 
-    with complete_folder(settings["output"]) as folder:
-        result.save(folder)
+    raw, force = settings["raw"], settings["force"]
+    with out.writing(KIND, force=force, run=run, **result.facts(raw)) as folder:
+        result.write_files(folder, raw=raw)
+        write_unmatched(folder, settings)
+        if settings["parquet"]:
+            result.to_parquet(folder / _PARQUET)
         if settings["plot"]:
             draw(result, graph, folder)
         if settings["report"]:

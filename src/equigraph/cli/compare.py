@@ -11,6 +11,7 @@ from equigraph.cli.app import BAD_INPUT, FAILED
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of
 from equigraph.cli.sources import describe_graph, read_source, reading_options
+from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.wording import as_flags
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown"}
@@ -42,6 +43,8 @@ class _Sections(MethodCommand):
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first seed.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json or .md.")
+@click.option("--force", is_flag=True, help="Replace a file of that name.")
+@TIME_LIMIT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no table.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
@@ -61,14 +64,15 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
 
     output, methods = settings["output"], settings["methods"]
     if output is not None:
-        check_file(output, tuple(_WRITERS))
+        check_file(output, tuple(_WRITERS), force=settings["force"])
     names = [name.strip() for name in methods.split(",") if name.strip()] if methods else list(METHODS)
     for name in names:
         get_method(name)
     fairness = _dials(settings["fairness"], names, ctx)
+    stop = Stop(ctx, settings["time_limit"])
     with warnings_as_notes():
         graph = read_source(edges, settings)
-        with progress_bar(quiet=settings["quiet"]) as callbacks:
+        with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
             comparison = compare(
                 graph,
                 methods=names,
@@ -76,8 +80,9 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
                 fairness=fairness,
                 n_seeds=settings["seeds"],
                 random_state=settings["seed"],
-                callbacks=callbacks,
+                callbacks=[*callbacks, stop],
             )
+    stop.tell(f"the table has {len(comparison.rows)} of {len(names)} methods")
     if output is not None:
         getattr(comparison, _WRITERS[Path(output).suffix.lower()])(output)
     if settings["as_json"]:
@@ -90,6 +95,7 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
     if all(row.error for row in comparison.rows):
         bad_input = all(row.bad_input for row in comparison.rows)
         raise click.exceptions.Exit(BAD_INPUT if bad_input else FAILED)
+    stop.leave()
 
 
 def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dict[str, float] | None:
@@ -104,6 +110,10 @@ def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dic
             raise click.UsageError(
                 f"--fairness {value} is no number: expected VALUE or METHOD=VALUE.", ctx
             ) from None
+        if name in own or (not name and dials):
+            raise click.UsageError(
+                f"--fairness is given twice for {name or 'all methods'}: give it once.", ctx
+            )
         if name:
             own[name] = dial
         else:
@@ -120,12 +130,13 @@ def print_comparison(comparison: Any) -> None:
             " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
             row.stability,
             row.seconds,
+            row.status,
             None if row.peak_mib is None else f"{row.peak_mib:.1f}",
         )
         for row in comparison.rows
     ]
-    columns = ("method", "Q", "B", "NB", "min B", "rho", "k", "sizes", "ARI", "seconds", "MiB")
-    table(columns, rows, left=("method", "sizes"))
+    columns = ("method", "Q", "B", "NB", "min B", "rho", "k", "sizes", "ARI", "seconds", "status", "MiB")
+    table(columns, rows, left=("method", "sizes", "status"))
     for row in comparison.rows:
         if row.error:
             line(f"{row.method} failed: {as_flags(row.error)}")

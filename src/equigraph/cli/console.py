@@ -11,13 +11,14 @@ from typing import Any
 import click
 
 from equigraph.cli.wording import as_flags
+from equigraph.words import visible
 
 _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
 
 
 def note(text: str) -> None:
     """Print one line on standard error, in the words of the command line."""
-    click.echo(f"Note: {' '.join(as_flags(text).split())}", err=True)
+    click.echo(f"Note: {visible(' '.join(as_flags(text).split()))}", err=True)
 
 
 @contextmanager
@@ -54,8 +55,8 @@ def console() -> Any:
 
 
 def line(text: str = "") -> None:
-    """Print a line on standard output."""
-    click.echo(text)
+    """Print a line on standard output; a name with a command to the terminal is shown, not obeyed."""
+    click.echo(visible(text))
 
 
 def table(
@@ -81,7 +82,9 @@ def table(
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         words = name in left
-        grid.add_column(Text(name), justify="left" if words else "right", no_wrap=not words, overflow="fold")
+        grid.add_column(
+            Text(cell(name)), justify="left" if words else "right", no_wrap=not words, overflow="fold"
+        )
     for i, row in enumerate(rows):
         grid.add_row(*(Text(cell(value)) for value in row), style="bold" if i == bold else None)
     console().print(grid)
@@ -97,4 +100,4 @@ def cell(value: Any) -> str:
     """
     if value is None:
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else visible(str(value).replace("\n", "\\n"))

@@ -10,11 +10,16 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, table
-from equigraph.cli.sources import EMBEDDED, PREFIX
+from equigraph.cli.options import Command
+from equigraph.cli.sources import EMBEDDED, PREFIX, check_dataset
 from equigraph.words import count
 
 
-@click.group("datasets")
+class _Group(click.Group):
+    command_class = Command
+
+
+@click.group("datasets", cls=_Group)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def command() -> None:
     """List, describe and fetch the data sets."""
@@ -77,6 +82,7 @@ def info_command(name: str) -> None:
     """Tell where a data set comes from, its licence, and how it is cleaned."""
     from equigraph.datasets import describe, make_classroom
 
+    check_dataset(name)
     line((make_classroom().DESCR if name == EMBEDDED else describe(name)).rstrip())
 
 
@@ -87,10 +93,12 @@ def info_command(name: str) -> None:
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and say what is in them."""
-    from equigraph.datasets import dataset_info, load
+    from equigraph.datasets import load
     from equigraph.exceptions import DatasetError
 
-    wanted = [dataset_info(name).name for name in names if name != EMBEDDED]
+    for name in names:
+        check_dataset(name)
+    wanted = [name for name in names if name != EMBEDDED]
     failed = []
     for name in wanted:
         try:

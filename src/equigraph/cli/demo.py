@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, table, warnings_as_notes
-from equigraph.cli.output import check_folder, complete_folder
+from equigraph.cli.options import Command
+from equigraph.cli.output import output_folder, run_of
 
 N_CLUSTERS = 3
 # The dial of ifair-nmtf has no natural scale: 20 was picked by trying values here, where 1 changes nothing.
@@ -20,8 +21,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "random": {},
 }
 
+_PICTURES = ("methods.png", "tradeoff.png")
 
-@click.command("demo")
+
+@click.command("demo", cls=Command)
 @click.option(
     "-o",
     "--output",
@@ -33,29 +36,36 @@ METHODS: dict[str, dict[str, Any]] = {
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every method."
 )
+@click.option(
+    "--force", is_flag=True, help="Replace what other runs, or other programs, wrote into the folder."
+)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @click.pass_context
-def command(ctx: click.Context, /, output: str, seed: int) -> None:
+def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
     from dataclasses import replace
 
+    from equigraph.cli.cluster import PICTURES
     from equigraph.cli.output import source_of
     from equigraph.cli.report import PAGE
     from equigraph.cli.sources import PREFIX, dataset_graph, describe_graph
-    from equigraph.results import cluster
+    from equigraph.loading import RESULT_FILES
+    from equigraph.results import KIND, cluster
 
-    check_folder(output)
-    graph = dataset_graph("classroom")
-    line(describe_graph(graph, f"{PREFIX}classroom"))
-    with warnings_as_notes():
+    names = (*RESULT_FILES, *PICTURES, *_PICTURES, PAGE)
+    settings = {"output": output, "force": force}
+    with warnings_as_notes(), output_folder(ctx, settings, names) as out:
+        assert out is not None  # the option has a default
+        graph = dataset_graph("classroom")
+        line(describe_graph(graph, f"{PREFIX}classroom"))
         results = {
             name: cluster(graph, method=name, n_clusters=N_CLUSTERS, random_state=seed, **parameters)
             for name, parameters in METHODS.items()
         }
         winner = max(results, key=lambda name: results[name].scores["Q"] + results[name].scores["NB"])
         kept = replace(results[winner], source=source_of(ctx, f"{PREFIX}classroom"))
-        with complete_folder(output) as folder:
-            kept.save(folder)
+        with out.writing(KIND, force=force, run=run_of(ctx), **kept.facts(raw=False)) as folder:
+            kept.write_files(folder)
             drawn = _draw(results, winner, graph, folder, seed)
             kept.report(folder / PAGE, graph=graph)
     _print(results, winner)
@@ -145,6 +155,7 @@ def _tell(output: Path, winner: str, drawn: list[str]) -> None:
         "membership.npz": "how strongly everyone belongs to each cluster",
         "interaction.csv": "how strongly the clusters interact",
         "result.json": "scores, seed, parameters, versions",
+        "manifest.json": "checksums of the files",
         PAGE: "the clusters explained to people, for a browser or a printer",
         "graph.png": "the clusters: colour is the cluster, shape the group",
         "composition.png": "the groups in each cluster",

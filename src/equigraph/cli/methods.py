@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, table
+from equigraph.cli.options import Command
 
 
-@click.command("methods")
+@click.command("methods", cls=Command)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")

@@ -17,6 +17,33 @@ DEFAULT_SEED = 0
 _SECTIONS = ("Options", "Parameters", "Reading")  # first words of the sections of the help
 
 
+class Command(click.Command):
+    """A command that refuses an option that may stand once and stands twice, where click takes the last."""
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return click's parser, with a look at what was given."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            found = parse(args)
+            _refuse_repeated(found[2], ctx)
+            return found
+
+        parser.parse_args = parse_once  # type: ignore[method-assign]
+        return parser
+
+
+def _refuse_repeated(given: list[click.Parameter], ctx: click.Context) -> None:
+    seen: set[int] = set()
+    for parameter in given:
+        may_repeat = not isinstance(parameter, click.Option) or parameter.multiple or parameter.count
+        if not may_repeat and id(parameter) in seen:
+            flags = " or ".join(sorted({*parameter.opts, *parameter.secondary_opts}, key=len)[-2:])
+            raise click.UsageError(f"The option {flags} is given twice: give it once.", ctx)
+        seen.add(id(parameter))
+
+
 class SectionOption(click.Option):
     """An option that is listed in a section of the help."""
 
@@ -236,7 +263,7 @@ def constraints_of(name: str) -> dict[str, Any]:
         return {}
 
 
-class MethodCommand(click.Command):
+class MethodCommand(Command):
     """A command whose options depend on its ``--method``."""
 
     default_method = "fair-partition"

@@ -1,12 +1,10 @@
-"""Folders of results that are written completely or not at all."""
+"""Where the output of a command goes, tried before anything is computed."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,15 +13,10 @@ import click
 
 from equigraph.cli.sources import READING_NAMES
 from equigraph.exceptions import ParameterError
+from equigraph.folders import MANIFEST, OutputFolder
 
-# Whoever finds one of these finds the other files too: they come last, and go first.
-_LAST = ("result.json", "curve.json")
-# What the commands write into folders. A folder with a result may hold files of an older one.
-OWN_FILES = (
-    "labels.csv", "membership.npz", "interaction.csv", "result.json", "graph.png", "interaction.png",
-    "composition.png", "methods.png", "tradeoff.png", "curve.csv", "curve.json", "twin.png", "front.png",
-    "report.html",
-)  # fmt: skip
+# Flags that make no other result.
+_SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
 
 
 def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -53,59 +46,61 @@ def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = 
     }
 
 
-def check_folder(folder: str) -> None:
-    """Refuse a folder that cannot be written, before anything is computed."""
-    path = Path(folder)
-    if path.exists() and not path.is_dir():
-        raise ParameterError(f"The output {folder} is a file: expected a folder, which may be new.")
-    while not path.exists():
-        path = path.parent
-    if not path.is_dir() or not os.access(path, os.W_OK):
-        raise ParameterError(
-            f"The output {folder} cannot be written: {path} is not a folder that you may write to."
-        )
-
-
-def check_file(path: str, suffixes: tuple[str, ...]) -> None:
-    """Refuse a file of an unknown kind, or one that cannot be written."""
-    if Path(path).suffix.lower() not in suffixes:
+def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
+    """Refuse a file of an unknown kind, one that is there already, or one that cannot be written."""
+    target = Path(path)
+    if target.suffix.lower() not in suffixes:
         raise ParameterError(
             f"The output {path} is of no known kind: expected a name in {', '.join(suffixes)}."
         )
-    if Path(path).is_dir():
+    if target.is_dir():
         raise ParameterError(f"The output {path} is a folder: expected a file.")
-    check_folder(str(Path(path).parent))
+    with OutputFolder(target.parent, patience=0):
+        if os.path.lexists(target) and not force:
+            raise ParameterError(
+                f"The output {path} is there already: give another name, or --force to replace it."
+            )
+
+
+def output_options(function: Any) -> Any:
+    """Add the options on how a folder is written."""
+    force = click.option(
+        "--force",
+        is_flag=True,
+        help="Replace what other runs, or other programs, wrote under the names of the output.",
+    )
+    raw = click.option(
+        "--raw",
+        is_flag=True,
+        help="Names as they are in csv files, even those that a spreadsheet would run as formulas.",
+    )
+    return force(raw(function))
 
 
 @contextmanager
-def complete_folder(folder: str) -> Iterator[Path]:
-    """Give a folder to write to, whose files are moved to the target only if the block succeeds.
+def output_folder(
+    ctx: click.Context, settings: dict[str, Any], names: Iterable[str]
+) -> Iterator[OutputFolder | None]:
+    """Give the folder of ``-o``, tried and locked before anything is computed; None if none was given.
 
-    Files of an older result in the target are then removed, so that all files there are of one run.
+    Parameters
+    ----------
+    ctx : click.Context
+        Of the command.
+    settings : dict
+        Settings of the command, with ``output`` and ``force``.
+    names : iterable of str
+        Files that will be written.
     """
-    target = Path(folder)
-    is_new = not target.exists()
-    place = target.parent if is_new else target
-    place.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=place, prefix=".equigraph-"))
-    try:
-        yield partial
-        if is_new:
-            target.mkdir()
-        _remove_older(target, {file.name for file in partial.iterdir()})
-        for file in sorted(partial.iterdir(), key=lambda file: (file.name in _LAST, file.name)):
-            os.replace(file, target / file.name)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _remove_older(target: Path, written: set[str]) -> None:
-    """Remove the files of an older result that this run does not write; without a result they are the user's."""
-    marks = [target / name for name in _LAST if (target / name).exists()]
-    if not marks:
+    if settings["output"] is None:
+        yield None
         return
-    for mark in marks:
-        mark.unlink()
-    for name in OWN_FILES:
-        if name not in written:
-            (target / name).unlink(missing_ok=True)
+    with OutputFolder(settings["output"], patience=0) as out:
+        out.refuse_others((*names, MANIFEST), run=run_of(ctx), force=settings["force"])
+        yield out
+
+
+def run_of(ctx: click.Context) -> dict[str, str]:
+    """Return what tells one run from another: the command, but for what only says how much is written and told."""
+    typed = [str(word) for word in ctx.find_root().obj or [ctx.info_name] if word not in _SAME_RUN]
+    return {"command": shlex.join(["equigraph", *typed]), "folder": str(Path.cwd())}

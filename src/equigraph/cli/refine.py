@@ -12,13 +12,15 @@ import click
 
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import DEFAULT_SEED, MethodCommand, check_one_dial
-from equigraph.cli.sources import describe_graph, read_source, reading_options
+from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli.sources import UNMATCHED, describe_graph, read_source, reading_options, write_unmatched
+from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _METHOD = "refine_labels"
 _NOTIONS = ("normalized", "balance", "mouflon", "evenness")
 _SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
 # Names of columns, by which they are found whatever their order.
-_NODE, _CLUSTER = "node", "cluster"
+_NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
 class _Sections(MethodCommand):
@@ -67,7 +69,14 @@ class _Sections(MethodCommand):
 @click.option(
     "--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed of the search."
 )
-@click.option("-o", "--output", metavar="DIR", help="Folder for labels.csv and result.json.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    help="Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.",
+)
+@output_options
+@TIME_LIMIT
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
@@ -82,22 +91,23 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import check_folder, source_of
+    from equigraph.cli.output import source_of
+    from equigraph.loading import RESULT_FILES
 
     check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
     if least is not None and most is not None and least > most:
         raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
-    if output is not None:
-        check_folder(output)
-    with warnings_as_notes():
+    stop = Stop(ctx, settings["time_limit"])
+    with warnings_as_notes(), output_folder(ctx, settings, (*RESULT_FILES, UNMATCHED)) as out:
         source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
         given = read_labels(Path(labels), graph)
-        before, after = _refine(graph, given, settings)
-        after = replace(after, source=source)
+        before, after = _refine(graph, given, settings, stop)
+        after = replace(after, source=source, status=None if stop.reason is None else "stopped")
         summary = _summary(before, after)
-        files = _write(after, given, summary, output) if output is not None else []
+        files = [] if out is None else _write(out, after, given, summary, settings, run_of(ctx))
+    stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(summary, indent=2))
     elif not settings["quiet"]:
@@ -107,6 +117,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
             line(f"Wrote {', '.join(files)} to {output}.")
         else:
             note("nothing was written; -o DIR keeps the labels.")
+    stop.leave()
 
 
 def _typed(ctx: click.Context) -> set[str]:
@@ -183,6 +194,7 @@ def _by_name(path: Path, records: list[Any], graph: Any) -> Any:
 
     from equigraph.exceptions import InputError
     from equigraph.graph.names import texts
+    from equigraph.records import as_given
     from equigraph.words import count
 
     nodes = texts(graph.node_names)
@@ -193,7 +205,9 @@ def _by_name(path: Path, records: list[Any], graph: Any) -> Any:
     unknown: dict[str, int] = {}
     for record in records[has_header:]:
         name, label = record.fields[key], record.fields[value]
-        node = place.get(name, place.get(unicodedata.normalize("NFC", name)))
+        # A file of ours may have an apostrophe before what a spreadsheet would run.
+        forms = (name, unicodedata.normalize("NFC", name), as_given(name))
+        node = next((place[form] for form in forms if form in place), None)
         if node is None:
             unknown.setdefault(name, record.line)
         elif label and found.setdefault(node, label) != label:
@@ -234,7 +248,7 @@ def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]
     return key, value, records[0].fields[key] not in place and records[0].fields[value] not in below
 
 
-def _refine(graph: Any, given: Any, settings: dict[str, Any]) -> tuple[Any, Any]:
+def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tuple[Any, Any]:
     """Return what was given and what came of it, both as results."""
     from equigraph.groups.encode import unique_values
     from equigraph.numbering import number_by_size
@@ -251,14 +265,14 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any]) -> tuple[Any, Any]
         "effort": settings["effort"],
     }
     start = time.perf_counter()
-    with progress_bar(quiet=settings["quiet"]) as callbacks:
+    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         # The number of clusters is left to the library, which has a sentence for labels that are all the same.
         labels = refine_labels(
             graph,
             given,
             **{**parameters, "n_clusters": settings["n_clusters"]},
             random_state=settings["seed"],
-            callbacks=callbacks,
+            callbacks=[*callbacks, stop],
         )
     seconds = time.perf_counter() - start
     before = _result(graph, number_by_size(codes, names.size), {}, settings["seed"], 0.0)
@@ -300,16 +314,15 @@ def _summary(before: Any, after: Any) -> dict[str, Any]:
     return {**after.summary(), "n_moved": int(after.labels.size - kept), "before": started}
 
 
-def _write(after: Any, given: Any, summary: dict[str, Any], output: str) -> list[str]:
-    from equigraph.cli.output import complete_folder
-    from equigraph.records import write_csv, write_json
+def _write(
+    out: Any, after: Any, given: Any, summary: dict[str, Any], settings: dict[str, Any], run: dict[str, str]
+) -> list[str]:
+    from equigraph.results import KIND
 
-    columns = {_NODE: after.node_names, _CLUSTER: after.labels}
-    if after.sensitive_features is not None:
-        columns["group"] = after.sensitive_features
-    with complete_folder(output) as folder:
-        write_csv(folder / "labels.csv", {**columns, "before": given})
-        write_json(folder / "result.json", summary)
+    raw, force = settings["raw"], settings["force"]
+    with out.writing(KIND, force=force, run=run, **after.facts(raw)) as folder:
+        after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
+        write_unmatched(folder, settings)
         return sorted(file.name for file in folder.iterdir())
 
 

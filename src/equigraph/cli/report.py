@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def _reading_options(function: Any) -> Any:
     default=True,
     help="Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
 )
+@click.option("--force", is_flag=True, help="Replace a file of that name that is no page of this folder.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @_reading_options
@@ -54,14 +56,19 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
     is read again from where it was; it must be the same, and without it the page says what is left out.
     """
     from equigraph.cli.output import check_file
+    from equigraph.folders import OutputFolder
     from equigraph.report import write_report
     from equigraph.report.stored import labels_before, read_folder
     from equigraph.tradeoff import TradeoffCurve
 
     path = Path(folder) / PAGE if output is None else Path(output)
-    check_file(str(path), (".html", ".htm"))
-    with warnings_as_notes():
-        subject, point = read_folder(Path(folder))
+    if output is not None:
+        check_file(output, (".html", ".htm"), force=settings["force"])
+    with warnings_as_notes(), ExitStack() as stack:
+        subject, point, kept = read_folder(Path(folder))
+        if output is None:
+            out = stack.enter_context(OutputFolder(folder, patience=0))
+            out.refuse_others([PAGE], force=settings["force"])
         graph, reason = _read_again(ctx, subject.source, settings)
         if isinstance(subject, TradeoffCurve):
             if not settings["baseline"]:
@@ -70,9 +77,11 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
                 )
             left_out = write_report(subject, path, graph=graph, select=point or "product")
         else:
-            before = labels_before(Path(folder), subject, graph)
+            before = labels_before(kept, subject, graph)
             baseline = settings["baseline"] if before is None else before
             left_out = write_report(subject, path, graph=graph, baseline=baseline)
+        if output is None:
+            out.add(PAGE)
     if not settings["quiet"]:
         if reason:
             note(reason)

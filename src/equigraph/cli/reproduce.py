@@ -12,6 +12,7 @@ import click
 
 from equigraph.cli.app import FAILED
 from equigraph.cli.console import line, note, table
+from equigraph.cli.options import Command
 
 if TYPE_CHECKING:
     from equigraph.reproduction.engine import State
@@ -21,7 +22,7 @@ _LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
 _SHOWN = 6
 
 
-@click.command("reproduce")
+@click.command("reproduce", cls=Command)
 @click.argument("experiment", metavar="EXPERIMENT")
 @click.option(
     "--quick", is_flag=True, help="Fewer runs, values and networks: about three minutes on two cores."
@@ -45,8 +46,8 @@ def command(experiment: str, **options: Any) -> None:
     """
     from pathlib import Path
 
-    from equigraph.cli.output import check_folder
     from equigraph.execution.threads import available_cores
+    from equigraph.folders import OutputFolder
     from equigraph.reproduction.cells import Settings
     from equigraph.reproduction.experiments import get_experiments
     from equigraph.reproduction.run import reproduce
@@ -54,9 +55,8 @@ def command(experiment: str, **options: Any) -> None:
     experiments = get_experiments(experiment)
     settings = Settings(quick=options["quick"], seed=options["seed"])
     folder = options["output"] or ("reproduction-quick" if settings.quick else "reproduction")
-    check_folder(folder)
     try:
-        with _progress(quiet=options["quiet"]) as watch:
+        with OutputFolder(folder, patience=0), _progress(quiet=options["quiet"]) as watch:
             report = reproduce(
                 experiments,
                 Path(folder),

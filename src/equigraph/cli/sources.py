@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from equigraph.cli.options import SectionOption
-from equigraph.words import count
+from equigraph.words import count, did_you_mean
 
 PREFIX = "dataset:"
 EMBEDDED = "classroom"
+UNMATCHED = "unmatched.csv"
 
 _SECTION = "Reading the graph"
 _COMBINE = ("max", "min", "mean", "sum")
@@ -82,6 +83,9 @@ READING_NAMES = (
 )  # fmt: skip
 
 
+_OF_EDGES = ("weight", "format", "header", "delimiter", "symmetrize", "duplicates")
+
+
 def reading_options(function: Any) -> Any:
     """Add the argument EDGES and the options on how to read it."""
     for option in reversed(READING_OPTIONS):
@@ -97,7 +101,8 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
     edges : str
         A file, or ``dataset:NAME``.
     settings : dict
-        Settings of the command; those of `reading_options` are removed.
+        Settings of the command; those of `reading_options` are removed, and the names that found no match come
+        in under ``unmatched``.
 
     Returns
     -------
@@ -115,14 +120,60 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
     if options["delimiter"] == "\\t":
         options["delimiter"] = "\t"
     if not edges.startswith(PREFIX):
-        return read_graph(edges, **options)
+        if options["groups"] is None:
+            return read_graph(edges, **options)
+        return _matched(read_graph(edges, **{name: options[name] for name in _OF_EDGES}), options, settings)
     attribute = options["attribute"]
     for name in ("weight", "format", "header", "delimiter", "symmetrize"):
         if options[name] is not None:
             raise ParameterError(f"--{name} has no meaning for {edges}: a data set is read as it is.")
     if options["groups"] is not None:
-        return read_graph(dataset_graph(edges.removeprefix(PREFIX), None), **options)
+        return _matched(dataset_graph(edges.removeprefix(PREFIX), None), options, settings)
     return dataset_graph(edges.removeprefix(PREFIX), attribute)
+
+
+def _matched(bare: Any, options: dict[str, Any], settings: dict[str, Any]) -> Any:
+    """Return a graph with groups, and tell the settings who found no match."""
+    from equigraph.graph.attributes import attach, take_groups
+
+    given = take_groups(options["groups"], options["attribute"], options["node_column"], bare)
+    how = {"missing": options["missing"], "unknown": options["unknown"]}
+    graph = attach(bare, given, **how, order_known=bare.positional)
+    settings["unmatched"] = _unmatched(bare, given.keys, graph, **how)
+    return graph
+
+
+def _unmatched(bare: Any, keys: Any, graph: Any, *, missing: str, unknown: str) -> dict[str, list[str]]:
+    """Return the names that the options leave out: those that only the groups have, and nodes without a group."""
+    import unicodedata
+
+    from equigraph.graph.names import texts
+
+    found: dict[str, list[str]] = {}
+    nodes = texts(bare.node_names) if unknown == "ignore" or missing == "drop" else []
+    if unknown == "ignore" and keys is not None:
+        known = {unicodedata.normalize("NFC", name) for name in nodes}
+        strangers = [name for name in texts(keys) if unicodedata.normalize("NFC", name) not in known]
+        found["in the groups, not in the graph"] = list(dict.fromkeys(strangers))
+    if missing == "drop":
+        kept = set(texts(graph.node_names))
+        found["in the graph, without a group"] = [name for name in nodes if name not in kept]
+    return {where: names for where, names in found.items() if names}
+
+
+def write_unmatched(folder: Any, settings: dict[str, Any]) -> None:
+    """Write the names that found no match beside the labels, and say so; nothing if all did."""
+    import numpy as np
+
+    from equigraph.cli.console import note
+    from equigraph.records import write_csv
+
+    found: dict[str, list[str]] = settings.get("unmatched") or {}
+    rows = [(name, where) for where, names in found.items() for name in names]
+    if rows:
+        names, places = (np.array(column, dtype=object) for column in zip(*rows, strict=True))
+        write_csv(folder / UNMATCHED, {"name": names, "where": places}, raw=settings["raw"])
+        note(f"{count(len(rows), 'name')} without a match left out: see {UNMATCHED}.")
 
 
 def dataset_graph(name: str, attribute: str | int | None = None) -> Any:
@@ -131,13 +182,29 @@ def dataset_graph(name: str, attribute: str | int | None = None) -> Any:
     from equigraph.exceptions import GroupsError
     from equigraph.graph import Graph
 
+    check_dataset(name)
     data = datasets.make_classroom() if name == EMBEDDED else datasets.load(name)
     known = [data.attribute, *(["house"] if "house" in data else [])]
     attribute = data.attribute if attribute is None else attribute
     if attribute not in known:
-        raise GroupsError(f"The data set {name} has no attribute {attribute!r}; it has {', '.join(known)}.")
+        raise GroupsError(
+            f"The data set {name} has no attribute {attribute!r}{did_you_mean(attribute, known)}; it has "
+            f"{', '.join(known)}."
+        )
     groups = data.sensitive_features if attribute == data.attribute else data[attribute]
     return Graph(data.adjacency, data.node_names, groups, str(attribute))
+
+
+def check_dataset(name: str) -> None:
+    """Refuse a name that is no data set's."""
+    from equigraph.datasets import list_datasets
+    from equigraph.exceptions import ParameterError
+
+    known = [EMBEDDED, *(info.name for info in list_datasets())]
+    if name not in known:
+        raise ParameterError(
+            f"There is no data set named {name!r}{did_you_mean(name, known)}: choose one of {', '.join(known)}."
+        )
 
 
 def describe_graph(graph: Any, edges: str) -> str:

@@ -17,7 +17,8 @@ MEANINGS = {
 
 def print_result(result: Any) -> None:
     """Print scores and composition."""
-    line(f"{result.method} ({result.seconds:.2f} s, seed {result.seed})")
+    status = "" if result.status is None else f", {result.status}"
+    line(f"{result.method} ({result.seconds:.2f} s, seed {result.seed}{status})")
     rows = [
         (name, result.scores[name], meaning) for name, meaning in MEANINGS.items() if name in result.scores
     ]

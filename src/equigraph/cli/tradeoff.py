@@ -9,11 +9,14 @@ import click
 
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
-from equigraph.cli.sources import describe_graph, read_source, reading_options
+from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli.sources import UNMATCHED, describe_graph, read_source, reading_options, write_unmatched
+from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _POINTS = 21
 # The command has options of its own for these.
 _REPLACED = ("fairness", "notion")
+_PICTURES = ("twin.png", "front.png")
 _RULES = ("product", "intersection", "knee")
 _REASONS = {
     "product": "where the product of cohesion and fairness is largest",
@@ -94,8 +97,11 @@ class _DialCommand(MethodCommand):
     "-o",
     "--output",
     metavar="DIR",
-    help="Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png and front.png.",
+    help="Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
+    "manifest.json.",
 )
+@output_options
+@TIME_LIMIT
 @click.option(
     "--report", is_flag=True, help="Also write report.html, which explains the curve, into the folder."
 )
@@ -114,28 +120,28 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import check_folder, source_of
+    from equigraph.cli.output import source_of
     from equigraph.methods import get_method
 
     rule = _rule(settings, ctx)
     values = _values(method, settings["fairness_values"], settings["points"], ctx)
     if settings["report"] and settings["output"] is None:
         raise click.UsageError("--report needs a folder for the page: give -o DIR.", ctx)
-    if settings["output"] is not None:
-        check_folder(settings["output"])
     parameters = method_parameters(get_method(method), ctx, generic)
     for name in _REPLACED:
         if name in parameters:
             other = "--notion" if name == "notion" else "--fairness-values or --points"
             raise click.UsageError(f"-P {name} is not for tradeoff: give {other}.", ctx)
-    with warnings_as_notes():
+    stop = Stop(ctx, settings["time_limit"])
+    with warnings_as_notes(), output_folder(ctx, settings, _names(settings)) as out:
         source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
-        with progress_bar(quiet=settings["quiet"]) as callbacks:
-            curve = _sweep(graph, method, parameters, values, settings, callbacks)
+        with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+            curve = _sweep(graph, method, parameters, values, settings, [*callbacks, stop])
         curve = replace(curve, source={**source, "attribute": graph.attribute})
-        point = curve.select(**rule)
-        files = _write(curve, point, rule, graph, settings) if settings["output"] is not None else []
+        point, rule = _selected(curve, rule)
+        files = [] if out is None else _write(out, curve, point, rule, graph, settings, run_of(ctx))
+    stop.tell(f"the curve has what was found until then, {len(curve.points)} of {len(values)} points")
     if settings["as_json"]:
         line(json.dumps({**curve.summary(), "recommended": _recommended(curve, point, rule)}, indent=2))
     elif not settings["quiet"]:
@@ -147,6 +153,28 @@ def command(
             line(f"Wrote {', '.join(files)} to {settings['output']}.")
         else:
             note("nothing was written; -o DIR keeps the curve and the labels.")
+    stop.leave()
+
+
+def _names(settings: dict[str, Any]) -> list[str]:
+    """Return the files that the command will write."""
+    from equigraph.cli.report import PAGE
+    from equigraph.tradeoff.keeping import CURVE_FILES
+
+    return [*CURVE_FILES, UNMATCHED, *_PICTURES, *([PAGE] if settings["report"] else [])]
+
+
+def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the point that the rule picks, and the rule; a curve that was cut short may not reach a target."""
+    from equigraph.exceptions import InfeasibleError
+
+    try:
+        return curve.select(**rule), rule
+    except InfeasibleError as error:
+        if not curve.stopped:
+            raise
+        note(f"{error} The point with the largest product is recommended instead.")
+        return curve.select(_RULES[0]), {"rule": _RULES[0]}
 
 
 def _rule(settings: dict[str, Any], ctx: click.Context) -> dict[str, Any]:
@@ -210,15 +238,23 @@ def _sweep(
     )
 
 
-def _write(curve: Any, point: Any, rule: dict[str, Any], graph: Any, settings: dict[str, Any]) -> list[str]:
-    from equigraph.cli.output import complete_folder
+def _write(
+    out: Any,
+    curve: Any,
+    point: Any,
+    rule: dict[str, Any],
+    graph: Any,
+    settings: dict[str, Any],
+    run: dict[str, str],
+) -> list[str]:
     from equigraph.cli.report import PAGE
     from equigraph.exceptions import MissingDependencyError
+    from equigraph.tradeoff.keeping import KIND
 
-    with complete_folder(settings["output"]) as folder:
-        curve.to_csv(folder / "curve.csv")
-        curve.to_json(folder / "curve.json", recommended=_recommended(curve, point, rule))
-        curve.labels_to_csv(point, folder / "labels.csv")
+    raw = settings["raw"]
+    with out.writing(KIND, force=settings["force"], run=run, **curve.facts(raw)) as folder:
+        curve.write_files(folder, point, raw=raw, recommended=_recommended(curve, point, rule))
+        write_unmatched(folder, settings)
         try:
             for kind in ("twin", "front"):
                 curve.plot(kind, select=point).save(folder / f"{kind}.png")

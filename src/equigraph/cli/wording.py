@@ -9,7 +9,7 @@ _READING = (
     "groups", "attribute", "node_column", "weight", "format", "header", "delimiter", "symmetrize", "missing",
     "duplicates", "unknown",
 )  # fmt: skip
-_OTHERS = {"n_clusters": "-k", "sensitive_features": "--groups"}
+_OTHERS = {"n_clusters": "-k", "sensitive_features": "--groups", "force": "--force"}
 _PHRASES = {
     "pass sensitive_features= to fit, or read the graph with groups": "give --groups FILE and --attribute NAME",
     "pass sensitive_features= to fit": "give --groups FILE and --attribute NAME",
@@ -40,7 +40,7 @@ def _flag(match: re.Match[str]) -> str:
     if name == "header":
         return "--no-header" if value == "False" else "--header"
     flag = _OTHERS.get(name, "--" + name.replace("_", "-"))
-    if not value:
+    if not value or value == "True":
         return flag
     if value in ("False", "None"):
         return f"{flag} none"

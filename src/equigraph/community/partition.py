@@ -196,12 +196,18 @@ class FairPartition(GraphClusterer):
         return Clustering(labels=found.labels, interaction=mean, attributes=found.attributes)
 
     def _fit_dial(
-        self, problem: Problem, values: Sequence[float], notify: Notifier
-    ) -> list[NDArray[np.int32]]:
-        """Return labels for every value of the dial, all found together."""
+        self, problem: Problem, values: Sequence[float] | None, notify: Notifier
+    ) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]:
+        """Return labels for every value of the dial, all found together, and all labels found that nothing dominates.
+
+        Without values the whole front is searched, gaps included.
+        """
         if lives_apart(problem, self.execution):
             raise ParameterError(
                 "FairPartition: a whole dial is searched in memory: leave execution= out, or fit single values."
             )
+        search = self._search(problem)
+        if values is None:
+            return [], search.front(notify, self.n_init).labels
         targets = [Target(float(value)) for value in values]
-        return self._search(problem).solve(targets, notify=notify, n_runs=self.n_init)
+        return search.solve(targets, notify=notify, n_runs=self.n_init), search.pool.labels

@@ -14,6 +14,7 @@ from equigraph.datasets.real import (
     load,
 )
 from equigraph.datasets.sbm import make_fair_sbm, make_planted_graph
+from equigraph.datasets.school import make_school_roster
 
 __all__ = [
     "DataFile",
@@ -32,4 +33,5 @@ __all__ = [
     "make_classroom",
     "make_fair_sbm",
     "make_planted_graph",
+    "make_school_roster",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from equigraph.exceptions import ParameterError
+from equigraph.words import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -317,4 +318,5 @@ def dataset_info(name: str) -> DatasetInfo:
         if info.name == name:
             return info
     known = ", ".join(info.name for info in _DATASETS)
-    raise ParameterError(f"There is no data set named {name!r}: choose one of {known}.")
+    hint = did_you_mean(name, [info.name for info in _DATASETS])
+    raise ParameterError(f"There is no data set named {name!r}{hint}: choose one of {known}.")

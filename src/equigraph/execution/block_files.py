@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError
+from equigraph.files import naming_the_path, private_folder, umask
 
 FORMAT, VERSION = "equigraph row blocks", 1
 META = "blocks.json"
@@ -92,18 +92,22 @@ class BlockWriter:
         self._value: float | None = 1.0
 
     def __enter__(self) -> BlockWriter:
-        self.target.parent.mkdir(parents=True, exist_ok=True)
-        self.partial = Path(tempfile.mkdtemp(dir=self.target.parent, prefix=".blocks-"))
+        with ExitStack() as stack:
+            stack.enter_context(naming_the_path(self.target))
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            self.partial = stack.enter_context(private_folder(self.target.parent))
+            stack.push(self._move)
+            self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, kind: Any, *rest: object) -> None:
-        try:
-            if kind is None:
-                _write_meta(self.partial, self._meta())
-                self.partial.chmod(0o777 & ~_umask())
-                os.replace(self.partial, self.target)
-        finally:
-            shutil.rmtree(self.partial, ignore_errors=True)
+    def __exit__(self, *exc: Any) -> None:
+        self._stack.__exit__(*exc)
+
+    def _move(self, kind: Any, *rest: object) -> None:
+        if kind is None:
+            _write_meta(self.partial, self._meta())
+            self.partial.chmod(0o777 & ~umask())
+            os.replace(self.partial, self.target)
 
     def write(self, block: RowBlock) -> None:
         """Write the next block."""
@@ -175,8 +179,8 @@ def check_target(folder: str | os.PathLike[str]) -> Path:
 @contextmanager
 def temporary_blocks(prefix: str = "equigraph-blocks-") -> Iterator[Path]:
     """Give the path of a folder for row blocks that is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
-        yield Path(folder) / "blocks"
+    with private_folder(Path(tempfile.gettempdir()), prefix) as folder:
+        yield folder / "blocks"
 
 
 def is_block_folder(path: Any) -> bool:
@@ -233,9 +237,3 @@ def file_checksum(path: Path) -> int:
         while chunk := file.read(_CHUNK):
             value = zlib.crc32(chunk, value)
     return value
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask

@@ -40,8 +40,8 @@ BLOCK_BYTES = 64 * 2**20
 class BlockGraph:
     """An undirected graph whose rows lie on disk; made by `write_blocks`, opened by `open_blocks`.
 
-    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a whole. What else needs the graph in memory
-    takes ``to_graph()``.
+    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a
+    whole. What else needs the graph in memory takes ``to_graph()``.
 
     Attributes
     ----------

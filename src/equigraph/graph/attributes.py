@@ -20,7 +20,7 @@ from equigraph.graph.matching import places_of
 from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, texts
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.encode import as_column
-from equigraph.words import count
+from equigraph.words import count, did_you_mean
 
 MISSING = ("error", "own-group", "drop")
 UNKNOWN = ("error", "add", "ignore")
@@ -103,7 +103,10 @@ def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph
         return Values(table.values[0], keys, str(columns[0]))
     key = 0 if node_column is None else column_place(columns, node_column)
     if key is None:
-        raise GroupsError(f"node_column={node_column!r} is not a column: the groups have {_listed(columns)}.")
+        raise GroupsError(
+            f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the groups have "
+            f"{_listed(columns)}."
+        )
     if attribute is None:
         others = [k for k in range(len(columns)) if k != key]
         if len(others) != 1:
@@ -112,7 +115,9 @@ def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph
     else:
         value = column_place(columns, attribute)
     if value is None:
-        raise GroupsError(f"The groups have no column {attribute!r}: there are {_listed(columns)}.")
+        raise GroupsError(
+            f"The groups have no column {attribute!r}{did_you_mean(attribute, columns)}: there are {_listed(columns)}."
+        )
     return Values(table.values[value], table.values[key], str(columns[value]))
 
 

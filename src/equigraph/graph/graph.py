@@ -15,6 +15,7 @@ from equigraph.exceptions import GraphError, GroupsError, require
 from equigraph.graph.names import as_names, check_unique, texts
 from equigraph.graph.validate import canonical_adjacency
 from equigraph.groups.encode import as_column, unique_values
+from equigraph.notebook import page_of
 from equigraph.words import count
 
 
@@ -166,6 +167,16 @@ class Graph:
         else:
             result.add_edges_from((names[i], names[j]) for i, j, _ in ends)
         return result
+
+    def _repr_html_(self) -> str:
+        """Return the sizes of the groups, for a notebook."""
+        if self.sensitive_features is None:
+            return page_of(repr(self), ["nodes", "edges"], [[self.n_nodes, self.n_edges]])
+        names, codes = unique_values(self.sensitive_features)
+        sizes = np.bincount(codes, minlength=names.size).tolist()
+        return page_of(
+            repr(self), [self.attribute or "group", "nodes"], zip(names.tolist(), sizes, strict=True)
+        )
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge")]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from equigraph.exceptions import GraphError
 from equigraph.graph.edges import EdgeRows, encode_rows
 from equigraph.graph.names import as_names, object_array, texts
+from equigraph.words import did_you_mean
 
 END_NAMES = (
     ("source", "target"),
@@ -133,7 +134,10 @@ def weight_column(
         return None
     place = column_place(columns, weight)
     if place is None:
-        raise GraphError(f"{where}: weight={weight!r} is not a column: expected one of {_listed(columns)}.")
+        raise GraphError(
+            f"{where}: weight={weight!r} is not a column{did_you_mean(weight, columns)}: expected one of "
+            f"{_listed(columns)}."
+        )
     return place
 
 

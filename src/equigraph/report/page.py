@@ -68,6 +68,7 @@ def make_page(findings: Findings) -> str:
     headline = wording.headline(findings)
     lead = " ".join(filter(None, (wording.fairness_sentence(findings), wording.cohesion_sentence(findings))))
     kind = "Trade-off report" if findings.is_curve else "Clustering report"
+    caution = wording.status_sentence(_status(findings))
     source = (findings.subject.source or {}).get("edges")
     kicker = kind if source is None else f"{kind}: {source}"
     body = [
@@ -76,6 +77,7 @@ def make_page(findings: Findings) -> str:
             element("p", kicker, class_="kicker"),
             element("h1", headline),
             element("p", lead, class_="lead"),
+            *([element("p", caution, class_="caution", role="note")] if caution else []),
             sections.tiles(findings),
         ),
         sections.asked(findings),
@@ -97,6 +99,13 @@ def make_page(findings: Findings) -> str:
     ]
     page = element("html", element("head", *head), element("body", element("main", *body)), lang="en")
     return f"<!doctype html>\n{page}\n"
+
+
+def _status(findings: Findings) -> str | None:
+    subject = findings.subject
+    if isinstance(subject, TradeoffCurve):
+        return "stopped" if subject.stopped else None
+    return subject.status
 
 
 def _drawn(make: Callable[[Findings], Html], findings: Findings) -> Html:
@@ -124,6 +133,7 @@ def _making(findings: Findings) -> Html:
             ", ".join(map(str, subject.seeds)) if isinstance(subject, TradeoffCurve) else str(subject.seed),
         ),
         ("Time", f"{subject.seconds:.2f} s" if subject.seconds == subject.seconds else "not measured"),
+        *([("Status", status)] if (status := _status(findings)) else []),
         ("Versions", ", ".join(f"{name} {version}" for name, version in subject.versions.items())),
         ("Hash of the input", element("code", subject.input_hash, class_="hash")),
     ]

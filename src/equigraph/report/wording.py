@@ -41,6 +41,25 @@ NAMES = {
 }
 
 
+_ENDINGS = {
+    "max_iter": "The method used all its iterations before its result had settled: more may give other clusters.",
+    "stopped": "The method was stopped before its end: these are the best clusters that it had until then.",
+    "diverged": "The method failed numerically (it diverged): these are the clusters of its last sound state, and they "
+    "should not be relied on.",
+}
+
+
+def status_sentence(status: str | None) -> str:
+    """Say what a reader must know of a fit that did not end as it should; nothing of one that did.
+
+    Examples
+    --------
+    >>> status_sentence("converged"), status_sentence("stopped")[:22]
+    ('', 'The method was stopped')
+    """
+    return _ENDINGS.get(status or "", "")
+
+
 class Gap(NamedTuple):
     """How far the share of one group in one cluster is from its share in the population."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equigraph.exceptions import ParameterError
+from equigraph.words import did_you_mean
 
 ALL = "all"
 
@@ -80,6 +81,7 @@ def get_experiments(name: str) -> list[Experiment]:
         return list(EXPERIMENTS.values())
     if name not in EXPERIMENTS:
         raise ParameterError(
-            f"There is no experiment {name!r}; the experiments are {', '.join(EXPERIMENTS)}, or {ALL}."
+            f"There is no experiment {name!r}{did_you_mean(name, EXPERIMENTS)}; the "
+            f"experiments are {', '.join(EXPERIMENTS)}, or {ALL}."
         )
     return [EXPERIMENTS[name]]

@@ -13,6 +13,8 @@ from equigraph.search.levels import Level
 # Where the dial rests on its way up, once for every fit whatever dial it asks for: labels that were made fairer than
 # wanted, and then let go, are often better than those that were never that fair.
 LADDER = (0.1, 0.2, 0.35, 0.5, 0.8)
+# Values at which a whole front is searched; between them the pool serves.
+DIAL = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.8, 1.0)
 # From so many nodes or stored entries on, the search is done on parts of the graph.
 _LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
 # Proposals of an annealing for each node and cluster, where more clusters than this do not count.

@@ -6,6 +6,7 @@ some values of the dial and hard at others, and labels found at one often serve 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,7 +21,7 @@ from equigraph.search.bounds import check_size_bounds, within_bounds
 from equigraph.search.coarsen import coarsen
 from equigraph.search.levels import Level, aggregate, compact, compact_pairs, first_level, scores_of
 from equigraph.search.objective import HIGHEST, Objective, make_objective
-from equigraph.search.plans import LADDER, Plan, plan_for
+from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
 from equigraph.search.pool import Pool
 from equigraph.search.steps import Steps
 
@@ -32,8 +33,11 @@ _AFTER, _KICK, _LAST = 0.25, 0.25, 2.0
 _MOST_SHARED = 0.9
 # Proposals on parts, at least.
 _LEAST_COARSE = 5_000
-# Rounds on parts of a large graph; most passes of a climb on its nodes, and the gain of a pass that is worth another.
-_TURNS, _PASSES, _LEAST_GAIN = 2, 20, 1e-7
+# On a large graph: most passes of a climb on its nodes, the gain of a pass that is worth another, and the passes at a
+# value of the dial on the way up.
+_PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
+# Neighbours on the front that differ by more in the notion leave a gap that is searched.
+_GAP = 0.05
 # Settling at one target may find what another's choice is made of; each round only adds what is better.
 _MOST_ROUNDS = 5
 
@@ -174,6 +178,44 @@ class Search:
                 break
         return [self._settled(target) for target in targets]
 
+    def front(self, notify: Notifier | None = None, n_runs: int = 1) -> Pool:
+        """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
+
+        A weighted sum reaches only the convex hull of the front. Where the notion of two neighbours on it differs by
+        more than `_GAP`, the most cohesive labels at least as fair as the middle are searched for, as long as that
+        finds any.
+        """
+        self.solve([Target(value) for value in DIAL], notify=notify, n_runs=n_runs)
+        given_up: set[tuple[float, float]] = set()
+        while self.effort and self.objective.is_fair and (gap := self._widest_gap(given_up)):
+            if self._fill(*gap) is False:
+                given_up.add(gap)
+            if (notify or Notifier())("front", len(self.pool.scores), len(self.pool.scores) + 1):
+                break
+        return self.pool
+
+    def _widest_gap(self, given_up: set[tuple[float, float]]) -> tuple[float, float] | None:
+        notions = sorted(notion for _, notion in self.pool.scores)
+        gaps = [gap for gap in itertools.pairwise(notions) if gap[1] - gap[0] > _GAP and gap not in given_up]
+        return max(gaps, key=lambda gap: gap[1] - gap[0], default=None)
+
+    def _fill(self, low: float, high: float) -> bool:
+        """Search between two neighbours of the front; return whether anything was found there."""
+        target = Target(at_least=(low + high) / 2)
+        objective, rng = target.of(self.objective), self.rng(*_key(target))
+        above, below = self.pool.reaching(high), self.pool.reaching(low)
+        found = [self._towards(labels, objective, rng) for labels in (above, below)]
+        if not self.plan.n_parts:
+            self._recombine(*found, objective, rng)
+        return any(low < notion < high for _, notion in self.pool.scores)
+
+    def _towards(
+        self, labels: NDArray, objective: Objective, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        if self.plan.n_parts:
+            return self.add(self._settle(labels, objective))
+        return self._anneal(labels, objective, rng, hot=_WARM)
+
     def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
         return n_runs * (self.plan.n_starts + len(targets)) if self.effort else len(targets)
 
@@ -201,29 +243,42 @@ class Search:
                 yield
 
     def _work_on_parts(self, targets: Sequence[Target], given: list[NDArray], n_runs: int) -> Iterator[None]:
-        """Search on a few thousand parts of a large graph, climb on its nodes, and do both once more.
+        """Do on a few thousand parts of a large graph what is done on the nodes of a small one, and then climb.
 
-        Parts of the second round lie within one cluster of every division known, so that the search on them begins
-        with these and may only improve on them.
+        Parts are moved and merged first. Where they leave clusters unfair, single nodes make them fair at less cost, as
+        the dial is raised. Parts of what is known by then are searched once more for every target.
         """
-        known, cells = given, None
-        for turn in range(_TURNS):
-            for labels in known:
-                finer = labels if cells is None else compact_pairs(cells, labels)
-                # Too many divisions at once would leave no parts to speak of; the first are the best.
-                if cells is None or int(finer.max()) < self.plan.n_parts:
-                    cells = finer
-            parts, level = coarsen(self.level, cells, self.plan.n_parts, self.objective)
-            seed = int(self.rng(0, turn).integers(2**31))
-            search = Search.on_level(level, self.objective, self.n_clusters, effort=self.effort, seed=seed)
-            starts = []
-            for labels in known:
-                coarse = np.empty(level.n_nodes, dtype=np.int32)
-                coarse[parts] = labels
-                starts.append(coarse)
-            yield from search._work(targets, starts, n_runs)
-            known = [self._climbed(target.best(search.pool)[parts], target) for target in targets]
-            known = [target.best(self.pool) for target in targets] if len(known) > 1 else known
+        yield from self._search_parts(targets, given, n_runs, turn=0)
+        if _any_fair(targets) and self.objective.is_fair:
+            labels = Target(0.0).best(self.pool)
+            for value in LADDER:
+                guide = self.guide.at(value)
+                labels = self.add(self.steps.settle(labels, guide, None, max_passes=_RUNG_PASSES))
+        known = []
+        for target in targets:
+            known.append(self._climbed(target.best(self.pool), target))
+            yield
+        yield from self._search_parts(targets, known, n_runs, turn=1)
+
+    def _search_parts(
+        self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int, turn: int
+    ) -> Iterator[None]:
+        """Search on parts that lie within one cluster of every division known, as far as that leaves few enough."""
+        cells, starts = None, []
+        for labels in known:
+            finer = labels if cells is None else compact_pairs(cells, labels)
+            if cells is None or int(finer.max()) < self.plan.n_parts:
+                cells = finer
+                starts.append(labels)
+        parts, level = coarsen(self.level, cells, self.plan.n_parts, self.objective)
+        seed = int(self.rng(0, turn).integers(2**31))
+        search = Search.on_level(level, self.objective, self.n_clusters, effort=self.effort, seed=seed)
+        coarse = np.empty((len(starts), level.n_nodes), dtype=np.int32)
+        for place, labels in enumerate(starts):
+            coarse[place, parts] = labels
+        yield from search._work(targets, list(coarse), n_runs)
+        for target in targets:
+            self._climbed(target.best(search.pool)[parts], target)
 
     def _climbed(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
         """Move the nodes of a large graph, in index order, for a bounded number of passes."""

@@ -15,6 +15,7 @@ from equigraph.parameters import Real, check_parameters
 from equigraph.records import Tabular, plain, write_csv, write_json
 from equigraph.tradeoff import selection
 from equigraph.tradeoff.front import hypervolume, pareto_front
+from equigraph.tradeoff.keeping import KeptCurve
 from equigraph.tradeoff.scores import measure_of
 
 Of = Literal["labels", "means"]
@@ -75,7 +76,7 @@ class TradeoffPoint:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TradeoffCurve(Tabular):
+class TradeoffCurve(KeptCurve, Tabular):
     """One point per value of the dial, in ascending order, with what is needed to repeat the sweep.
 
     Attributes

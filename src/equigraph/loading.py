@@ -1,0 +1,238 @@
+"""Results from the files of their folder: everything is looked at before it is believed, and no code is run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.exceptions import InputError
+from equigraph.folders import MANIFEST, Kept, parse_json
+from equigraph.graph.names import as_names
+from equigraph.groups.sums import indicator
+from equigraph.records import as_given
+
+RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"
+RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
+_KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "truth"}
+_NUMBER, _WHOLE = (int, float), (int,)
+# What an entry of result.json has to be; None stands for NaN, and for what is not known.
+_RESULT_ENTRIES: dict[str, tuple[type, ...]] = {
+    "method": (str,),
+    "n_nodes": _WHOLE,
+    "n_clusters": _WHOLE,
+    "sizes": (list,),
+    "scores": (dict,),
+    "attribute": (str, type(None)),
+    "parameters": (dict,),
+    "seed": _WHOLE,
+    "seconds": (*_NUMBER, type(None)),
+    "status": (str, type(None)),
+    "versions": (dict,),
+    "input_hash": (str,),
+    "source": (dict, type(None)),
+}
+
+
+def kinds_of(columns: Mapping[str, NDArray | None]) -> dict[str, str]:
+    """Return what the values of columns are, so that they come back as that and not as texts.
+
+    Examples
+    --------
+    >>> kinds_of({"node": np.array([3, 5]), "group": np.array(["a", "b"])})
+    {'node': 'integer', 'group': 'text'}
+    """
+    return {
+        name: _KINDS.get(column.dtype.kind, "text") for name, column in columns.items() if column is not None
+    }
+
+
+def clustering_parts(kept: Kept) -> dict[str, Any]:
+    """Return the parts of a `ClusteringResult` from what its folder holds.
+
+    Raises
+    ------
+    InputError
+        If the files are no clustering, or contradict each other.
+    """
+    told = entries(kept, RESULT, _RESULT_ENTRIES)
+    columns = labels_table(kept, told["n_nodes"])
+    labels = cluster_numbers(columns["cluster"], told["n_clusters"], kept.folder / LABELS)
+    sizes = np.bincount(labels, minlength=told["n_clusters"]).tolist()
+    if sizes != told["sizes"]:
+        raise InputError(
+            f"{kept.folder / LABELS} has clusters of {_few(sizes)} nodes, and {RESULT} says {_few(told['sizes'])}: "
+            "the two files are of different results."
+        )
+    return {
+        **{name: told[name] for name in _RESULT_ENTRIES if name not in ("n_nodes", "n_clusters", "sizes")},
+        "labels": labels,
+        "membership": _membership(kept, labels, told["n_clusters"]),
+        "interaction": _interaction(kept, told["n_clusters"]),
+        "node_names": columns["node"],
+        "sensitive_features": columns.get("group"),
+        "scores": numbers(told["scores"], kept.folder / RESULT),
+        "seconds": not_a_number(told["seconds"]),
+    }
+
+
+def entries(kept: Kept, name: str, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
+    """Return the entries of a JSON file of a folder, each of one of its kinds."""
+    path = kept.folder / name
+    told = parse_json(file_of(kept, name), path)
+    check_entries(told, kinds, path)
+    return told
+
+
+def check_entries(told: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], path: Path) -> None:
+    """Raise InputError unless every entry is there and of one of its kinds."""
+    for entry, allowed in kinds.items():
+        if entry not in told:
+            raise InputError(f"{path} has no entry {entry!r}: expected the file that equigraph wrote.")
+        value = told[entry]
+        if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
+            raise InputError(f"{path} has an entry {entry!r} of the wrong kind ({_few(value)}).")
+
+
+def file_of(kept: Kept, name: str) -> bytes:
+    """Return the bytes of a file that the folder must have."""
+    if name not in kept.files:
+        raise InputError(
+            f"{kept.folder} holds no {name}: it is a folder of equigraph with another kind of result "
+            f"({kept.manifest.get('kind')})."
+        )
+    return kept.files[name]
+
+
+def labels_table(kept: Kept, n_nodes: int) -> dict[str, NDArray]:
+    """Return the columns of labels.csv; names and groups are what they were, other columns are texts."""
+    path = kept.folder / LABELS
+    try:
+        text = file_of(kept, LABELS).decode("utf-8", "surrogatepass")
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path} is no table ({error}): expected the one that equigraph wrote.") from None
+    heads = rows[0] if rows else []
+    if not {"node", "cluster"} <= set(heads) or any(len(row) != len(heads) for row in rows):
+        raise InputError(
+            f"{path} is no table with the columns node and cluster: expected the one that equigraph wrote."
+        )
+    if len(rows) - 1 != n_nodes:
+        raise InputError(
+            f"{path} has {len(rows) - 1:,} rows for {n_nodes:,} nodes: expected one row per node."
+        )
+    plain = as_given if not kept.manifest.get("raw") else str
+    kinds = kept.manifest.get("kinds")
+    columns = zip(heads, zip(*rows[1:], strict=True), strict=True)
+    return {
+        head: _column(
+            [plain(cell) for cell in column], kinds.get(head) if isinstance(kinds, dict) else None, path
+        )
+        for head, column in columns
+    }
+
+
+def cluster_numbers(column: NDArray, n_clusters: int, path: Path) -> NDArray[np.intp]:
+    """Return a column of clusters as numbers in ``range(n_clusters)``."""
+    try:
+        labels = column.astype(np.intp)
+    except (ValueError, OverflowError):
+        labels = np.array([-1])
+    if labels.size == 0 or labels.min() < 0 or labels.max() >= n_clusters:
+        raise InputError(
+            f"{path} has a cluster that is no number below {n_clusters}, as {RESULT} says: expected 0, 1, 2, ..."
+        )
+    return labels
+
+
+def numbers(told: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return scores by name."""
+    wrong = [name for name, value in told.items() if value is not None and not isinstance(value, _NUMBER)]
+    if wrong:
+        raise InputError(f"{path} has a score {wrong[0]!r} that is no number: {_few(told[wrong[0]])}.")
+    return {name: not_a_number(value) for name, value in told.items()}
+
+
+def not_a_number(value: Any) -> Any:
+    """Return a number; JSON has none for NaN."""
+    return float("nan") if value is None else value
+
+
+def _column(cells: list[str], kind: str | None, path: Path) -> NDArray:
+    makers: dict[str, Callable[[], NDArray]] = {
+        "integer": lambda: np.array([int(cell) for cell in cells], dtype=np.int64),
+        "number": lambda: np.array([float(cell) for cell in cells]),
+        "truth": lambda: np.array([{"True": True, "False": False}[cell] for cell in cells]),
+        "text": lambda: as_names(np.array(cells, dtype=object)),
+    }
+    try:
+        made = makers.get(kind or "", lambda: np.array(cells, dtype=object))()
+    except (ValueError, OverflowError, KeyError):
+        raise InputError(
+            f"{path} has a value that is no {kind}: expected the table that equigraph wrote."
+        ) from None
+    # numpy drops a NUL at the end of its texts, so names with one stay objects.
+    return np.array(cells, dtype=object) if kind == "text" and made.tolist() != cells else made
+
+
+def _membership(kept: Kept, labels: NDArray, n_clusters: int) -> Any:
+    """Return H; where there is no file of it, the clusters themselves."""
+    if MEMBERSHIP not in kept.files:
+        return indicator(labels, n_clusters)
+    try:
+        with np.load(io.BytesIO(kept.files[MEMBERSHIP]), allow_pickle=False) as stored:
+            found: Any = stored["membership"] if "membership" in stored else _csr(stored)
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"{kept.folder / MEMBERSHIP} cannot be read ({error}).") from None
+    if found.shape != (labels.size, n_clusters) or found.dtype.kind not in "fiu":
+        raise InputError(
+            f"{kept.folder / MEMBERSHIP} holds {found.shape} of {found.dtype}: expected a number for each of "
+            f"{labels.size:,} nodes and {n_clusters} clusters."
+        )
+    if not np.array_equal(np.asarray(found.argmax(axis=1)).ravel(), labels):
+        raise InputError(
+            f"{kept.folder / MEMBERSHIP} and {LABELS} disagree: expected every node in its strongest cluster."
+        )
+    return found
+
+
+def _csr(stored: Any) -> sparse.csr_array:
+    made = sparse.csr_array(
+        (stored["data"], stored["indices"], stored["indptr"]), shape=tuple(stored["shape"].tolist())
+    )
+    made.check_format(full_check=True)
+    return made
+
+
+def _interaction(kept: Kept, n_clusters: int) -> Any:
+    """Return the interaction: a square of numbers, or a table of its entries; None where there is no file."""
+    if INTERACTION not in kept.files:
+        return None
+    try:
+        lines = kept.files[INTERACTION].decode("ascii").splitlines()
+        is_table = bool(lines) and lines[0].startswith("cluster,")
+        values = np.array([line.split(",") for line in lines[is_table:]], dtype=np.float64)
+        if not is_table:
+            return values.reshape(n_clusters, n_clusters)
+        values = values.reshape(-1, 3)
+        places = values[:, :2].astype(np.intp).T
+        return sparse.csr_array((values[:, 2], tuple(places)), shape=(n_clusters, n_clusters))
+    except ValueError:
+        raise InputError(
+            f"{kept.folder / INTERACTION} is no interaction of {n_clusters} clusters: expected the file that "
+            "equigraph wrote."
+        ) from None
+
+
+def _few(value: Any) -> str:
+    """Return a value in few letters."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

@@ -1,0 +1,67 @@
+"""Read a workbook from standard input and write its cells to standard output, as a process of its own.
+
+The compiled reader may panic on a damaged file, or ask for more memory than there is, and end the process it runs in.
+This file is run by its path and imports nothing of equigraph, so that it starts soon.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+_MEMORY = 2 << 30
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # there is no such thing on Windows
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    wanted = _MEMORY if most == resource.RLIM_INFINITY else min(_MEMORY, most)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
+
+
+def _plain(value: Any) -> Any:
+    """Return dates and times as their text."""
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _sheet(found: Any) -> dict[str, Any]:
+    rows = found.to_python(skip_empty_area=False)
+    for row in rows:
+        while row and row[-1] in ("", None):
+            row.pop()
+    while rows and not rows[-1]:
+        rows.pop()
+    return {"rows": rows, "merged": found.merged_cell_ranges or []}
+
+
+def read(raw: bytes, wanted: str | int | None) -> dict[str, Any]:
+    """Return the names of all sheets, those that are visible, and the cells of these, or of the one that is wanted."""
+    import python_calamine
+
+    book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
+    hidden = {one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")}
+    names = list(book.sheet_names)
+    visible = [name for name in names if name not in hidden] or names
+    numbered = dict(enumerate(names, start=1))
+    chosen = visible if wanted is None else [numbered.get(wanted) if isinstance(wanted, int) else wanted]
+    sheets = {name: _sheet(book.get_sheet_by_name(name)) for name in chosen if name in names}
+    return {"names": names, "visible": visible, "sheets": sheets}
+
+
+def main() -> None:
+    """Answer with the cells, or with the kind of the error."""
+    _limit_memory()
+    try:
+        answer = read(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
+    except BaseException as error:  # a panic of the compiled reader is no Exception
+        answer = {"error": type(error).__name__}
+    json.dump(answer, sys.stdout, default=_plain)
+
+
+if __name__ == "__main__":
+    main()

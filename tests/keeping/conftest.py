@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import equigraph as eg
+from equigraph.graph import Graph
+
+# What a child does first: two results of one graph that differ in every file.
+PRELUDE = """
+import os, signal, sys, time
+import numpy as np
+import equigraph as eg
+from equigraph.graph import Graph
+room = eg.datasets.make_classroom()
+graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+def make(k):
+    return eg.cluster(graph, method="nmtf", n_clusters=k, random_state=0)
+"""
+
+
+@pytest.fixture(scope="session")
+def room() -> Graph:
+    data = eg.datasets.make_classroom()
+    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+@pytest.fixture(scope="session")
+def result(room: Graph) -> eg.ClusteringResult:
+    return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
+
+
+@pytest.fixture
+def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a Python that knows `make`; it is ended with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(code: str, *args: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-W", "ignore", "-c", PRELUDE + code, *map(str, args)]
+        started.append(
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def is_whole(folder: Path) -> int:
+    """Return the number of clusters of a result, after loading has looked at everything."""
+    return eg.ClusteringResult.load(folder).n_clusters

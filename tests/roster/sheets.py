@@ -1,0 +1,79 @@
+"""Write rows of cells as the files people have."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+Rows = Sequence[Sequence[Any]]
+
+PEOPLE = [
+    ["Name", "Gender", "Friend 1", "Friend 2", "Not with", "Together with", "Fixed class"],
+    ["Änne Müller", "f", "Ben Groß", "", "Zoë Krüger", "", ""],
+    ["Ben Groß", "m", "Änne Müller", "Cem Öztürk", "", "", "5a"],
+    ["Cem Öztürk", "m", "", "", "", "Zoë Krüger", ""],
+    ["Zoë Krüger", "", "Ben Groß", "Cem Öztürk", "", "", ""],
+]
+
+
+def csv_bytes(
+    rows: Rows, *, separator: str = ";", encoding: str = "utf-8-sig", line_end: str = "\r\n"
+) -> bytes:
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter=separator, lineterminator=line_end).writerows(rows)
+    return stream.getvalue().encode(encoding)
+
+
+def write_csv(path: Path, rows: Rows, **options: Any) -> Path:
+    path.write_bytes(csv_bytes(rows, **options))
+    return path
+
+
+def write_xlsx(path: Path, rows: Rows, *, sheet: str = "Liste", more: dict[str, Rows] | None = None) -> Path:
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(str(path), {"strings_to_formulas": False}) as book:
+        for name, cells in {sheet: rows, **(more or {})}.items():
+            page = book.add_worksheet(name)
+            for i, row in enumerate(cells):
+                page.write_row(i, 0, row)
+    return path
+
+
+def write_xls(path: Path, rows: Rows) -> Path:
+    import xlwt
+
+    book = xlwt.Workbook()
+    page = book.add_sheet("Liste")
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            page.write(i, j, value)
+    book.save(str(path))
+    return path
+
+
+def write_ods(path: Path, rows: Rows) -> Path:
+    from odf.opendocument import OpenDocumentSpreadsheet
+    from odf.table import Table, TableCell, TableRow
+    from odf.text import P
+
+    document = OpenDocumentSpreadsheet()
+    table = Table(name="Liste")
+    for row in rows:
+        line = TableRow()
+        for value in row:
+            cell = TableCell(valuetype="string") if value else TableCell()
+            if value:
+                cell.addElement(P(text=str(value)))
+            line.addElement(cell)
+        table.addElement(line)
+    # As spreadsheet programs write it: the rest of the sheet is one blank row, repeated.
+    rest = TableRow(numberrowsrepeated=1048576 - len(rows))
+    rest.addElement(TableCell(numbercolumnsrepeated=1024))
+    table.addElement(rest)
+    document.spreadsheet.addElement(table)
+    document.save(str(path))
+    return path
