@@ -18,7 +18,8 @@ from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance,
 from equigraph.randomness import RandomState
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.free import best_number
-from equigraph.search.search import Search, Target, warn_if_short
+from equigraph.search.refine import warn_if_short
+from equigraph.search.search import Search, Target
 
 NOTION = AnyOf(
     options=(Choice(values=tuple(NOTIONS)), Instance(methods=("score", "value"))),

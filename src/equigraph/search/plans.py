@@ -14,7 +14,7 @@ from equigraph.search.levels import Level
 # wanted, and then let go, are often better than those that were never that fair.
 LADDER = (0.1, 0.2, 0.35, 0.5, 0.8)
 # Values at which a whole front is searched; between them the pool serves.
-DIAL = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.8, 1.0)
+DIAL = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0)
 # From so many nodes or stored entries on, the search is done on parts of the graph.
 _LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
 # Proposals of an annealing for each node and cluster, where more clusters than this do not count.
@@ -25,7 +25,7 @@ _LEAST_STEPS = 20_000
 _EDGES = 40
 # Independent starts on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
 _STARTS = ((1_000, 6), (10_000, 3), (60_000, 2))
-# Kicks: so many nodes are thrown in all, and at most so often.
+# Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
 _KICKED, _MOST_KICKS = 20_000, 40
 # Parts of a large graph: so many for each cluster, and at least so many.
 _PARTS_EACH, _LEAST_PARTS = 20, 2_000
@@ -65,7 +65,7 @@ def plan_for(level: Level, n_clusters: int, effort: float) -> Plan:
     plan = Plan(
         n_starts=max(round(n_starts * many), 1),
         n_steps=int(n_steps * many),
-        n_kicks=round(min(_MOST_KICKS, _KICKED // n) * many),
+        n_kicks=round(min(_MOST_KICKS, _KICKED / work) * many),
     )
     if n < _LARGE_NODES and entries < _LARGE_ENTRIES:
         return plan

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.callbacks import Callbacks, Notifier
-from equigraph.exceptions import FairnessIgnoredWarning, GroupsError, InputError, ParameterError, warn
+from equigraph.exceptions import (
+    FairnessIgnoredWarning,
+    FairnessNotReachedWarning,
+    GroupsError,
+    InputError,
+    ParameterError,
+    warn,
+)
 from equigraph.graph import read_graph
 from equigraph.groups import encode_groups
 from equigraph.groups.encode import as_column, is_missing, unique_values
@@ -16,7 +23,7 @@ from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
-from equigraph.search.search import Search, Target, warn_if_short
+from equigraph.search.search import Search, Target
 
 
 def refine_labels(
@@ -131,6 +138,16 @@ def refine_labels(
     if at_least is not None:
         warn_if_short("refine_labels", notion, search.score(found)[1], at_least)
     return number_by_size(found, int(n_clusters))
+
+
+def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
+    """Say how fair labels are that are not as fair as was asked for."""
+    if reached < at_least - 1e-12:
+        warn(
+            f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort=.",
+            FairnessNotReachedWarning,
+        )
 
 
 def _checked_labels(labels: ArrayLike, n_nodes: int) -> NDArray[Any]:

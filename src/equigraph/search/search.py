@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.callbacks import Notifier
-from equigraph.exceptions import FairnessNotReachedWarning, warn
-from equigraph.metrics.notions import EVENNESS, Notion
+from equigraph.metrics.notions import Notion
 from equigraph.search.bounds import check_size_bounds, within_bounds
 from equigraph.search.coarsen import coarsen
 from equigraph.search.levels import Level, aggregate, compact, compact_pairs, first_level, scores_of
@@ -132,9 +131,7 @@ class Search:
         self.effort, self.seed = effort, seed
         self.plan: Plan = plan_for(level, n_clusters, effort)
         self.steps = Steps(level, n_clusters)
-        # On the way to a fair division every move should be rewarded that brings it nearer. A notion that takes the
-        # worst group does not: where two groups lack, one node more of one of them changes nothing.
-        self.guide = replace(objective, notion=EVENNESS)
+        self.guide = replace(objective, notion=objective.notion.guided())
         self.pool = Pool()
 
     def rng(self, *keys: int) -> np.random.Generator:
@@ -408,16 +405,6 @@ class Search:
             if not self.pool.add(settled, *self.score(settled)):
                 break
         return target.best(self.pool)
-
-
-def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
-    """Say how fair labels are that are not as fair as was asked for."""
-    if reached < at_least - 1e-12:
-        warn(
-            f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
-            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort=.",
-            FairnessNotReachedWarning,
-        )
 
 
 def _any_fair(targets: Sequence[Target]) -> bool:

@@ -16,4 +16,13 @@ def balance(counts: Any, population: Any) -> float:
     return least / most
 
 
-BALANCE = Notion("balance", "B", balance, sized=False)
+def mean_balance(counts: Any, population: Any) -> float:
+    """Return the mean of the other counts over the largest."""
+    size, most = 0, counts[0]
+    for s in range(len(counts)):
+        size += counts[s]
+        most = max(most, counts[s])
+    return (size - most) / (most * max(len(counts) - 1, 1))
+
+
+BALANCE = Notion("balance", "B", balance, sized=False, guide=mean_balance)

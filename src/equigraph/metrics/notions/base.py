@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -32,6 +32,9 @@ class Notion:
         each group and those of the population. Clusters that are scored have a member.
     sized : bool, default=True
         Whether clusters count by their number of nodes, or all alike.
+    guide : callable, optional
+        A smoother score of the same form, which a search climbs on its way to fair clusters. A notion that takes the
+        worst group needs one: where two groups lack, one node more of one of them changes nothing.
 
     Examples
     --------
@@ -51,6 +54,11 @@ class Notion:
     measure: str
     score: Callable[[Any, Any], float]
     sized: bool = True
+    guide: Callable[[Any, Any], float] | None = None
+
+    def guided(self) -> Notion:
+        """Return the notion that leads to this one."""
+        return self if self.guide is None else replace(self, score=self.guide, guide=None)
 
     def cluster_scores(
         self, table: NDArray | Sequence, population: NDArray | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from equigraph.metrics.notions.balance import mean_balance
 from equigraph.metrics.notions.base import Notion
 
 
@@ -18,4 +19,4 @@ def mouflon(counts: Any, population: Any) -> float:
     return (len(counts) - 1) * least / max(size - least, 1)
 
 
-MOUFLON = Notion("mouflon", "mouflon", mouflon)
+MOUFLON = Notion("mouflon", "mouflon", mouflon, guide=mean_balance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from equigraph.metrics.notions.base import Notion
+from equigraph.metrics.notions.evenness import evenness
 
 
 def normalized(counts: Any, population: Any) -> float:
@@ -24,4 +25,4 @@ def normalized(counts: Any, population: Any) -> float:
     return worst
 
 
-NORMALIZED = Notion("normalized", "NB", normalized)
+NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness)
