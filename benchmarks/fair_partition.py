@@ -97,7 +97,9 @@ def passes(curve: eg.TradeoffCurve, Q: float, B: float) -> bool:
 def value_of(data: Any, labels: np.ndarray, fairness: float) -> tuple[float, str]:
     """Return what the dial weighs together, and both scores in words."""
     scores = eg.metrics.evaluate(data.adjacency, labels, sensitive_features=data.sensitive_features)
-    return (1 - fairness) * scores["Q"] + fairness * scores["NB"], f"Q {scores['Q']:.4f} NB {scores['NB']:.4f}"
+    return (1 - fairness) * scores["Q"] + fairness * scores[
+        "NB"
+    ], f"Q {scores['Q']:.4f} NB {scores['NB']:.4f}"
 
 
 def pokec(n_seeds: int) -> None:
@@ -114,7 +116,10 @@ def pokec(n_seeds: int) -> None:
                 )
                 value, words = value_of(data, model.labels_, fairness)
                 rows.append((value, seconds))
-                print(f"    f {fairness}  {name:13s} seed {seed}  {value:.4f}  {words}  {seconds:.1f} s", flush=True)
+                print(
+                    f"    f {fairness}  {name:13s} seed {seed}  {value:.4f}  {words}  {seconds:.1f} s",
+                    flush=True,
+                )
         (ours, our_seconds), (theirs, their_seconds) = (np.mean(rows, axis=0) for rows in found.values())
         check(ours >= theirs, f"{POKEC} at {fairness}: {ours:.4f}, FairLouvain {theirs:.4f}")
         check(
@@ -139,7 +144,9 @@ def clusters() -> None:
     ks = f"k = {MANY[2][1]} takes {last / first:.1f} times k = {MANY[0][1]}"
     check(last <= MOST_GROWTH * first, f"{ks} ({MOST_GROWTH:g})")
     n, k = MANY[-1]
-    check(seconds[n, k] <= MOST_SECONDS, f"n = {n:,}, k = {k:,} takes {seconds[n, k]:.1f} s ({MOST_SECONDS:g})")
+    check(
+        seconds[n, k] <= MOST_SECONDS, f"n = {n:,}, k = {k:,} takes {seconds[n, k]:.1f} s ({MOST_SECONDS:g})"
+    )
 
 
 def synthetic(n_seeds: int) -> None:

@@ -58,7 +58,15 @@ def test_headline_and_lead_are_the_scores_in_words(
     assert words(page.query("h1")[0]) == f"3 clusters of {sizes.min()} to {sizes.max()}"
     lead = words(page.query(".lead")[0])
     assert result.scores["NB"] == 1
-    assert "Every cluster mirrors the population by gender exactly." in lead
+    shares = [
+        np.mean(np.asarray(result.sensitive_features)[result.labels == one] == "boy") for one in range(3)
+    ]
+    widest = int(np.argmax(np.abs(np.array(shares) - 0.5)))
+    group, share = ("boy", shares[widest]) if shares[widest] > 0.5 else ("girl", 1 - shares[widest])
+    assert (
+        "Every cluster is as close to the population by gender as whole nodes allow; the widest gap is in cluster "
+        f"{widest}, where {100 * share:.0f} % are {group}, against 50 % of all."
+    ) in lead
     assert f"{100 * share_within(room, result.labels):.0f} % of the links stay inside a cluster" in lead
     assert "than without fairness" in lead
 
@@ -71,7 +79,10 @@ def test_scores_are_those_of_the_result_and_of_dial_zero(
     told = {row[0]: row[1:3] for row in rows}
     assert all(len(row[3]) > 20 for row in rows)
     without = eg.tradeoff_curve(
-        room, estimator=eg.FairPartition(3), fairness=sorted({i / 10 for i in range(11)} - {0.5}), random_state=0
+        room,
+        estimator=eg.FairPartition(3),
+        fairness=sorted({i / 10 for i in range(11)} - {0.5}),
+        random_state=0,
     ).points[0]
     for label, name in {"modularity Q": "Q", "balance B": "B", "normalised balance NB": "NB"}.items():
         assert told[label] == [f"{result.scores[name]:.3f}", f"{without.scores[name]:.3f}"]
@@ -280,6 +291,19 @@ def test_no_comparison_without_a_dial(
         f"There is no comparison without fairness: {reason}."
     ]
     assert cells(parse(tmp_path / "r.html"), "Scores")[0] == ["score", "value", "what it means"]
+
+
+def test_fairness_that_was_asked_for_stands_at_no_dial(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    one = eg.cluster(room, n_clusters=3, at_least=0.9, random_state=0)
+    one.report(tmp_path / "r.html", graph=room)
+    page = parse(tmp_path / "r.html")
+    told = facts(page)
+    assert told["Fairness asked for"] == "at least 0.9, and as cohesive as that allows"
+    assert "Fairness dial" not in told
+    assert "What fairness costs" not in [words(title) for title in page.query("h2")]
+    plain = eg.cluster(room, n_clusters=3, fairness=0.0, random_state=0)
+    scores = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
+    assert scores["modularity Q"] == [f"{one.scores['Q']:.3f}", f"{plain.scores['Q']:.3f}"]
 
 
 def test_a_penalty_object_cannot_be_made_again(room: Graph, tmp_path: Path) -> None:

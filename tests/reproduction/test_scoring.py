@@ -101,7 +101,11 @@ def test_real_cells_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> 
     arguments = {"network": "sbm-2k", "n_clusters": 5, "first_seed": 1, "n_runs": 1}
     cells = [
         Cell("spectral", f"{function}score_method", {**arguments, "method": "scalable-fair-sc"}),
-        Cell("curve", f"{function}score_method", {**arguments, "method": "fair-partition", "weights": [0.0, 1.0]}),
+        Cell(
+            "curve",
+            f"{function}score_method",
+            {**arguments, "method": "fair-partition", "weights": [0.0, 1.0]},
+        ),
         Cell("sweep", f"{function}sweep_weights", {**arguments, "weights": [0.0, 300.0]}),
     ]
     found = [

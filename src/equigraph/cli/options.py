@@ -137,7 +137,9 @@ def describe_values(constraint: Any) -> str:
     elif isinstance(constraint, Seed):
         words = "a whole number of at least 0"
     elif isinstance(constraint, AnyOf):
-        words = ", or ".join(describe_values(option) for option in constraint.options if reachable("", option))
+        words = ", or ".join(
+            describe_values(option) for option in constraint.options if reachable("", option)
+        )
     elif isinstance(constraint, Instance) and constraint.accepts((2, 1)):
         words = "numbers separated by commas"
     else:

@@ -9,8 +9,8 @@ from typing import Any
 from equigraph.reproduction import networks, scoring
 from equigraph.reproduction.printed import printed
 
-# FairPartition: one value of its dial for all real networks. Where clusters are planted they are fair, while Q is higher
-# for the groups themselves, so there all of the dial is asked for.
+# FairPartition: one value of its dial for all real networks. Where clusters are planted they are fair, while Q is
+# higher for the groups themselves, so there all of the dial is asked for.
 DIAL, PLANTED_DIAL = 0.15, 1.0
 
 

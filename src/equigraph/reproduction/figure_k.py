@@ -102,8 +102,8 @@ def _draw(
 def _page(settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float]) -> str:
     numbers = numbers_of(settings)
     parts = [
-        "Means over the runs; iFairNMTF and FairNMTF with the weight where Q and B cross, for every k anew. Each cell is "
-        "Q / B."
+        "Means over the runs; iFairNMTF and FairNMTF with the weight where Q and B cross, for every k anew. Each "
+        "cell is Q / B."
     ]
     for network in NETWORKS:
         parts.append(

@@ -143,8 +143,8 @@ def _leading(entries: Sequence[Entry]) -> str:
             markdown_table(head, rows),
             _headline(curves),
             "How often FairPartition leads all rivals in Q, in B, and in both at once, by the rule that chooses the "
-            f"point of its curve. The tables take the dial {DIAL:g}, which we settled on after seeing these networks; the "
-            "other rows show how much hangs on it.",
+            f"point of its curve. The tables take the dial {DIAL:g}, which we settled on after seeing these networks; "
+            "the other rows show how much hangs on it.",
             _rule_table(curves),
         ]
     )
@@ -156,9 +156,9 @@ def _headline(curves: Sequence[tuple[Any, ...]]) -> str:
     )
     n_both = sum(dominating(sweep, bar) is not None for sweep, _, bar in curves)
     return (
-        f"**At the dial {DIAL:g} FairPartition leads all measured rivals in Q on {measured.Q}, in B on {measured.B} and "
-        f"in both on {measured.both} of {len(curves)} networks; with what the paper prints counted too, on {both.Q}, "
-        f"{both.B} and {both.both}. A point with both exists on {n_both} of {len(curves)}.**"
+        f"**At the dial {DIAL:g} FairPartition leads all measured rivals in Q on {measured.Q}, in B on {measured.B} "
+        f"and in both on {measured.both} of {len(curves)} networks; with what the paper prints counted too, on "
+        f"{both.Q}, {both.B} and {both.both}. A point with both exists on {n_both} of {len(curves)}.**"
     )
 
 
