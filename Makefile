@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format bench bench-regressions clean
+.PHONY: demo test lint format fuzz bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
@@ -22,6 +22,9 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz --seconds 60
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

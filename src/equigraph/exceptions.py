@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -97,6 +99,37 @@ def warn(message: str, category: type[Warning]) -> None:
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def reason(error: BaseException) -> str:
+    r"""Return what an error of another library says, in one line and without its full stop.
+
+    Examples
+    --------
+    >>> reason(ValueError("No such thing.\nTry again."))
+    'No such thing'
+    """
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(". ") if lines else type(error).__name__
+
+
+@contextmanager
+def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
+    """Turn whatever other libraries raise within the block into one sentence that starts with `what`.
+
+    Examples
+    --------
+    >>> with only_ours("The file is broken", GraphError):
+    ...     int("x")
+    Traceback (most recent call last):
+    equigraph.exceptions.GraphError: The file is broken: invalid literal for int() with base 10: 'x'.
+    """
+    try:
+        yield
+    except (EquigraphError, EquigraphWarning):
+        raise
+    except Exception as error:
+        raise kind(f"{what}: {reason(error)}.") from error
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:

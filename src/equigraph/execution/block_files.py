@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import tempfile
 import zlib
@@ -17,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GraphError, ParameterError
+from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.files import naming_the_path, private_folder, umask
+from equigraph.graph.npz_files import npy_header
+from equigraph.graph.sparse_arrays import check_entries, check_pointers
 
 FORMAT, VERSION = "equigraph row blocks", 1
 META = "blocks.json"
@@ -151,15 +154,26 @@ def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
     arrays += [] if block.data is None else [block.data]
     paths = block_paths(folder, number, block.data is not None)
     files = {path.name: save_array(path, array) for path, array in zip(paths, arrays, strict=True)}
-    if block.data is None:
-        squares, total = block.n_entries * block.value**2, block.n_entries * block.value
-    else:
-        squares = float(np.einsum("i,i->", block.data, block.data, dtype=np.float64))
-        total = float(block.data.sum(dtype=np.float64))
+    squares, total = _sums(block)
+    if not (np.isfinite(squares) and np.isfinite(total) and (squares > 0 or not block.n_entries)):
+        raise GraphError(
+            "The weights of the edges, or their squares, add up to what float64 cannot hold: expected weights between "
+            "about 1e-150 and 1e150; give them in another unit."
+        )
     value = block.value if block.data is None else None
     return {
         "files": files, "n_entries": block.n_entries, "squares": squares, "total": total, "value": value,
     }  # fmt: skip
+
+
+def _sums(block: RowBlock) -> tuple[float, float]:
+    """Return the sum of the squared weights of a block, and of its weights."""
+    with np.errstate(over="ignore", under="ignore"):
+        if block.data is None:
+            value = np.float64(block.value)
+            return float(block.n_entries * value**2), float(block.n_entries * value)
+        squares = float(np.einsum("i,i->", block.data, block.data, dtype=np.float64))
+        return squares, float(block.data.sum(dtype=np.float64))
 
 
 def save_array(path: Path, array: NDArray) -> dict[str, int]:
@@ -194,13 +208,57 @@ def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
     return [folder / f"{kind}-{number:05d}.npy" for kind in kinds]
 
 
-def load_array(path: Path, mapped: bool) -> NDArray:
-    """Read an array, or map it."""
+def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
+    """Read an array, or map it; without a check its header is believed."""
     try:
+        if check:
+            _check_header(path)
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path} cannot be read as an array ({error}): write the blocks again.") from error
+    except (OSError, ValueError, EOFError, TypeError, MemoryError) as error:
+        raise GraphError(
+            f"{path} cannot be read as an array ({reason(error)}): write the blocks again."
+        ) from error
     return array
+
+
+def _check_header(path: Path) -> None:
+    """Raise ValueError if a file is not as long as its header says: numpy would map or read that much."""
+    with path.open("rb") as stream:
+        shape, dtype = npy_header(stream)
+        n_bytes = stream.tell() + math.prod(shape) * dtype.itemsize
+    if n_bytes != path.stat().st_size:
+        raise ValueError(f"it declares an array of shape {shape} and dtype {dtype}")
+
+
+def check_file(path: Path, facts: dict[str, int] | None) -> None:
+    """Raise GraphError unless a file has the length and the checksum that were stored when it was written."""
+    if facts is None or not path.is_file() or file_checksum(path) != facts["crc32"]:
+        raise GraphError(f"{path} is gone or has changed since it was written: write the blocks again.")
+
+
+def check_block(block: RowBlock, n_nodes: int, path: Path) -> None:
+    """Raise GraphError unless compiled code may walk along a block: pointers in order, columns and weights in range.
+
+    A checksum finds what was damaged; this finds what was written wrongly.
+    """
+    n_rows = block.high - block.low
+    try:
+        if block.data is not None and (block.data.ndim != 1 or block.data.dtype.kind != "f"):
+            raise GraphError(f"its weights have shape {block.data.shape} and dtype {block.data.dtype}.")
+        n_values = block.n_entries if block.data is None else block.data.size
+        if check_pointers(block.indptr, n_rows, n_values) != n_values:
+            raise GraphError(f"its pointers end before the {n_values} entries.")
+        check_entries(block.indices, n_values, n_nodes, (n_rows, n_nodes))
+        if (
+            block.data is not None
+            and block.data.size
+            and not (block.data.min() > 0 and block.data.max() < np.inf)
+        ):
+            raise GraphError("a weight is not a positive finite number.")
+    except GraphError as error:
+        raise GraphError(
+            f"{path}: the block is not one of a graph ({reason(error)}): write the blocks again."
+        ) from None
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
@@ -212,13 +270,33 @@ def read_meta(folder: Path) -> dict[str, Any]:
         raise GraphError(
             f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one."
         ) from None
-    except (OSError, ValueError) as error:
-        raise GraphError(f"{path} cannot be read ({error}): write the blocks again.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise GraphError(f"{path} cannot be read ({reason(error)}): write the blocks again.") from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("version") != VERSION:
         raise GraphError(f"{path} does not describe row blocks of version {VERSION}: write the blocks again.")
     if meta.pop("checksum", None) != _digest(meta):
         raise GraphError(f"{path} has changed since it was written: write the blocks again.")
+    if not _is_sound(meta):
+        raise GraphError(f"{path} contradicts itself: write the blocks again.")
     return meta
+
+
+def _is_sound(meta: dict[str, Any]) -> bool:
+    """Return whether the cuts cover the nodes, and the facts are of the kinds that are expected."""
+    try:
+        cuts, value = meta["cuts"], meta["value"]
+        whole = all(type(number) is int for number in (meta["n_nodes"], meta["n_entries"], *cuts))
+        covers = cuts[0] == 0 and cuts[-1] == meta["n_nodes"] >= 1 and cuts == sorted(cuts)
+        named = all(
+            Path(name).name == name and {"bytes", "crc32"} <= facts.keys()
+            for name, facts in meta["files"].items()
+        )
+        weights = meta["dtype"] in ("float32", "float64") and (value is None or 0 < value < np.inf)
+        sums = all(meta[name] >= 0 for name in ("n_entries", "squared_norm", "total"))
+        attribute = meta["attribute"] is None or isinstance(meta["attribute"], str)
+        return bool(whole and covers and named and weights and sums and attribute)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        return False
 
 
 def _write_meta(folder: Path, meta: dict[str, Any]) -> None:

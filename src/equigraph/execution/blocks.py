@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GraphError, GroupsError, ParameterError
+from equigraph.exceptions import GraphError, GroupsError, ParameterError, reason
 from equigraph.execution.block_files import (
     BlockWriter,
     RowBlock,
     block_paths,
-    file_checksum,
+    check_block,
+    check_file,
     load_array,
     read_meta,
 )
 from equigraph.graph.graph import Graph, _hash_texts
-from equigraph.graph.names import texts
+from equigraph.graph.names import text_array, texts
 from equigraph.groups.encode import as_column, unique_values
 from equigraph.words import count
 
@@ -78,6 +80,9 @@ class BlockGraph:
     attribute: str | None = None
     # As for `Graph`: the node order is the user's own.
     positional: bool = True
+    # Size and checksum of every file, and which state of a block was compared with them; None trusts the files.
+    _facts: dict[str, dict[str, int]] | None = None
+    _seen: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def n_blocks(self) -> int:
@@ -94,12 +99,39 @@ class BlockGraph:
         """Whether any edge has a weight other than one."""
         return self.value != 1.0
 
+    @property
+    def checks(self) -> bool:
+        """Whether files are compared with their checksums when they are used first."""
+        return self._facts is not None
+
     def block(self, number: int, *, mapped: bool = True) -> RowBlock:
-        """Return one block; `mapped` leaves it on disk until it is touched."""
-        arrays = [load_array(path, mapped) for path in block_paths(self.folder, number, self.value is None)]
+        """Return one block; `mapped` leaves it on disk until it is touched.
+
+        What a block holds is checked when it is used first, and again if a file of it was written since.
+
+        Raises
+        ------
+        GraphError
+            If a file is gone or was changed, or names nodes that are not there.
+        """
+        paths = block_paths(self.folder, number, self.value is None)
+        state = _state(paths)
+        unseen = self._facts is not None and self._seen.get(number) != state
+        if unseen:
+            self._check_files(paths)
+        arrays = [load_array(path, mapped, check=unseen) for path in paths]
         data = arrays[2] if self.value is None else None
         low, high = self.cuts[number], self.cuts[number + 1]
-        return RowBlock(low, high, arrays[0], arrays[1], data, 1.0 if self.value is None else self.value)
+        block = RowBlock(low, high, arrays[0], arrays[1], data, 1.0 if self.value is None else self.value)
+        if unseen:
+            check_block(block, self.n_nodes, paths[0])
+            self._seen[number] = state
+        return block
+
+    def _check_files(self, paths: Sequence[Path]) -> None:
+        assert self._facts is not None
+        for path in paths:
+            check_file(path, self._facts.get(path.name))
 
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the blocks in order, each opened when it is asked for."""
@@ -164,11 +196,7 @@ class BlockGraph:
             Naming the first file that differs.
         """
         for name, facts in read_meta(self.folder)["files"].items():
-            path = self.folder / name
-            if not path.is_file() or file_checksum(path) != facts["crc32"]:
-                raise GraphError(
-                    f"{path} is gone or has changed since it was written: write the blocks again."
-                )
+            check_file(self.folder / name, facts)
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge"), count(self.n_blocks, "block")]
@@ -178,13 +206,16 @@ class BlockGraph:
         return f"BlockGraph({', '.join(parts)})"
 
 
-def open_blocks(folder: str | os.PathLike[str]) -> BlockGraph:
+def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockGraph:
     """Open a folder of row blocks; only its description is read.
 
     Parameters
     ----------
     folder : path
         What `write_blocks` wrote.
+    check : bool, default=True
+        Whether to compare every file with its checksum, and to look at the range of its numbers, when it is used first.
+        A damaged block may otherwise change the labels, or end the process.
 
     Returns
     -------
@@ -203,8 +234,9 @@ def open_blocks(folder: str | os.PathLike[str]) -> BlockGraph:
             raise GraphError(
                 f"{path} is missing or has another length than when it was written: write the blocks again."
             )
-    names = np.load(folder / "names.npy") if "names.npy" in meta["files"] else np.arange(meta["n_nodes"])
-    groups = np.load(folder / "groups.npy") if "groups.npy" in meta["files"] else None
+    n_nodes = meta["n_nodes"]
+    names = _stored(folder, "names", meta["files"], n_nodes, check)
+    groups = _stored(folder, "groups", meta["files"], n_nodes, check)
     facts = {
         name: meta[name] for name in ("n_nodes", "n_entries", "squared_norm", "total", "value", "attribute")
     }
@@ -212,8 +244,9 @@ def open_blocks(folder: str | os.PathLike[str]) -> BlockGraph:
         folder=folder,
         cuts=tuple(meta["cuts"]),
         dtype=np.dtype(meta["dtype"]),
-        node_names=names,
+        node_names=np.arange(n_nodes) if names is None else names,
         sensitive_features=groups,
+        _facts=meta["files"] if check else None,
         **facts,
     )
 
@@ -262,9 +295,9 @@ def write_blocks(
         for block in split_rows(adjacency, cuts):
             writer.write(block)
         if not np.array_equal(graph.node_names, np.arange(graph.n_nodes)):
-            writer.save("names.npy", _storable(graph.node_names))
+            _store(writer, "names", graph.node_names)
         if graph.sensitive_features is not None:
-            writer.save("groups.npy", _storable(graph.sensitive_features))
+            _store(writer, "groups", graph.sensitive_features)
         writer.attribute = graph.attribute
     return open_blocks(folder)
 
@@ -325,5 +358,65 @@ def block_cuts(
     return np.unique([0, *inner.tolist(), n_nodes]).tolist()
 
 
-def _storable(values: NDArray) -> NDArray:
-    return np.asarray(texts(values), dtype=str) if values.dtype.kind not in "iufbU" else values
+def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
+    """Write names or groups; texts that do not share a width as their bytes, and where each of them ends."""
+    stored = text_array(texts(values)) if values.dtype.kind not in "iufbU" else values
+    if stored.dtype.kind != "O":
+        writer.save(f"{name}.npy", stored)
+        return
+    encoded = [text.encode("utf-8", "surrogatepass") for text in stored]
+    writer.save(f"{name}.npy", np.frombuffer(b"".join(encoded), dtype=np.uint8))
+    writer.save(f"{name}-ends.npy", np.cumsum([len(text) for text in encoded]))
+
+
+def _stored(
+    folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
+) -> NDArray[Any] | None:
+    """Read what `_store` wrote, or return None if it wrote nothing."""
+    paths = [folder / f"{part}.npy" for part in (name, f"{name}-ends") if f"{part}.npy" in files]
+    if not paths:
+        return None
+    if check:
+        for path in paths:
+            check_file(path, files[path.name])
+    values, *ends = (load_array(path, mapped=False) for path in paths)
+    if ends:
+        values = _split_text(values, ends[0])
+    if values.shape != (n_nodes,) or not _are_values(values):
+        raise GraphError(
+            f"{paths[0]} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
+        )
+    return values
+
+
+def _split_text(codes: NDArray, ends: NDArray) -> NDArray[Any]:
+    """Return the texts whose bytes follow one another; none at all if they do not."""
+    if codes.dtype != np.uint8 or ends.dtype.kind != "i" or ends.ndim != 1:
+        return np.empty(0)
+    data = codes.tobytes()
+    try:
+        parts = (
+            data[low:high].decode("utf-8", "surrogatepass") for low, high in itertools.pairwise([0, *ends])
+        )
+        return text_array(parts)
+    except UnicodeDecodeError:
+        return np.empty(0)
+
+
+def _are_values(values: NDArray) -> bool:
+    """Return whether Python can make objects of an array: numbers, or text of characters that there are."""
+    if values.dtype.kind != "U":
+        return values.dtype.kind in "iufbO"
+    characters = np.ascontiguousarray(values).view(values.dtype.byteorder.replace("=", "") + "u4")
+    return not characters.size or int(characters.max()) <= sys.maxunicode
+
+
+def _state(paths: Sequence[Path]) -> tuple[int, ...]:
+    """Return what changes when one of the files is written."""
+    try:
+        facts = [path.stat() for path in paths]
+    except OSError as error:
+        raise GraphError(
+            f"{error.filename} cannot be read ({reason(error)}): write the blocks again."
+        ) from error
+    return tuple(number for fact in facts for number in (fact.st_mtime_ns, fact.st_size, fact.st_ino))

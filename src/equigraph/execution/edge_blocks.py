@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError, ParameterError, require
+from equigraph.exceptions import GraphError, ParameterError, reason, require
 from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
 from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, open_blocks
+from equigraph.graph.limits import FREE_NODES, TIMES
+from equigraph.graph.pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 
@@ -63,7 +65,8 @@ def write_edge_blocks(
     folder : path
         A new or empty folder for the blocks; beside it, while they are made, lies twice as much.
     n_nodes : int, optional
-        Number of nodes; by default one more than the largest end.
+        Number of nodes; by default one more than the largest end, which may then be at most a million and 64 for every
+        byte of the files.
     weight : str or False, optional
         Column of the weights, found by name as in `equigraph.read_graph`; False ignores them.
     duplicates : {"error", "sum", "max", "min", "mean"}, default="error"
@@ -128,7 +131,9 @@ def _write(
     block_bytes: int,
     mapped: Callable[..., Iterable[Any]],
 ) -> BlockGraph:
-    counts, n_loops = _counted(mapped(count_file, files, [columns] * len(files)), n_nodes)
+    most = n_nodes or FREE_NODES + TIMES * sum(file.stat().st_size for file in files)
+    found = mapped(count_file, files, [columns] * len(files), [most] * len(files))
+    counts, n_loops = _counted(found, n_nodes)
     warn_self_loops(n_loops)
     index = np.dtype(np.int32 if counts.size <= np.iinfo(np.int32).max else np.int64)
     kind = record_type(index, columns.weight is not None)
@@ -169,7 +174,7 @@ def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
     try:
         names = list(parquet.read_schema(file).names)
     except (OSError, ValueError) as error:
-        raise GraphError(f"{file} cannot be read as parquet ({error}).") from error
+        raise GraphError(f"{file} cannot be read as parquet ({reason(error)}).") from error
     if len(names) < 2:
         raise GraphError(f"{file} has the columns {names}: expected two ends and, optionally, a weight.")
     ends = end_columns(names) or (0, 1)
@@ -201,8 +206,10 @@ def read_batches(
             first += batch.num_rows
     except GraphError:
         raise
-    except (OSError, KeyError, ValueError) as error:
-        raise GraphError(f"{file} cannot be read like the first file of the edge set ({error}).") from error
+    except (OSError, KeyError, ValueError, NotImplementedError) as error:
+        raise GraphError(
+            f"{file} cannot be read like the first file of the edge set ({reason(error)})."
+        ) from error
 
 
 def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
@@ -230,7 +237,7 @@ def _weights(column: Any, file: Path, first: int) -> NDArray[np.float64]:
     try:
         weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise GraphError(f"{file}: the weights are no numbers ({error}).") from error
+        raise GraphError(f"{file}: the weights are no numbers ({reason(error)}).") from error
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if wrong.size:
         raise GraphError(
@@ -240,14 +247,19 @@ def _weights(column: Any, file: Path, first: int) -> NDArray[np.float64]:
     return weights
 
 
-def count_file(file: Path, columns: EdgeColumns) -> tuple[NDArray[np.int64], int]:
-    """Return the number of rows that name each node, and that of self-loops, which do not count."""
+def count_file(file: Path, columns: EdgeColumns, most: int) -> tuple[NDArray[np.int64], int]:
+    """Return the number of rows that name each node, and that of self-loops, which do not count.
+
+    Nodes are counted in an array, so a number beyond `most`, far more than the files could name, is an error.
+    """
     counts, n_loops = np.zeros(0, dtype=np.int64), 0
     for source, target, _ in read_batches(file, columns):
         loops = source == target
         n_loops += int(np.count_nonzero(loops))
         # A node that only has a self-loop is a node too.
         size = max(int(source.max(initial=-1)), int(target.max(initial=-1)), counts.size - 1) + 1
+        if size > most:
+            raise GraphError(f"The edge set names node {size - 1}: expected nodes below n_nodes={most}.")
         found = np.bincount(source[~loops], minlength=size) + np.bincount(target[~loops], minlength=size)
         found[: counts.size] += counts
         counts = found
@@ -259,10 +271,6 @@ def _counted(
 ) -> tuple[NDArray[np.int64], int]:
     counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
     for found, loops in parts:
-        if n_nodes is not None and found.size > n_nodes:
-            raise GraphError(
-                f"The edge set names node {found.size - 1}: expected nodes below n_nodes={n_nodes}."
-            )
         if found.size > counts.size:
             counts = np.concatenate([counts, np.zeros(found.size - counts.size, dtype=np.int64)])
         counts[: found.size] += found
@@ -359,10 +367,14 @@ def _merged(
                 f"{most[place]:g}: say how to combine them with duplicates='sum', 'max', 'min' or 'mean'."
             )
         if duplicates in ("sum", "mean"):
-            total = np.add.reduceat(weights, starts)
-            counts = np.diff(np.append(starts, keys.size))
-            least = total if duplicates == "sum" else total / counts
+            least = added(weights, starts, mean=duplicates == "mean")
         elif duplicates == "max":
             least = most
+    if not np.isfinite(least).all():
+        i, j = divmod(int(pairs[np.argmax(~np.isfinite(least))]), n_nodes)
+        raise GraphError(
+            f"The weights of the edge between {low + i} and {j} add up to more than float64 holds: expected smaller "
+            "weights, or duplicates='max', 'min' or 'mean'."
+        )
     keep = least > 0
     return pairs[keep], least[keep]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, GroupsError
 from equigraph.graph.edges import EdgeRows
+from equigraph.graph.limits import check_nodes
 from equigraph.graph.names import as_names, check_unique, names_from_text, object_array
 
 # Weight as the user names it: None is the default of the library, False means to ignore weights.
@@ -102,6 +103,7 @@ def _from_pyg(X: Any, weight: Weight) -> Parts:
         warnings.simplefilter("ignore")  # PyG warns when it infers the number of nodes from the edges
         n = int(X.num_nodes)
     source, target = _tensor(index).astype(np.int64).reshape(2, -1)
+    check_nodes(n, source.nbytes + target.nbytes, "The data")
     if source.size and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n):
         raise GraphError(f"edge_index names a node outside 0 to {n - 1}: expected positions of {n} nodes.")
     weights = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import require
+from equigraph.exceptions import GraphError, only_ours, require
 from equigraph.graph.edges import EdgeRows, encode_rows
+from equigraph.graph.limits import check_rows
+from equigraph.graph.names import text_array
 from equigraph.graph.tables import edge_columns, row_text
 from equigraph.graph.text_codes import TextCodes
 
 # Rows of a batch. The texts of a small one fit the processor's caches while they are encoded.
 BATCH = 1 << 16
+# Bytes of a text that every row of a batch may repeat.
+_LONG = 1 << 10
 
 
 def rows_of_table(table: Any, weight: str | int | bool | None) -> EdgeRows | None:
@@ -24,21 +29,51 @@ def rows_of_table(table: Any, weight: str | int | bool | None) -> EdgeRows | Non
     Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
     of two types. The reader of all tables then decides.
     """
-    return _rows(table.schema, weight, lambda names: table.select(names).to_batches(max_chunksize=BATCH))
+    with only_ours("The table cannot be read", GraphError):
+        return _rows(table.schema, weight, lambda names: table.select(names).to_batches(max_chunksize=BATCH))
 
 
 def rows_of_parquet(path: Path, weight: str | int | bool | None) -> EdgeRows | None:
     """Return the rows of a Parquet file, or None as `rows_of_table` does; only needed columns are read."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
-    with parquet.ParquetFile(path) as file:
-        return _rows(
-            file.schema_arrow, weight, lambda names: file.iter_batches(batch_size=BATCH, columns=names)
-        )
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    schema = parquet.read_schema(path)
+    with parquet.ParquetFile(path, read_dictionary=_long_texts(path, schema)) as file:
+        return _rows(schema, weight, lambda names: file.iter_batches(batch_size=BATCH, columns=names))
+
+
+def _long_texts(path: Path, schema: Any) -> list[str]:
+    """Return the columns to take as they are stored, each text once: a long one may stand in every row.
+
+    Others are read as plain text, which is faster. The first row of a group brings all texts that its rows share.
+    """
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    if not _distinct(schema):
+        return []
+    texts = [name for name in schema.names if _kind(schema.field(name).type) == "text"]
+    with parquet.ParquetFile(path, read_dictionary=texts) as file:
+        for group in range(file.num_row_groups if texts else 0):
+            for batch in itertools.islice(file.iter_batches(1, row_groups=[group], columns=texts), 1):
+                if any(_longest(column) > _LONG for column in batch.columns):
+                    return texts
+    return []
+
+
+def _longest(column: Any) -> int:
+    """Return the bytes of the longest text that a column holds or, if it is encoded, may hold."""
+    from pyarrow import compute, types
+
+    texts = column.dictionary if types.is_dictionary(column.type) else column
+    return compute.max(compute.binary_length(texts)).as_py() or 0
+
+
+def _distinct(schema: Any) -> bool:
+    return len(set(schema.names)) == len(schema.names)
 
 
 def _rows(schema: Any, weight: str | int | bool | None, batches: Any) -> EdgeRows | None:
     names = list(schema.names)
-    found = edge_columns(names, weight) if len(set(names)) == len(names) else None
+    found = edge_columns(names, weight) if _distinct(schema) else None
     if found is None:
         return None
     ends, at = found
@@ -71,8 +106,16 @@ def _kind(kind: Any) -> str:
 def _complete(batches: Iterator[Any], chosen: list[str]) -> Iterator[list[Any] | None]:
     """Yield the chosen columns of every batch, or None in place of a batch in which a value is missing."""
     for batch in batches:
+        # Text that is no UTF-8, or lies outside its buffer, would be found by compiled code or not at all.
+        batch.validate(full=True)
         columns = [batch.column(batch.schema.get_field_index(name)) for name in chosen]
-        yield None if any(column.null_count for column in columns) else columns
+        yield None if any(_has_null(column) for column in columns) else columns
+
+
+def _has_null(column: Any) -> bool:
+    from pyarrow import types
+
+    return bool(column.null_count or (types.is_dictionary(column.type) and column.dictionary.null_count))
 
 
 def _from_text(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:
@@ -93,13 +136,19 @@ def _from_text(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:
     (source, target), texts = codes.finish()
     if compute.any(compute.match_substring_regex(texts, "^$|\\x00")).as_py():
         return None  # numpy drops a NUL at the end of a text
-    names = texts.to_numpy(zero_copy_only=False).astype(str)
+    names = text_array(texts.to_pylist())
     return EdgeRows(source, target, np.concatenate(weights) if weights else None, names, row_text)
 
 
 def _text(column: Any, kind: Any) -> Any:
-    """Return a column as plain text; a stored encoding may hold texts that no row has."""
-    return column.cast(kind) if column.type != kind else column
+    """Return a column as text, encoded or not; a stored encoding may hold texts that no row has."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type) or _longest(column) <= _LONG:
+        return column.cast(kind) if column.type != kind else column
+    used, places = np.unique(column.indices.to_numpy(), return_inverse=True)
+    texts = column.dictionary.take(pa.array(used)).cast(kind)
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), texts)
 
 
 def _from_integers(batches: Iterator[Any], chosen: list[str]) -> EdgeRows | None:

@@ -12,12 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.exceptions import GroupsError, ParameterError, only_ours
 from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph
 from equigraph.graph.matching import places_of
-from equigraph.graph.names import as_names, has_missing, names_from_text, object_array, sort_names, texts
+from equigraph.graph.names import (
+    as_names,
+    has_missing,
+    names_from_text,
+    object_array,
+    sort_names,
+    text_array,
+    texts,
+)
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.encode import as_column
 from equigraph.words import count, did_you_mean
@@ -68,7 +76,8 @@ def take_groups(groups: Any, attribute: Any, node_column: Any, graph: Graph) -> 
     if name is None and isinstance(getattr(groups, "name", None), str):
         name = groups.name
     # An arrow array refuses to_numpy where that needs a copy, so it goes through a list.
-    values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
+    with only_ours("The groups cannot be read", GroupsError):
+        values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
     return Values(values, _keys_of_index(*row_labels(groups), graph), name)
 
 
@@ -97,11 +106,11 @@ def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph
     """Choose the column of names and the column of values; a single column is taken like a Series."""
     columns = table.columns
     if len(columns) == 1 and node_column is None:
-        if attribute is not None and column_place(columns, attribute) is None:
+        if attribute is not None and column_place(columns, attribute, GroupsError) is None:
             raise GroupsError(f"The groups have no column {attribute!r}: expected {columns[0]!r}.")
         keys = _keys_of_index(table.index, table.counts_rows, graph)
         return Values(table.values[0], keys, str(columns[0]))
-    key = 0 if node_column is None else column_place(columns, node_column)
+    key = 0 if node_column is None else column_place(columns, node_column, GroupsError)
     if key is None:
         raise GroupsError(
             f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the groups have "
@@ -113,7 +122,7 @@ def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph
             raise GroupsError(f"Name the column of the groups with attribute=: there are {_listed(columns)}.")
         value: int | None = others[0]
     else:
-        value = column_place(columns, attribute)
+        value = column_place(columns, attribute, GroupsError)
     if value is None:
         raise GroupsError(
             f"The groups have no column {attribute!r}{did_you_mean(attribute, columns)}: there are {_listed(columns)}."
@@ -289,7 +298,7 @@ def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
             return np.concatenate([names, integers])
     if names.dtype.kind == "O":
         return np.concatenate([names, added.astype(object)])
-    return np.asarray(texts(names) + new_texts, dtype=str)
+    return text_array(texts(names) + new_texts)
 
 
 def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.csr_array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import itertools
 import re
 import zlib
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from equigraph.exceptions import GraphError, ParameterError
+from equigraph.exceptions import GraphError, ParameterError, reason
+from equigraph.graph.limits import LONGEST_LINE, open_bytes
 
 COMMENTS = ("#", "%")
 WHITESPACE = " "
@@ -52,10 +53,10 @@ class TextFile:
         """Say where a line is."""
         return f"{self.path.name}, line {line}"
 
-    def records(self) -> Iterator[Record]:
-        """Yield every record that is neither empty nor a comment, its fields without outer blanks."""
+    def records(self, *, empty: bool = False) -> Iterator[Record]:
+        """Yield every record that is no comment, its fields without outer blanks; empty ones if asked for."""
         with open_text(self.path) as stream:
-            yield from self._records(stream)
+            yield from self._records(stream, empty)
 
     def sample(self, count: int = _SAMPLE) -> list[Record]:
         """Return the first records, of which there must be one."""
@@ -64,36 +65,66 @@ class TextFile:
             raise GraphError(f"{self.path.name} is empty: expected an edge list, a matrix or groups.")
         return found
 
-    def _records(self, stream: IO[str]) -> Iterator[Record]:
-        lines = (
-            "\n" if line.startswith(COMMENTS) or (k == 0 and separator_told(line) is not None) else line
-            for k, line in enumerate(stream)
-        )
+    def _records(self, stream: IO[str], empty: bool) -> Iterator[Record]:
+        lines = _Lines(stream, self)
         if self.delimiter == WHITESPACE:
-            for number, line in enumerate(lines, start=1):
-                fields = _split_blank(line)
-                if fields:
-                    yield Record(number, fields)
+            for line in lines:
+                fields = self._split_blank(line, lines.number)
+                if fields or (empty and not lines.commented):
+                    yield Record(lines.number, fields)
             return
         reader = csv.reader(lines, delimiter=self.delimiter, skipinitialspace=True, strict=True)
         while True:
+            lines.within = False
             try:
                 fields = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
                 raise GraphError(f"{self.where(reader.line_num)}: {error}.") from error
-            if len(fields) > 1 or (fields and fields[0].strip()):
+            if len(fields) > 1 or (fields and fields[0].strip()) or (empty and not lines.commented):
                 kept = fields[: len(fields) - self.n_empty] if self.n_empty else fields
                 yield Record(reader.line_num, [field.strip() for field in kept])
 
+    def _split_blank(self, line: str, number: int) -> list[str]:
+        if '"' not in line:
+            return line.split()
+        # Only quoted names may hold blanks; each further blank between fields makes an empty field.
+        try:
+            parts = next(csv.reader([line.replace("\t", " ")], delimiter=" "))
+        except csv.Error as error:
+            raise GraphError(f"{self.where(number)}: {error}.") from error
+        return [part.strip() for part in parts if part.strip()]
 
-def _split_blank(line: str) -> list[str]:
-    if '"' not in line:
-        return line.split()
-    # Only quoted names may hold blanks; each further blank between fields makes an empty field.
-    parts = next(csv.reader([line.replace("\t", " ")], delimiter=" "))
-    return [part.strip() for part in parts if part.strip()]
+
+class _Lines:
+    """Lines of a text file, with an empty one in place of each comment.
+
+    A line that starts with # may also be the inside of a quoted field; it is one where the csv reader asks for more
+    before it has returned a record.
+    """
+
+    def __init__(self, stream: IO[str], file: TextFile) -> None:
+        self._stream, self._file = stream, file
+        self.number, self.within, self.commented = 0, False, False
+
+    def __iter__(self) -> Iterator[str]:
+        while line := read_line(self._stream, self._file.path, self.number + 1):
+            self.number += 1
+            told = self.number == 1 and separator_told(line) is not None
+            self.commented = not self.within and (told or line.startswith(COMMENTS))
+            self.within = self._file.delimiter != WHITESPACE
+            yield "\n" if self.commented else line
+
+
+def read_line(stream: IO[str], path: Path, number: int) -> str:
+    """Return the next line; one that is longer than any row of a graph is an error, before it is read to its end."""
+    line = stream.readline(LONGEST_LINE + 1)
+    if len(line) > LONGEST_LINE:
+        raise GraphError(
+            f"{path.name}, line {number}: expected at most {LONGEST_LINE:,} characters in a line, got more."
+        )
+    return line
 
 
 def open_text_file(path: Path, delimiter: str | None) -> TextFile:
@@ -122,7 +153,7 @@ def separator_told(line: str) -> str | None:
 
 def _told(path: Path) -> str | None:
     with open_text(path) as stream:
-        return separator_told(stream.readline())
+        return separator_told(read_line(stream, path, 1))
 
 
 def _empty_fields(file: TextFile) -> int:
@@ -140,21 +171,23 @@ def _empty_fields(file: TextFile) -> int:
 @contextmanager
 def open_text(path: Path) -> Iterator[IO[str]]:
     """Open a plain or gzipped text file as UTF-8, and say so in one sentence if it is not."""
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as stream:
             yield stream
     except UnicodeDecodeError as error:
         raise GraphError(f"{path.name} is not UTF-8 text: {error.reason}; save it as UTF-8.") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise GraphError(f"{path.name} cannot be read: {error}.") from error
+        raise GraphError(f"{path.name} cannot be read: {reason(error)}.") from error
 
 
 def _sniff(path: Path) -> str:
     """Guess the separator: the first of tab, semicolon and comma that parts most lines, else white space."""
     with open_text(path) as stream:
-        lines = itertools.islice((x for x in stream if x.strip() and not x.startswith(COMMENTS)), _SAMPLE)
-        sample = list(lines)
+        lines = (read_line(stream, path, number) for number in itertools.count(1))
+        found = itertools.takewhile(bool, lines)
+        sample = list(
+            itertools.islice((x for x in found if x.strip() and not x.startswith(COMMENTS)), _SAMPLE)
+        )
     if not sample:
         raise GraphError(f"{path.name} is empty: expected an edge list, a matrix or groups.")
     best, most = "", 0

@@ -79,18 +79,17 @@ def read_edges(
 
 
 def _without_doubt(file: TextFile, layout: Layout, rows: EdgeRows, header: bool | None) -> EdgeRows:
-    """Return the rows, or raise GraphError if the first line was taken for an edge and may name columns.
+    """Return the rows, or raise GraphError if the first line may be an edge as well as name columns.
 
-    It may where it is two words, nowhere else in the file, above ids that are words too.
+    It was taken for an edge and may be a header where it is two words, nowhere else in the file, above ids that are
+    words too. It was taken for a header and may be an edge where its words are ids as well.
     """
-    if (
-        header is not None
-        or layout.header is not None
-        or rows.source.size < 2
-        or rows.names.dtype.kind == "i"
-    ):
+    if header is not None or rows.source.size < 2 or rows.names.dtype.kind == "i":
         return rows
     first = file.sample(1)[0]
+    if layout.header is not None:
+        _check_header(file, layout, first, rows)
+        return rows
     ends = [rows.source[0], rows.target[0]]
     repeated = any(
         np.count_nonzero(rows.source == end) + np.count_nonzero(rows.target == end) > 1 for end in ends
@@ -99,6 +98,18 @@ def _without_doubt(file: TextFile, layout: Layout, rows: EdgeRows, header: bool 
         return rows
     pair = tuple(first.fields[end] for end in layout.ends)
     raise GraphError(f"{file.where(first.line)}: {pair} may be a header: say header=True or header=False.")
+
+
+def _check_header(file: TextFile, layout: Layout, first: Record, rows: EdgeRows) -> None:
+    pair = tuple(first.fields[end] for end in layout.ends)
+    if layout.weight is not None and not is_number(first.fields[layout.weight]):
+        return  # no edge has the weight "weight"
+    letters = all(len(end) == 1 for end in pair) and any(len(name) == 1 for name in rows.names.tolist())
+    if letters or np.isin(rows.names, pair).any():
+        raise GraphError(
+            f"{file.where(first.line)}: {pair} may be an edge, since there are nodes of such names: say header=True or "
+            "header=False."
+        )
 
 
 def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | None) -> Layout:
@@ -190,7 +201,7 @@ def fast_rows(file: TextFile, layout: Layout) -> EdgeRows | None:
     columns = read_columns(
         file, header=layout.header, width=layout.width, texts=layout.ends, number=layout.weight
     )
-    if columns is None or (columns.texts.dtype.kind == "U" and (columns.texts == "").any()):
+    if columns is None or (columns.texts.dtype.kind in "UO" and (columns.texts == "").any()):
         return None
     source, target = columns.codes
     return EdgeRows(source, target, columns.numbers, columns.texts, lambda row: f"row {row}")

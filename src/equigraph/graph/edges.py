@@ -13,8 +13,9 @@ from scipy import sparse
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import as_names, has_missing, object_array, sort_names, texts
+from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
 from equigraph.graph.pairs import merge_repeated, sorted_pairs
+from equigraph.graph.sparse_arrays import cast_weights, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 
 DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
@@ -70,7 +71,7 @@ def encode_rows(
         place: dict[str, int] = {}
         listed = (place.setdefault(text, len(place)) for text in ids.tolist())
         codes = np.fromiter(listed, dtype=np.intp, count=ids.size)
-        names = np.asarray(list(place), dtype=str)
+        names = text_array(place)
     half = source.size
     return EdgeRows(codes[:half], codes[half:], weight, names, where)
 
@@ -174,8 +175,13 @@ def _checked_weights(
         weight = _numbers(weight, where)
     if dtype is None:
         dtype = np.dtype(np.float32) if weight.dtype == np.float32 else np.dtype(np.float64)
-    with np.errstate(over="ignore"):  # what float32 cannot hold is infinity, and told as such
-        weight = weight.astype(dtype, copy=False)
+    given, weight = weight, cast_weights(weight, dtype)
+    lost = lost_weights(given, weight)
+    if lost.size:
+        raise GraphError(
+            f"{where(int(lost[0]))}: the weight {given[lost[0]]:g} is zero in {dtype}, which would drop the edge: "
+            "expected a weight that the type can hold."
+        )
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
         row = int(wrong[0])
@@ -196,6 +202,10 @@ def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.fl
     for row, value in enumerate(weight.tolist()):
         try:
             result[row] = np.nan if value is None else float(value)
+        except OverflowError:
+            raise GraphError(
+                f"{where(row)}: the weight is beyond float64, expected a finite number."
+            ) from None
         except (TypeError, ValueError):
             raise GraphError(
                 f"{where(row)}: the weight is {value!r}, expected a nonnegative number{comma_hint(str(value))} "

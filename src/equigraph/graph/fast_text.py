@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import importlib.util
 import itertools
 import zlib
@@ -12,13 +11,17 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import COMMENTS, WHITESPACE, TextFile, separator_told
-from equigraph.graph.names import INTEGER, names_from_text
-from equigraph.graph.strict_bytes import StrictBytes
+from equigraph.graph.limits import open_bytes
+from equigraph.graph.names import INTEGER, names_from_text, text_array
+from equigraph.graph.strict_bytes import LONGEST_FIELD, StrictBytes
 from equigraph.graph.text_codes import TextCodes
 
 # Smaller files do not repay the time to load pyarrow.
 FAST_BYTES = 1_000_000
+# How much larger the text of a packed file is, about.
+_PACKED = 5
 # Bytes of a batch. The texts of a small one fit the processor's caches while they are encoded.
 BATCH = 1 << 20
 
@@ -43,7 +46,8 @@ class Columns(NamedTuple):
 
 def is_for_pyarrow(file: TextFile) -> bool:
     """Return whether a file is large enough for pyarrow, and pyarrow installed."""
-    return file.path.stat().st_size > FAST_BYTES and importlib.util.find_spec("pyarrow") is not None
+    times = _PACKED if file.path.suffix.lower() == ".gz" else 1
+    return times * file.path.stat().st_size > FAST_BYTES and importlib.util.find_spec("pyarrow") is not None
 
 
 def read_columns(
@@ -75,14 +79,12 @@ def read_columns(
     if number is not None:
         kinds[names[number]] = pa.float64()
     codes, numbers, n_rows = TextCodes(len(texts)), [], 0
-    opener: Any = gzip.open if file.path.suffix.lower() == ".gz" else open
     try:
-        with opener(file.path, "rb") as stream:
-            first = _first_record(stream, header)
-            if first is None:
+        with open_bytes(file.path) as stream:
+            start = _first_record(stream, header)
+            if start is None:
                 return None
-            stream.seek(first)
-            checked = StrictBytes(stream, file.delimiter, all_columns=len(kinds) == len(names))
+            checked = StrictBytes(stream, file.delimiter, all_columns=len(kinds) == len(names), start=start)
             reader = csv.open_csv(
                 checked,
                 read_options=csv.ReadOptions(column_names=names, block_size=BATCH),
@@ -97,7 +99,7 @@ def read_columns(
                     codes.add([batch.column(k) for k in range(len(texts))])
                     if number is not None:
                         numbers.append(batch.column(len(texts)).to_numpy().copy())
-    except (pa.ArrowException, OSError, EOFError, zlib.error):
+    except (pa.ArrowException, GraphError, OSError, EOFError, zlib.error):
         return None
     if not n_rows or not checked.same(n_rows):
         return None
@@ -111,21 +113,21 @@ def read_columns(
     return Columns(encoded, values, np.concatenate(numbers) if numbers else None)
 
 
-def _first_record(stream: IO[bytes], header: int | None) -> int | None:
-    """Return where the data starts: behind byte order mark, the line sep=, comments on top and the header."""
+def _first_record(stream: IO[bytes], header: int | None) -> bytes | None:
+    """Return the first line of data: behind byte order mark, the line sep=, comments on top and the header."""
     marks = tuple(mark.encode() for mark in COMMENTS)
-    if stream.read(3) != codecs.BOM_UTF8:
-        stream.seek(0)
     for line in itertools.count(1):
-        start = stream.tell()
-        content = stream.readline()
-        if b"\r" in content.rstrip(b"\r\n"):
+        content = stream.readline(LONGEST_FIELD)
+        if line == 1:
+            content = content.removeprefix(codecs.BOM_UTF8)
+        if b"\r" in content.removesuffix(b"\n").removesuffix(b"\r") or len(content) >= LONGEST_FIELD:
             return None  # lines that end in a return alone are counted otherwise
         skip = content.startswith(marks) or not content.strip()
         if line == 1 and separator_told(content[:8].decode("utf-8", "ignore")) is not None:
             skip = True
         if not content or not (skip or (header is not None and line <= header)):
-            return start
+            # pyarrow drops a byte order mark before its first record, wherever that stands in the file.
+            return None if content.startswith(codecs.BOM_UTF8) else content
     return None
 
 
@@ -141,9 +143,9 @@ def _cleaned(texts: Any, delimiter: str) -> tuple[NDArray[Any], NDArray[np.int32
         return texts.cast(pa.int64()).to_numpy(), None  # millions of integers never become Python objects
     objects = texts.to_numpy(zero_copy_only=False)
     if compute.all(compute.match_substring_regex(texts, "^[!-~]+$")).as_py():
-        return objects.astype(str), None
+        return text_array(objects.tolist()), None
     stripped = [text.strip() for text in objects]
-    if delimiter == WHITESPACE and any(len(text.split()) > 1 for text in stripped):
+    if delimiter == WHITESPACE and any(len(text.split()) != 1 for text in stripped):
         return None
     place: dict[str, int] = {}
     codes = [place.setdefault(text, len(place)) for text in stripped]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GroupsError
+from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.attributes import Values, values_of_table
-from equigraph.graph.delimited import WHITESPACE, TextFile, open_text_file
+from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text, object_array, texts
@@ -21,16 +21,22 @@ from equigraph.graph.tables import Table, column_place, read_table
 # What spreadsheets, R and pandas write where there is no value.
 MISSING_TOKENS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 
+_BLANKS = (
+    " (separated by white space; put quotes around values that hold blanks, or save the file with commas)"
+)
+
 
 def read_groups_file(path: Path, attribute: Any, node_column: Any, graph: Graph) -> Values:
     """Read groups from a csv, tsv, txt or parquet file."""
     check_file(path)
     kind = file_format(path, None)
     if kind == "parquet":
-        return values_of_table(read_table(read_parquet(path)), attribute, node_column, graph)
+        with only_ours(f"{path.name} cannot be read as parquet", GroupsError):
+            table = read_table(read_parquet(path))
+        return values_of_table(table, attribute, node_column, graph)
     if kind != "delimited":
         raise GroupsError(f"{path.name} is not a table: expected groups as csv, tsv, txt or parquet.")
-    columns = _columns(open_text_file(path, "\t" if ".tsv" in path.suffixes else None))
+    columns = _columns(open_text_file(path, "\t" if ".tsv" in path.suffixes else None), graph.n_nodes)
     width, first = len(columns), [column[0] for column in columns]
     header = _has_header(columns, attribute, node_column, graph)
     names: list[Any] = first if header else list(range(width))
@@ -40,47 +46,79 @@ def read_groups_file(path: Path, attribute: Any, node_column: Any, graph: Graph)
     if width == 1:
         name = attribute if attribute is not None else (first[0] if header else None)
         return Values(_typed(values[0]), None, None if name is None else str(name))
-    if not header and attribute is not None and column_place(names, attribute) is None and width == 2:
+    if (
+        not header
+        and attribute is not None
+        and column_place(names, attribute, GroupsError) is None
+        and width == 2
+    ):
         # Two columns without a header need no choice; the attribute is only a name for the second.
-        return Values(_typed(values[1]), values[0].astype(str), str(attribute))
+        return Values(_typed(values[1]), values[0], str(attribute))
     chosen = values_of_table(Table(names, values), attribute, node_column, graph)
     name = chosen.attribute if header else (str(attribute) if isinstance(attribute, str) else None)
     assert chosen.keys is not None
-    return Values(_typed(chosen.values), chosen.keys.astype(str), name)
+    return Values(_typed(chosen.values), chosen.keys, name)
 
 
-def _columns(file: TextFile) -> list[NDArray[Any]]:
+def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
     """Return the columns of a file as arrays of Python texts, the first record among them."""
-    path, delimiter = file.path, file.delimiter
-    if is_for_pyarrow(file):
-        width = len(file.sample(1)[0].fields)
+    width = len(file.sample(1)[0].fields)
+    # One column is read in the order of the nodes, so each of its lines counts, empty ones too.
+    if width > 1 and is_for_pyarrow(file):
         found = read_columns(file, header=None, width=width, texts=tuple(range(width)), number=None)
         if found is not None:
-            distinct = found.texts.astype(str).astype(object)
+            distinct = object_array(texts(found.texts))
             return [distinct[codes] for codes in found.codes]
     records = list(file.records())
-    if delimiter == WHITESPACE and len({len(record.fields) for record in records}) > 1:
-        # Blanks that do not make columns belong to the values, such as "Puerto Rican" below "Latino".
-        records = list(TextFile(path, ",").records())
-    if not records:
-        raise GroupsError(f"{path.name} is empty: expected one line per node.")
-    width = len(records[0].fields)
-    for record in records:
-        if len(record.fields) != width:
+    wrong = next((record for record in records if len(record.fields) != width), None)
+    if wrong is not None:
+        if not _is_one_column(file, records, n_nodes):
             raise GroupsError(
-                f"{file.where(record.line)}: expected {width} fields as before, got {len(record.fields)}."
+                f"{file.where(wrong.line)}: expected {width} fields as before, got {len(wrong.fields)}"
+                f"{_BLANKS if file.delimiter == WHITESPACE else ''}."
             )
+        return _single(TextFile(file.path, ","), n_nodes)
+    if width == 1:
+        return _single(file, n_nodes)
     return [object_array(record.fields[k] for record in records) for k in range(width)]
+
+
+def _is_one_column(file: TextFile, records: list[Record], n_nodes: int) -> bool:
+    """Return whether blanks belong to the values, such as "Puerto Rican" below "Latino".
+
+    They do where some value is one word, so that there is no column of nodes, and there is one value per node.
+    """
+    one_word = any(len(record.fields) == 1 for record in records)
+    return file.delimiter == WHITESPACE and one_word and len(records) in (n_nodes, n_nodes + 1)
+
+
+def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
+    """Return the only column; an empty line is a node without a group, unless nothing follows it."""
+    values: list[str] = []
+    for record in file.records(empty=True):
+        if len(record.fields) > 1:
+            raise GroupsError(
+                f"{file.where(record.line)}: expected one value, got {len(record.fields)}; put quotes around it."
+            )
+        values.append(record.fields[0] if record.fields else "")
+    n_lines = len(values)
+    while not values[-1]:
+        values.pop()
+    if len(values) == n_nodes < n_lines and values[0] not in values[1:]:
+        raise GroupsError(
+            f"{file.path.name} ends in an empty line, so that {values[0]!r} may be a header above {n_nodes} nodes, the "
+            "last without a group, or the first group: remove the empty line, or write NA."
+        )
+    return [object_array(values)]
 
 
 def _typed(column: NDArray[Any]) -> NDArray[Any]:
     """Return groups as integers if all that are given are, with None for empty cells and missing tokens."""
-    values = column.astype(str)
-    absent = np.isin(values, MISSING_TOKENS)
+    absent = np.fromiter((text in MISSING_TOKENS for text in column), dtype=bool, count=column.size)
     if not absent.any():
-        return names_from_text(values)
-    result = np.full(values.size, None, dtype=object)
-    result[~absent] = object_array(names_from_text(values[~absent]).tolist())
+        return names_from_text(column)
+    result = np.full(column.size, None, dtype=object)
+    result[~absent] = object_array(names_from_text(column[~absent]).tolist())
     return result
 
 
@@ -95,7 +133,7 @@ def _has_header(columns: list[NDArray[Any]], attribute: Any, node_column: Any, g
         return True
     if len(first) == 1:
         return graph.positional and columns[0].size == graph.n_nodes + 1
-    key = (None if node_column is None else column_place(first, node_column)) or 0
+    key = (None if node_column is None else column_place(first, node_column, GroupsError)) or 0
     wanted = unicodedata.normalize("NFC", first[key])
     if any(unicodedata.normalize("NFC", text) == wanted for text in texts(graph.node_names)):
         return False

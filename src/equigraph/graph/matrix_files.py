@@ -12,7 +12,7 @@ from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import Record, TextFile, comma_hint, is_number
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique, names_from_text
-from equigraph.graph.tables import end_columns
+from equigraph.graph.tables import end_columns, may_be_matrix
 from equigraph.graph.validate import canonical_adjacency
 
 
@@ -57,11 +57,32 @@ def _has_names(first: list[str], height: int, top: int, width: int) -> bool:
 
 
 def is_matrix_file(file: TextFile, header: bool | None) -> bool:
-    """Return whether a file is a matrix rather than an edge list: square, and more than three columns."""
-    first = file.sample(2)
-    if max(len(record.fields) for record in first) <= 3:
+    """Return whether a file is a matrix rather than an edge list: square, and more than three columns.
+
+    Three columns that are as much like a matrix as like weighted edges are an error.
+    """
+    first = file.sample(5)
+    if max(len(record.fields) for record in first[:2]) <= 3:
+        _check_edges(file, first)
         return False
     return end_columns(first[0].fields) is None and matrix_layout(file, header) is not None
+
+
+def _check_edges(file: TextFile, sample: list[Record]) -> None:
+    """Raise GraphError if lines may be a matrix: of three nodes, or of two with their names before them."""
+    rows = [record.fields for record in sample]
+    if len(rows) not in (2, 3) or any(len(fields) != 3 for fields in rows):
+        return
+    fields = [fields[-len(rows) :] for fields in rows]
+    if not all(is_number(field) for row in fields for field in row):
+        return
+    numbers = np.asarray(fields, dtype=float)
+    # Two edges 1-0 and 2-1 of equal weight are like a name and a symmetric matrix, but for its diagonal.
+    if may_be_matrix(numbers) and (len(rows) == 3 or not numbers.diagonal().any()):
+        raise GraphError(
+            f"{file.path.name} may hold a matrix of {len(rows)} nodes or {len(rows)} weighted edges: say "
+            "format='matrix' or format='edges'."
+        )
 
 
 def read_matrix(

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError
+from equigraph.exceptions import GraphError, reason
 from equigraph.groups.encode import is_missing
 
 INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
+# Texts up to this width, or arrays of up to this many characters, are kept in numpy's fixed width.
+_WIDE, _SMALL = 64, 1 << 18
 _CANONICAL_INTEGER = re.compile(f"(?:{INTEGER})\\Z")
 
 
@@ -31,7 +33,7 @@ def as_names(values: Any) -> NDArray[Any]:
     if array.dtype.kind == "O":
         kinds = {type(value) for value in array}
         if kinds and all(issubclass(kind, str) for kind in kinds):
-            return array.astype(str)
+            return text_array(array.tolist())
         if kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
             try:
                 return array.astype(np.int64)
@@ -42,12 +44,29 @@ def as_names(values: Any) -> NDArray[Any]:
     return array
 
 
+def text_array(texts: Iterable[str]) -> NDArray[Any]:
+    """Return texts as an array: of numpy's fixed width, or of objects where all would pay for the longest.
+
+    Examples
+    --------
+    >>> text_array(["ann", "bob"]).dtype.kind, text_array(["ann"] * 3000 + ["x" * 100_000]).dtype.kind
+    ('U', 'O')
+    """
+    listed = list(texts)
+    width = max(map(len, listed), default=1)
+    narrow = width <= _WIDE or width * len(listed) <= _SMALL
+    # numpy drops a NUL at the end of a text, which would make two names one.
+    if narrow and not any(text.endswith("\0") for text in listed):
+        return np.asarray(listed, dtype=str)
+    return object_array(listed)
+
+
 def names_from_text(texts: Any) -> NDArray[Any]:
     """Return text ids as int64 if every one is a canonical integer ("007" is none), otherwise as they are."""
-    array = np.asarray(texts, dtype=str)
-    if array.size and all(_CANONICAL_INTEGER.match(text) for text in array.tolist()):
-        return array.astype(np.int64)
-    return array
+    listed = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
+    if listed and all(_CANONICAL_INTEGER.match(text) for text in listed):
+        return np.asarray(listed, dtype=str).astype(np.int64)
+    return text_array(listed)
 
 
 def object_array(values: Iterable[Any]) -> NDArray[Any]:
@@ -63,7 +82,12 @@ def name_text(value: Any) -> str:
     """Return the text by which a name, or a group, is compared across types: 7, 7.0 and "7" agree."""
     if isinstance(value, (float, np.floating)) and value.is_integer():
         return str(int(value))
-    return str(value)
+    try:
+        return str(value)
+    except ValueError as error:  # Python writes no integer of more than some thousand digits
+        raise GraphError(
+            f"A name or group of type {type(value).__name__} has no text: {reason(error)}."
+        ) from error
 
 
 def texts(values: NDArray[Any]) -> list[str]:
@@ -76,11 +100,11 @@ def texts(values: NDArray[Any]) -> list[str]:
 def check_unique(names: NDArray[Any], where: str) -> None:
     """Raise GraphError if a name occurs twice."""
     # Names that compare as their texts do are not copied into Python objects first.
-    ordered = np.sort(names if names.dtype.kind in "iU" else np.asarray(texts(names), dtype=str))
+    ordered = np.sort(names if names.dtype.kind in "iU" else text_array(texts(names)))
     repeated = np.flatnonzero(ordered[1:] == ordered[:-1])
     if repeated.size:
-        twice = np.sort(ordered[repeated].astype(str))[0]
-        raise GraphError(f"The node name {str(twice)!r} occurs twice in {where}: expected unique names.")
+        twice = min(texts(ordered[repeated]))
+        raise GraphError(f"The node name {twice!r} occurs twice in {where}: expected unique names.")
 
 
 def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
@@ -91,7 +115,7 @@ def sort_names(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
     if names.dtype.kind in "iufU":
         order = np.argsort(names, kind="stable")
     else:
-        order = np.argsort(np.asarray(texts(names), dtype=str), kind="stable")
+        order = np.argsort(text_array(texts(names)), kind="stable")
     small = order.size <= np.iinfo(np.int32).max  # one place per row of an edge list is made of these
     place: NDArray[np.integer] = np.empty(order.size, dtype=np.int32 if small else np.intp)
     place[order] = np.arange(order.size)

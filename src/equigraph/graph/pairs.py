@@ -76,7 +76,12 @@ def merge_repeated(
     if pairs.dtype.kind != "f" or duplicates == "first":  # without weights all rows of a pair are alike
         data = pairs.data[is_start]
     elif duplicates in ("sum", "mean"):
-        data = _added(pairs.data, starts, mean=duplicates == "mean")
+        data = added(pairs.data, starts, mean=duplicates == "mean")
+        if not np.isfinite(data).all():
+            raise GraphError(
+                f"The weights of an edge that is listed more than once add up to more than {data.dtype} holds: "
+                "expected smaller weights, or duplicates='max', 'min', 'mean' or 'first'."
+            )
     elif duplicates == "min":
         data = np.minimum.reduceat(pairs.data, starts)
     else:
@@ -100,7 +105,7 @@ def _starts(pairs: sparse.csr_array) -> NDArray[np.bool_]:
     return result
 
 
-def _added(weight: NDArray[Any], starts: NDArray[np.intp], *, mean: bool) -> NDArray[Any]:
+def added(weight: NDArray[Any], starts: NDArray[np.intp], *, mean: bool) -> NDArray[Any]:
     """Return the sum or mean of each pair, the same to the last bit whatever the order of the rows."""
     lengths = np.diff(starts, append=weight.size)
     several = lengths > 1
@@ -108,5 +113,12 @@ def _added(weight: NDArray[Any], starts: NDArray[np.intp], *, mean: bool) -> NDA
     values = weight[repeated]
     pair = np.repeat(np.flatnonzero(several), lengths[several])
     weight[repeated] = values[np.lexsort((values, pair))]
-    total = np.add.reduceat(weight, starts)
-    return (total / lengths).astype(weight.dtype, copy=False) if mean else total
+    with np.errstate(over="ignore"):
+        total = np.add.reduceat(weight, starts)
+    if not mean:
+        return total
+    if not np.isfinite(total).all():
+        # Shares of the smallest numbers are zero, so dividing before adding is only for the largest.
+        shares = np.add.reduceat(weight / np.repeat(lengths, lengths), starts)
+        return np.where(np.isfinite(total), total / lengths, shares).astype(weight.dtype, copy=False)
+    return (total / lengths).astype(weight.dtype, copy=False)

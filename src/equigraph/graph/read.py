@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, attach, check_options, take_groups
 from equigraph.graph.convert import convert
@@ -133,7 +133,11 @@ def read_graph(
         raise ParameterError(
             f"format=, header= and delimiter= are for files, and the source is a {type(source).__name__}."
         )
-    graph = convert(source, **options)
+    if path is None:
+        graph = convert(source, **options)
+    else:
+        with only_ours(f"{path.name} is no graph that can be read", GraphError):
+            graph = convert(source, **options)
     given = _given(source, graph, groups, attribute, node_column)
     if given is None:
         return graph

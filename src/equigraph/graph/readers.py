@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import DTypeLike
-from scipy import sparse
 
-from equigraph.exceptions import EquigraphError, GraphError, ParameterError, require
-from equigraph.graph.adapters import with_integer_names
+from equigraph.exceptions import GraphError, ParameterError, only_ours, require
 from equigraph.graph.delimited import open_text_file
+from equigraph.graph.graphml_files import read_gml, read_graphml
+from equigraph.graph.limits import check_rows
+from equigraph.graph.market_files import read_matrix_market
+from equigraph.graph.mat_files import read_mat
+from equigraph.graph.npz_files import read_npz
 
 SUFFIXES = {
     ".csv": "delimited",
@@ -31,8 +31,6 @@ SUFFIXES = {
     ".npz": "npz",
     ".mat": "mat",
 }
-# What the adjacency is called among other arrays, the first that is there.
-NAMES = ("A", "adjacency")
 FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat")
 
 
@@ -98,24 +96,21 @@ def read_file(
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
     readers: dict[str, Callable[[Path], Any]] = {
         "parquet": partial(_read_edge_parquet, weight=weight, **options),
-        "graphml": _read_graphml,
-        "gml": _read_gml,
-        "mtx": _read_matrix_market,
-        "npz": _read_npz,
-        "mat": _read_mat,
+        "graphml": read_graphml,
+        "gml": read_gml,
+        "mtx": read_matrix_market,
+        "npz": read_npz,
+        "mat": read_mat,
     }
-    try:
+    with only_ours(f"{path.name} cannot be read as {kind}", GraphError):
         return readers[kind](path)
-    except EquigraphError:
-        raise
-    except Exception as error:  # the readers of other libraries raise what they like
-        reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-        raise GraphError(f"{path.name} cannot be read as {kind}: {reason}.") from error
 
 
 def read_parquet(path: Path) -> Any:
     """Read a Parquet file as a pyarrow table."""
-    return require("pyarrow.parquet", extra="io", purpose="Reading Parquet").read_table(path)
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    return parquet.read_table(path)
 
 
 def _read_edge_parquet(path: Path, *, weight: str | int | bool | None, **options: Any) -> Any:
@@ -125,64 +120,3 @@ def _read_edge_parquet(path: Path, *, weight: str | int | bool | None, **options
 
     rows = rows_of_parquet(path, weight)
     return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
-
-
-def _read_graphml(path: Path) -> Any:
-    networkx = require("networkx", extra="io", purpose="Reading GraphML")
-    return with_integer_names(networkx.read_graphml(path))
-
-
-def _read_gml(path: Path) -> Any:
-    networkx = require("networkx", extra="io", purpose="Reading GML")
-    try:
-        graph = networkx.read_gml(path)
-    except networkx.NetworkXError as error:
-        if "label" not in str(error):
-            raise
-        graph = networkx.read_gml(path, label="id")  # labels are optional in GML, ids are not
-    return with_integer_names(graph)
-
-
-def _read_matrix_market(path: Path) -> Any:
-    from scipy.io import mmread
-
-    return mmread(path)
-
-
-def _read_npz(path: Path) -> Any:
-    if path.suffix.lower() == ".gz" or not zipfile.is_zipfile(path):
-        raise GraphError(
-            f"{path.name} is not an npz file: expected one of scipy.sparse.save_npz or numpy.savez."
-        )
-    with np.load(path, allow_pickle=False) as archive:
-        if "format" in archive.files:
-            return sparse.load_npz(path)
-        wanted = [key for key in NAMES if key in archive.files][:1] or archive.files
-        return _choose({key: archive[key] for key in wanted}, path)
-
-
-def _read_mat(path: Path) -> Any:
-    from scipy.io import loadmat
-
-    with gzip.open(path) if path.suffix.lower() == ".gz" else open(path, "rb") as stream:
-        variables = loadmat(stream)
-    return _choose({key: value for key, value in variables.items() if not key.startswith("__")}, path)
-
-
-def _choose(arrays: dict[str, Any], path: Path) -> Any:
-    """Return the variable called A or adjacency, or else the only square one."""
-    for key in NAMES:
-        if key in arrays:
-            return arrays[key]
-    square = [
-        key
-        for key, value in arrays.items()
-        if getattr(value, "ndim", 0) == 2 and value.shape[0] == value.shape[1] and value.dtype.kind in "buif"
-    ]
-    if len(square) == 1:
-        return arrays[square[0]]
-    found = ", ".join(f"{key} {getattr(value, 'shape', '')}" for key, value in arrays.items())
-    raise GraphError(
-        f"{path.name} holds {len(square)} square matrices among {found or 'no variables'}: expected one "
-        "called A or adjacency, or only one."
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 from typing import IO
 
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from equigraph.graph.delimited import COMMENTS, WHITESPACE
 
+# What the csv module takes for one field at most; longer lines are left to it.
+LONGEST_FIELD = csv.field_size_limit()
 _NEWLINE, _RETURN, _QUOTE = b'\n\r"'
 # What the two readers part or leave out differently where white space is the separator.
 _BLANKS = (b"  ", b" \n", b" \r", b"\n ", b'""', b"\t", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f")
@@ -31,16 +34,19 @@ class StrictBytes(io.RawIOBase):
         The separator, one ASCII character.
     all_columns : bool
         Whether every column is asked for, so that pyarrow looks into every field.
+    start : bytes
+        What was read from the stream already, and belongs before the rest.
     """
 
-    def __init__(self, stream: IO[bytes], delimiter: str, *, all_columns: bool) -> None:
+    def __init__(self, stream: IO[bytes], delimiter: str, *, all_columns: bool, start: bytes = b"") -> None:
         super().__init__()
-        self._stream = stream
+        self._stream, self._start = stream, start
         self._separator = ord(delimiter)
         self._parts_blanks = delimiter == WHITESPACE and not all_columns
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         # The last two bytes, whose neighbours are not both known yet; a file starts as if after a new line.
         self._tail = b"\n"
+        self._line = 0  # bytes since the last new line
         self._after_newline = np.zeros(256, dtype=np.int64)
         self._in_quotes = False
         self._odd = False
@@ -54,7 +60,7 @@ class StrictBytes(io.RawIOBase):
         """Return the next bytes; none at the end, or where the csv module must decide."""
         if self._odd or self._ended:
             return b""
-        data = self._stream.read(size)
+        data = self._next(size)
         if data:
             self._look(data)
         elif size != 0:
@@ -62,6 +68,13 @@ class StrictBytes(io.RawIOBase):
             end = b"" if self._tail.endswith(b"\n") else b"\n"
             self._look_at_neighbours(self._tail + end + b"\0")
         return b"" if self._odd else data
+
+    def _next(self, size: int) -> bytes:
+        if not self._start:
+            return self._stream.read(size)
+        end = len(self._start) if size < 0 else size
+        data, self._start = self._start[:end], self._start[end:]
+        return data if size >= 0 else data + self._stream.read()
 
     def same(self, n_rows: int) -> bool:
         """Return whether the csv module finds the same records, of which pyarrow found this many."""
@@ -87,7 +100,9 @@ class StrictBytes(io.RawIOBase):
     def _look_at_neighbours(self, block: bytes) -> None:
         """Look at what stands beside new lines, returns and quotes; the first and last byte only stand beside."""
         codes = np.frombuffer(block, dtype=np.uint8)
-        after = np.bincount(codes[_places(codes, _NEWLINE) + 1], minlength=256)
+        ends = _places(codes, _NEWLINE)
+        self._look_at_lengths(ends, codes.size)
+        after = np.bincount(codes[ends + 1], minlength=256)
         self._after_newline += after
         if after[[ord(mark) for mark in COMMENTS]].any():
             self._odd = True
@@ -102,6 +117,15 @@ class StrictBytes(io.RawIOBase):
             if (opening != due).any() or (closing == due).any():
                 self._odd = True
             self._in_quotes ^= at.size % 2 == 1
+
+    def _look_at_lengths(self, ends: NDArray[np.intp], size: int) -> None:
+        """Note a line that may hold a field longer than the csv module takes."""
+        longest = self._line + (int(ends[0]) if ends.size else size)
+        if ends.size > 1:
+            longest = max(longest, int(np.diff(ends).max()))
+        self._line = size - int(ends[-1]) if ends.size else longest
+        if longest > LONGEST_FIELD:
+            self._odd = True
 
 
 def _places(codes: NDArray[np.uint8], byte: int) -> NDArray[np.intp]:

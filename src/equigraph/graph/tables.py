@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError
+from equigraph.exceptions import GraphError, InputError, reason
 from equigraph.graph.edges import EdgeRows, encode_rows
 from equigraph.graph.names import as_names, object_array, texts
 from equigraph.words import did_you_mean
@@ -70,8 +70,10 @@ def read_table(X: Any) -> Table:
             frame = frame.collect()
         columns = list(frame.columns)
         values = [_column(frame.get_column(name)) for name in columns]
-    except (TypeError, nw.exceptions.NarwhalsError) as error:
-        raise GraphError(f"The {type(X).__name__} is not a table that can be read: {error}.") from error
+    except Exception as error:  # every library of tables has errors of its own
+        raise GraphError(
+            f"The {type(X).__name__} is not a table that can be read: {reason(error)}."
+        ) from error
     index, counts_rows = row_labels(X)
     return Table(columns, values, index, counts_rows)
 
@@ -86,8 +88,12 @@ def row_labels(X: Any) -> tuple[NDArray[Any] | None, bool]:
 
 
 def _column(series: Any) -> NDArray[Any]:
+    import narwhals.stable.v2 as nw
+
     # Nullable integers turn into floats with NaN on the way to numpy, which would change large ids.
-    if series.dtype.is_integer() and series.null_count():
+    # A category of nothing but gaps has no categories to look its values up in.
+    coded = isinstance(series.dtype, (nw.Categorical, nw.Enum))
+    if (series.dtype.is_integer() or coded) and series.null_count():
         return object_array(series.to_list())
     return _plain(series.to_numpy())
 
@@ -103,8 +109,20 @@ def end_columns(columns: list[Any]) -> tuple[int, int] | None:
     lower = [str(name).strip().casefold() for name in columns]
     for source, target in END_NAMES:
         if source in lower and target in lower:
+            check_once(lower, source)
+            check_once(lower, target)
             return lower.index(source), lower.index(target)
     return None
+
+
+def check_once(columns: list[Any], name: Any, kind: type[InputError] = GraphError) -> None:
+    """Raise an error if several columns have a name by which one is meant."""
+    if columns.count(name) > 1:
+        numbers = ", ".join(str(k) for k, column in enumerate(columns) if column == name)
+        raise kind(
+            f"There are {columns.count(name)} columns called {name!r}, with the numbers {numbers} counting from 0: "
+            "expected one; give the others another name, or name the column by its number."
+        )
 
 
 def weight_column(
@@ -152,6 +170,8 @@ def _weight_by_name(columns: list[Any], ends: tuple[int, int]) -> int | None:
     lower = [str(name).strip().casefold() for name in columns]
     after = [k for k in range(max(ends) + 1, len(columns)) if lower[k] in WEIGHT_NAMES]
     exact = [k for k in after if lower[k] == "weight"]
+    if len(exact) > 1:
+        check_once(lower, "weight")
     return exact[0] if exact else (after[0] if len(after) == 1 else None)
 
 
@@ -173,11 +193,13 @@ def _check_no_other(columns: list[Any], ends: tuple[int, int], where: str) -> No
             )
 
 
-def column_place(columns: list[Any], column: Any) -> int | None:
+def column_place(columns: list[Any], column: Any, kind: type[InputError] = GraphError) -> int | None:
     """Return the position of a column given by name or else, counting from 0, by number.
 
-    A number is looked for among the names too: a file of the year 2024 may have a column of that name.
+    A number is looked for among the names too: a file of the year 2024 may have a column of that name. A name that
+    several columns have is an error of the given kind.
     """
+    check_once(columns, column, kind)
     if column in columns:
         return columns.index(column)
     if not isinstance(column, (int, np.integer)) or isinstance(column, bool):
@@ -217,8 +239,27 @@ def edge_rows(table: Table, weight: str | int | bool | None) -> EdgeRows | None:
     if found is None:
         return None
     ends, at = found
+    _check_no_matrix(table)
     weights = None if at is None else table.values[at]
     return encode_rows(table.values[ends[0]], table.values[ends[1]], weights, row_text)
+
+
+def _check_no_matrix(table: Table) -> None:
+    """Raise GraphError if three columns without names may as well be the matrix of three nodes."""
+    if len(table.columns) != 3 or table.n_rows != 3 or _are_names(table.columns):
+        return
+    if any(value.dtype.kind not in "buif" for value in table.values):
+        return
+    if may_be_matrix(np.column_stack(table.values)):
+        raise GraphError(
+            "The table of three rows and columns may be a matrix or three weighted edges: name the columns source, "
+            "target and weight, or give the matrix as an array."
+        )
+
+
+def may_be_matrix(numbers: NDArray[Any]) -> bool:
+    """Return whether a square of numbers is like an adjacency matrix: symmetric, or with an empty diagonal."""
+    return bool(np.array_equal(numbers, numbers.T) or not numbers.diagonal().any())
 
 
 def _is_labelled_matrix(table: Table) -> bool:

@@ -9,14 +9,11 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning, warn
+from equigraph.graph.sparse_arrays import not_finite, to_csr
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
 # Entries whose mirror images are looked up at once.
 BLOCK = 1 << 18
-
-
-class NotNumericError(GraphError, TypeError):
-    """The entries of a matrix are not numbers."""
 
 
 def check_adjacency(
@@ -76,12 +73,13 @@ def canonical_adjacency(
 ) -> sparse.csr_array:
     """Do what `check_adjacency` says, with node names in the messages where there are any."""
     check_symmetrize(symmetrize)
-    with np.errstate(over="ignore"):  # what float32 cannot hold is infinity, and told as such
-        adjacency = _as_csr(matrix, check_dtype(dtype))
+    adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
     adjacency = without_loops_and_zeros(adjacency)
     if symmetrize is not None:
-        return _symmetrized(adjacency, symmetrize)
+        adjacency = _symmetrized(adjacency, symmetrize)
+        _check_values(adjacency, names)  # two finite weights may add up to infinity
+        return adjacency
     _check_symmetric(adjacency, names)
     return adjacency
 
@@ -107,99 +105,6 @@ def check_dtype(dtype: DTypeLike | None) -> np.dtype | None:
     return resolved
 
 
-def _as_csr(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
-    """Convert to a CSR array without duplicates and with sorted indices, never touching the input."""
-    if not sparse.issparse(matrix):
-        return sparse.csr_array(_dense(matrix, dtype))
-    _check_shape(matrix.shape)
-    dtype = _weight_dtype(matrix.dtype, dtype)
-    if matrix.format == "csr":
-        csr = matrix
-    else:
-        # Bad indices of a COO are read beyond the arrays by the conversion, so they are looked at first.
-        if matrix.format == "coo" and matrix.nnz:
-            ends = (matrix.row, matrix.col)
-            _check_indices(min(end.min() for end in ends), max(end.max() for end in ends), matrix)
-        csr = matrix.tocsr()
-    if csr.indices.size:
-        _check_indices(csr.indices.min(), csr.indices.max(), matrix)
-    # A fresh object on the same arrays: its flags are its own, and sorting it never sorts the caller's.
-    index = np.int32 if max(csr.nnz, csr.shape[0]) <= np.iinfo(np.int32).max else np.int64
-    arrays = (
-        csr.data.astype(dtype, copy=False) if csr.dtype != object else _from_objects(csr.data, dtype),
-        csr.indices.astype(index, copy=False),
-        csr.indptr.astype(index, copy=False),
-    )
-    fresh = sparse.csr_array(arrays, shape=csr.shape)
-    if not fresh.has_canonical_format:
-        fresh = fresh.copy()
-        fresh.sum_duplicates()
-    return fresh
-
-
-def _check_indices(low: Any, high: Any, matrix: Any) -> None:
-    if low < 0 or high >= matrix.shape[0]:
-        raise GraphError(
-            f"The adjacency matrix of shape {matrix.shape} has an index {low if low < 0 else high}: "
-            f"expected indices from 0 to {matrix.shape[0] - 1}."
-        )
-
-
-def _dense(matrix: Any, dtype: np.dtype | None) -> NDArray[Any]:
-    """Return a dense square array of floats."""
-    try:
-        array = np.asarray(matrix)
-    except ValueError as error:
-        raise GraphError(
-            "The adjacency matrix has rows of different lengths: expected a square matrix."
-        ) from error
-    # Bad values are told before a bad shape: that is the order in which scikit-learn's checks expect them.
-    if array.dtype == object:
-        array = _from_objects(array, dtype)
-    array = array.astype(_weight_dtype(array.dtype, dtype), copy=False)
-    if array.ndim == 2 and not np.isfinite(array).all():
-        row, column = (int(index) for index in np.argwhere(~np.isfinite(array))[0])
-        raise _not_finite(array, f"at ({row}, {column})")
-    _check_shape(array.shape)
-    return array
-
-
-def _from_objects(array: NDArray[Any], dtype: np.dtype | None) -> NDArray[Any]:
-    if any(isinstance(value, (complex, np.complexfloating)) for value in array.flat):
-        raise GraphError("Complex data not supported: the weights of a graph are real numbers.")
-    try:
-        return array.astype(dtype or np.float64)
-    except (TypeError, ValueError) as error:
-        raise NotNumericError(f"The adjacency matrix holds entries that are not numbers: {error}.") from error
-
-
-def _check_shape(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2:
-        raise GraphError(
-            f"The adjacency matrix has shape {shape}: expected a square matrix with two dimensions."
-        )
-    if shape[1] == 0:
-        raise GraphError(
-            "The adjacency matrix is empty, with 0 feature(s) "
-            f"(shape=({shape[0]}, 0)) while a minimum of 1 is required."
-        )
-    if shape[0] != shape[1]:
-        raise GraphError(
-            f"The adjacency matrix has shape {shape}: expected a square matrix, one row and one column per "
-            "node; an edge list is given as a table or a file."
-        )
-
-
-def _weight_dtype(found: np.dtype, asked: np.dtype | None) -> np.dtype:
-    if found.kind == "c":
-        raise GraphError("Complex data not supported: the weights of a graph are real numbers.")
-    if found.kind not in "buifO":
-        raise NotNumericError(f"The adjacency matrix has dtype {found}: expected numbers.")
-    if asked is not None:
-        return asked
-    return np.dtype(np.float32) if found == np.float32 else np.dtype(np.float64)
-
-
 def _check_values(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> None:
     data = adjacency.data
     if data.size == 0:
@@ -207,21 +112,13 @@ def _check_values(adjacency: sparse.csr_array, names: NDArray[Any] | None) -> No
     low, high = data.min(), data.max()  # NaN goes through both; no array of answers is made
     if not (np.isfinite(low) and np.isfinite(high)):
         entry = int(np.flatnonzero(~np.isfinite(data))[0])
-        raise _not_finite(data, _position(adjacency, entry, names))
+        raise not_finite(data, _position(adjacency, entry, names))
     if low < 0:
         entry = int(np.flatnonzero(data < 0)[0])
         raise GraphError(
             f"Negative values in data: the adjacency matrix has negative weights, first {data[entry]:g} "
             f"{_position(adjacency, entry, names)}; expected nonnegative weights."
         )
-
-
-def _not_finite(values: NDArray[Any], first: str) -> GraphError:
-    found = [word for word, test in (("NaN", np.isnan), ("infinity", np.isinf)) if test(values).any()]
-    return GraphError(
-        f"The adjacency matrix contains {' and '.join(found)}, first {first}: "
-        "expected finite nonnegative weights."
-    )
 
 
 def _position(adjacency: sparse.csr_array, entry: int, names: NDArray[Any] | None) -> str:
@@ -273,12 +170,16 @@ def _symmetrized(adjacency: sparse.csr_array, how: str) -> sparse.csr_array:
     elif how == "min":
         result = adjacency.minimum(transposed)
     else:
-        result = adjacency + transposed
+        with np.errstate(over="ignore"):
+            result = adjacency + transposed
         if how == "mean":
-            result = result * adjacency.dtype.type(0.5)
+            half = adjacency.dtype.type(0.5)
+            finite = bool(np.isfinite(result.data).all())
+            # Halves of the smallest numbers are zero, so halving before adding is only for the largest.
+            result = result * half if finite else adjacency * half + transposed * half
     del transposed
     # The binary operations may leave stored zeros, room at the end of the arrays, and choose their own index type.
-    result = without_loops_and_zeros(_as_csr(result, adjacency.dtype))
+    result = without_loops_and_zeros(to_csr(result, adjacency.dtype))
     if result.data.base is None or result.data.base.nbytes == result.data.nbytes:
         return result
     return sparse.csr_array((result.data.copy(), result.indices.copy(), result.indptr), shape=result.shape)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.metrics._table import encode_labels
 
 _BLOCK_ENTRIES = 1 << 21
@@ -86,6 +87,7 @@ def _hard_labels(membership: Any) -> NDArray[Any] | None:
     """
     if not sparse.issparse(membership) or membership.ndim != 2:
         return None
+    check_sparse(membership, "The membership")
     matrix = sparse.csr_array(membership)
     single = (np.diff(matrix.indptr) == 1).all() and matrix.nnz > 0
     return matrix.indices if single and (matrix.data > 0).all() and np.isfinite(matrix.data).all() else None

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.groups import Groups
 from equigraph.groups.sums import indicator
 from equigraph.metrics._table import Labels, Table, as_adjacency, encode_labels, make_table
@@ -228,6 +229,7 @@ def _pattern(representation: Any, n_nodes: int, self_pairs: bool) -> sparse.csr_
     """Return the 0/1 matrix of who represents whom, with the diagonal as self_pairs says."""
     if sparse.issparse(representation) or isinstance(representation, np.ndarray):
         # Not as_graph: R may be directed, and its self-loops are legitimate.
+        check_sparse(representation, "The representation")
         matrix = sparse.csr_array(representation)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()

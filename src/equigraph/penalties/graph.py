@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
+from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.penalties.base import Penalty
 
 
@@ -35,6 +36,7 @@ class GraphPenalty(Penalty):
     """
 
     def __init__(self, similarity: Any):
+        check_sparse(similarity, "The similarity of a GraphPenalty")
         matrix = sparse.csr_array(similarity, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"The similarity of a GraphPenalty must be square; it has shape {matrix.shape}.")

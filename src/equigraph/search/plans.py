@@ -23,10 +23,10 @@ _PER_PAIR, _MOST_CLUSTERS = 4, 20
 _LEAST_STEPS = 20_000
 # Nodes with more edges than this make a proposal cost more.
 _EDGES = 40
-# Independent starts on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
-_STARTS = ((1_000, 6), (10_000, 3), (60_000, 2))
+# Divisions that are made and raised on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
+_STARTS = ((1_000, (6, 4)), (10_000, (4, 2)), (60_000, (3, 1)))
 # Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
-_KICKED, _MOST_KICKS = 20_000, 40
+_KICKED, _MOST_KICKS = 10_000, 30
 # Parts of a large graph: so many for each cluster, and at least so many.
 _PARTS_EACH, _LEAST_PARTS = 20, 2_000
 
@@ -38,7 +38,9 @@ class Plan:
     Attributes
     ----------
     n_starts : int
-        Divisions that are made independently of each other, raised along the dial and then recombined.
+        Cohesive divisions that are made independently of each other and recombined.
+    n_raised : int
+        Divisions that are raised along the dial, and recombined at each value asked for.
     n_steps : int
         Proposals of an annealing on the nodes.
     n_kicks : int
@@ -48,6 +50,7 @@ class Plan:
     """
 
     n_starts: int
+    n_raised: int
     n_steps: int
     n_kicks: int
     n_parts: int = 0
@@ -61,9 +64,10 @@ def plan_for(level: Level, n_clusters: int, effort: float) -> Plan:
     dense = max(entries / (_EDGES * max(n, 1)), 1.0)
     n_steps = max(_PER_PAIR * n * min(n_clusters, _MOST_CLUSTERS) / dense, _LEAST_STEPS)
     work = n + entries / 10
-    n_starts = next((count for most, count in _STARTS if work <= most), 1)
+    n_starts, n_raised = next((counts for most, counts in _STARTS if work <= most), (1, 1))
     plan = Plan(
         n_starts=max(round(n_starts * many), 1),
+        n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
         n_kicks=round(min(_MOST_KICKS, _KICKED / work) * many),
     )

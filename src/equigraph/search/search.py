@@ -28,6 +28,10 @@ from equigraph.search.steps import Steps
 _WARM, _HOT = 0.02, 0.1
 # Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
 _AFTER, _KICK, _LAST = 0.25, 0.25, 2.0
+# The dial at which clusters are made that are fair from the first moves on.
+_MIXED = 0.35
+# Keys of random draws beyond those of single starts.
+_BASE = 1000
 # Two divisions whose common parts are more than this share of the nodes have nothing in common.
 _MOST_SHARED = 0.9
 # Proposals on parts, at least.
@@ -47,6 +51,11 @@ class Target:
 
     fairness: float = 0.0
     at_least: float | None = None
+
+    @property
+    def wants_fairness(self) -> bool:
+        """Whether fairness counts at all."""
+        return self.at_least is not None or self.fairness > 0
 
     def of(self, objective: Objective) -> Objective:
         """Return the objective that a move climbs for this target."""
@@ -206,21 +215,19 @@ class Search:
             self._recombine(*found, objective, rng)
         return any(low < notion < high for _, notion in self.pool.scores)
 
-    def _towards(
-        self, labels: NDArray, objective: Objective, rng: np.random.Generator
-    ) -> NDArray[np.int32]:
+    def _towards(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
         if self.plan.n_parts:
             return self.add(self._settle(labels, objective))
         return self._anneal(labels, objective, rng, hot=_WARM)
 
     def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
-        return n_runs * (self.plan.n_starts + len(targets)) if self.effort else len(targets)
+        return n_runs * (self.plan.n_starts + 1 + len(targets)) if self.effort else len(targets)
 
     def _work(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
         """Do the search, step by step."""
         given = [self.add(self.exactly(start)) for start in starts]
         if not self.effort:
-            given = given or [self.add(self._start(0, self.rng(0)))]
+            given = given or [self.add(self._cohesive(self.rng(0)))]
             for target in targets:
                 for labels in given:
                     self.add(self._rise(labels, target))
@@ -230,13 +237,19 @@ class Search:
             yield from self._work_on_parts(targets, given, n_runs)
             return
         for run in range(n_runs):
-            lineages = []
+            bases = []
             for start in range(self.plan.n_starts):
-                lineages.append(self._lineage(start, self.rng(run, start), fair=_any_fair(targets)))
+                bases.append(self.add(self._cohesive(self.rng(run, start))))
                 yield
+            base = self._recombined(bases, self.objective, self.rng(run, _BASE))
+            lineages = [[base]]
+            if _any_fair(targets) and self.objective.is_fair:
+                lineages = self._raised(base, bases, run)
             lineages += [[labels] for labels in given]
+            yield
             for target in targets:
-                self._search_at(target, lineages, self.rng(run, *_key(target)))
+                known = lineages if target.wants_fairness else [[base], *([labels] for labels in given)]
+                self._search_at(target, known, self.rng(run, *_key(target)))
                 yield
 
     def _work_on_parts(self, targets: Sequence[Target], given: list[NDArray], n_runs: int) -> Iterator[None]:
@@ -316,35 +329,58 @@ class Search:
             self.level, merged[parts], self.n_clusters, self.objective.least, self.objective.most
         )
 
-    def _start(self, start: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    def _cohesive(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return k cohesive clusters."""
         free = self.steps.cohesive(self.objective, rng)
         labels = self.steps.with_k(free, self.objective, rng)
         return self.steps.climb(labels, self.objective, rng, cycles=2)
 
-    def _lineage(self, start: int, rng: np.random.Generator, fair: bool) -> list[NDArray[np.int32]]:
-        """Return cohesive labels and what becomes of them as the dial is raised."""
-        labels = self.add(self._start(start, rng))
-        lineage = [labels]
-        if not fair or not self.objective.is_fair:
-            return lineage
+    def _mixed(self, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Return k clusters that were fair from the first moves on."""
+        guide = self.guide.at(_MIXED)
+        return self.steps.with_k(self.steps.cohesive(guide, rng), guide, rng)
+
+    def _raised(self, base: NDArray, bases: Sequence[NDArray], run: int) -> list[list[NDArray[np.int32]]]:
+        """Return divisions and what becomes of each as the dial is raised: cohesive ones, and mixed ones in turn."""
+        lineages = []
+        for number in range(self.plan.n_raised):
+            rng = self.rng(run, _BASE + 1 + number)
+            if number % 2:
+                lineages.append(self._along_dial(self._mixed(rng), rng, least=_MIXED))
+            else:
+                start = base if number == 0 else bases[number // 2 % len(bases)]
+                lineages.append(self._along_dial(start, rng))
+        return lineages
+
+    def _along_dial(
+        self, labels: NDArray, rng: np.random.Generator, least: float = 0.0
+    ) -> list[NDArray[np.int32]]:
+        lineage = [self.add(labels)]
         for value in LADDER:
-            labels = self.steps.climb(labels, self.guide.at(value), rng, cycles=1)
-            lineage.append(self.add(labels))
+            if value >= least:
+                labels = self.steps.climb(labels, self.guide.at(value), rng, cycles=1)
+                lineage.append(self.add(labels))
         return lineage
+
+    def _recombined(
+        self, divisions: Sequence[NDArray], objective: Objective, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Return the best of some divisions after it was recombined with all others."""
+        best = self._best_of(divisions, objective)
+        for other in divisions:
+            if other is not best:
+                best = self._recombine(best, other, objective, rng)
+        return best
 
     def _search_at(self, target: Target, lineages: list[list[NDArray]], rng: np.random.Generator) -> None:
         """Bring one division of every lineage to a target, and recombine them."""
         objective = target.of(self.objective)
         found = []
         for lineage in lineages:
-            labels = self._best_of(lineage if objective.fairness > 0 else lineage[:1], objective)
+            labels = self._best_of(lineage, objective)
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
             found.append(self._anneal(labels, objective, rng, hot=_WARM))
-        best = self._best_of(found, objective)
-        for other in found:
-            if other is not best:
-                best = self._recombine(best, other, objective, rng)
+        best = self._recombined(found, objective, rng)
         for _ in range(self.plan.n_kicks):
             kicked = self.steps.kick(best, objective, rng)
             settled = self._anneal(kicked, objective, rng, hot=_HOT, share=_KICK)
@@ -408,7 +444,7 @@ class Search:
 
 
 def _any_fair(targets: Sequence[Target]) -> bool:
-    return any(target.at_least is not None or target.fairness > 0 for target in targets)
+    return any(target.wants_fairness for target in targets)
 
 
 def _key(target: Target) -> tuple[int, int]:

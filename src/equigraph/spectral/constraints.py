@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackError
 
 from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.groups.sums import indicator
 from equigraph.spectral.solvers import lanczos
 
@@ -63,6 +64,7 @@ def check_representation(representation: Any, n_nodes: int) -> sparse.csr_array:
     Everybody represents oneself: without self-loops, groups as a representation graph would leave no feasible
     vector but the constant one. Self-loops that are missing get the largest weight.
     """
+    check_sparse(representation, "The representation")
     try:
         matrix = sparse.csr_array(representation, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:

@@ -184,7 +184,9 @@ class DaskRows:
         if self._codes is not None:
             self._wait([actor.know(self._codes[slice(*rows)]) for actor, rows in self._with_rows()])
         if isinstance(self._graph, BlockGraph):
-            self._wait([actor.open(str(self._graph.folder.resolve())) for actor in self._actors])
+            self._wait(
+                [actor.open(str(self._graph.folder.resolve()), self._graph.checks) for actor in self._actors]
+            )
         else:
             blocks = list(split_rows(self._graph, self._cuts))
             self._wait(

@@ -1,0 +1,104 @@
+"""How much a file may ask for: bounds on nodes and on what is unpacked, by the bytes that are really there."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+from equigraph.exceptions import GraphError
+
+# Any matrix may have this many nodes, and one more for every byte it comes in.
+FREE_NODES = 1_000_000
+# A packed file may hold this many bytes, and this many times its own size.
+FREE_BYTES, TIMES = 1 << 26, 64
+# A dense matrix is mostly zeros that are thrown away, so more of it may be unpacked.
+FREE_DENSE = 1 << 28
+# Rows of text become Python objects, some twenty times as large.
+FREE_TEXT, TEXT_TIMES = 1 << 24, 32
+# Rows of a table may repeat in a packed file: this many, and this many for every byte.
+FREE_ROWS, ROWS_PER_BYTE = 1 << 22, 8
+# Characters of a line: a row of a matrix of some million columns.
+LONGEST_LINE = 1 << 24
+
+
+def check_nodes(n_nodes: int, n_bytes: int, what: str) -> None:
+    """Raise GraphError if a matrix has many more nodes than it has bytes: a damaged size, not a graph.
+
+    Examples
+    --------
+    >>> check_nodes(1_000_000, 78, "The matrix")
+    """
+    if n_nodes > FREE_NODES + n_bytes:
+        raise GraphError(
+            f"{what} has {n_nodes:,} nodes in {n_bytes:,} bytes: expected at most {FREE_NODES:,} nodes, and one "
+            "more for every byte."
+        )
+
+
+def check_bytes(n_bytes: int, path: Path, *, free: int = FREE_BYTES, times: int = TIMES) -> None:
+    """Raise GraphError if a file says that it unpacks to far more than its own size."""
+    size = path.stat().st_size
+    if n_bytes > free + times * size:
+        raise _too_large(path, size, free + times * size, f"{n_bytes:,}")
+
+
+def check_rows(n_rows: int, path: Path) -> None:
+    """Raise GraphError if a Parquet file says that it has many more rows than bytes."""
+    most = FREE_ROWS + ROWS_PER_BYTE * path.stat().st_size
+    if n_rows > most:
+        raise GraphError(
+            f"{path.name} has {n_rows:,} rows in {path.stat().st_size:,} bytes: expected at most {most:,}; read it "
+            "with pyarrow first if it is really so, and give the table."
+        )
+
+
+def _too_large(path: Path, size: int, most: int, found: str) -> GraphError:
+    return GraphError(
+        f"{path.name} unpacks from {size:,} bytes to {found}: expected at most {most:,}; unpack it before, or save "
+        "the graph as a sparse matrix with scipy.sparse.save_npz."
+    )
+
+
+class Inflated(io.RawIOBase):
+    """The unpacked bytes of a gzipped file; too many of them are an error, not an exhausted machine.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    free, times : int
+        It may unpack to `free` bytes and `times` its own size.
+    """
+
+    def __init__(self, path: Path, *, free: int = FREE_TEXT, times: int = TEXT_TIMES) -> None:
+        super().__init__()
+        self._path, self._size = path, path.stat().st_size
+        self._most = free + times * self._size
+        self._stream = gzip.open(path)  # noqa: SIM115 (closed with this one)
+        self._done = 0
+
+    def readable(self) -> bool:
+        """Return that this is a stream to read from."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read the next bytes."""
+        n_bytes = self._stream.readinto(buffer)
+        self._done += n_bytes
+        if self._done > self._most:
+            raise _too_large(self._path, self._size, self._most, "more")
+        return n_bytes
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+        super().close()
+
+
+def open_bytes(path: Path) -> io.BufferedReader:
+    """Open a plain or gzipped file; what a gzipped one unpacks to is bounded."""
+    if path.suffix.lower() == ".gz":
+        return io.BufferedReader(Inflated(path), buffer_size=1 << 17)
+    return path.open("rb")

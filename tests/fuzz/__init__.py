@@ -1,0 +1,1 @@
+"""Mutated files for every reader: ``python -m tests.fuzz --seconds 60``."""

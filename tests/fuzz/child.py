@@ -1,0 +1,168 @@
+"""One batch, in a process of its own: it makes every case from its number, reads it, and says what came of it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import resource
+import sys
+import time
+import traceback
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import equigraph as eg
+from equigraph.exceptions import EquigraphError, EquigraphWarning
+from equigraph.graph import fast_text
+from tests.fuzz.mutate import mutated
+from tests.fuzz.seeds import READERS, Files
+
+# Address space beyond what the process has at the start; above the bound that is reported, to protect the machine.
+ROOM = 6 << 30
+OPTIONS: tuple[dict[str, str], ...] = (
+    {},
+    {},
+    {},
+    {"symmetrize": "max", "duplicates": "max", "missing": "own-group", "unknown": "add"},
+    {"symmetrize": "mean", "duplicates": "mean", "dtype": "float32", "missing": "drop", "unknown": "ignore"},
+    {"symmetrize": "sum", "duplicates": "sum", "missing": "own-group", "unknown": "ignore"},
+)
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def case_files(reader: str, seed: int, number: int, cache: dict[str, list[Files]]) -> Files:
+    """Return the files of a case, always the same for the same numbers."""
+    rng = random.Random(f"{seed}/{reader}/{number}")
+    if reader not in cache:
+        cache[reader] = READERS[reader]()
+    return mutated(rng.choice(cache[reader]), rng)
+
+
+def write(files: Files, folder: Path) -> None:
+    """Write the files of a case into an empty folder."""
+    for path in folder.iterdir():
+        path.unlink()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def read(folder: Path) -> str:
+    """Read what lies in a folder, look at the result, and return its fingerprint."""
+    if (folder / "blocks.json").exists():
+        return _looked_at(eg.open_blocks(folder).to_graph())
+    names = sorted(path.name for path in folder.iterdir())
+    groups = [name for name in names if name.startswith("groups.")]
+    source = next(name for name in names if name not in groups)
+    # Half of the cases are read with options that let damage go further.
+    content = b"".join((folder / name).read_bytes() for name in names)
+    options: dict[str, object] = dict(OPTIONS[zlib.crc32(content) % len(OPTIONS)])
+    if groups:
+        options["groups"] = folder / groups[0]
+    if groups and source == "edges.csv":
+        options["attribute"] = 1 if groups[0] != "groups.parquet" else "team"
+    return _looked_at(eg.read_graph(folder / source, **options))
+
+
+def _looked_at(graph: eg.Graph) -> str:
+    adjacency = graph.adjacency
+    assert adjacency.has_canonical_format
+    assert adjacency.indptr[-1] == adjacency.indices.size == adjacency.data.size
+    assert np.isfinite(adjacency.data).all()
+    assert (adjacency.data > 0).all()
+    assert not adjacency.diagonal().any()
+    degrees = np.bincount(adjacency.indices, minlength=graph.n_nodes)
+    assert np.array_equal(degrees, np.diff(adjacency.indptr))
+    assert np.unique(graph.node_names.astype(object)).size == graph.n_nodes
+    return graph.fingerprint()
+
+
+def outcome(folder: Path) -> tuple[str, str]:
+    """Return a word and a text: "read" and a fingerprint, "refused" and the message, or what went wrong."""
+    try:
+        return "read", read(folder)
+    except EquigraphError as error:
+        message = str(error)
+        return ("refused", message) if len(message.splitlines()) == 1 else ("several lines", message)
+    except BaseException:
+        return "foreign exception", traceback.format_exc()
+
+
+@contextmanager
+def text_reader(least_bytes: int) -> Iterator[None]:
+    """Choose the fast reader of text for files above this size."""
+    before, fast_text.FAST_BYTES = fast_text.FAST_BYTES, least_bytes
+    try:
+        yield
+    finally:
+        fast_text.FAST_BYTES = before
+
+
+def judged(folder: Path) -> tuple[str, str]:
+    """Return the outcome of a case; where it is text, both readers must agree."""
+    with text_reader(1 << 60):
+        slow = outcome(folder)
+    if slow[0] not in ("read", "refused") or not any(
+        path.name[-3:] in ("csv", "tsv", "txt", ".gz") for path in folder.iterdir()
+    ):
+        return slow
+    with text_reader(-1):
+        fast = outcome(folder)
+    return slow if fast == slow else ("readers differ", f"slow: {slow}; fast: {fast}")
+
+
+def main(seed: int, readers: list[str], first: int, count: int) -> None:
+    """Run a batch; every case is announced before it starts, so that the parent knows what ended the process."""
+    warnings.simplefilter("error")
+    warnings.simplefilter("ignore", EquigraphWarning)
+    cache: dict[str, list[Files]] = {}
+    for reader in readers:  # the first of each kind pays for imports, not for a case
+        case_files(reader, seed, first, cache)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for files in itertools.chain.from_iterable(cache[reader] for reader in readers):
+            write(files, folder)
+            assert judged(folder)[0] == "read", judged(folder)
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        room = pages * resource.getpagesize() + ROOM
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
+        for name, files in kept_cases() if first == 0 else ():
+            _run(name, 0, files, folder)
+        for number in range(first, first + count):
+            for reader in readers:
+                _run(reader, number, case_files(reader, seed, number, cache), folder)
+    _say("done")
+
+
+def kept_cases() -> Iterator[tuple[str, Files]]:
+    """Yield name and files of every case of the corpus: each went wrong once."""
+    for case in sorted(CORPUS.iterdir()):
+        yield f"corpus/{case.name}", {path.name: path.read_bytes() for path in sorted(case.iterdir())}
+
+
+def _run(reader: str, number: int, files: Files, folder: Path) -> None:
+    write(files, folder)
+    _say("start", reader, number)
+    began, before = time.process_time(), _peak()
+    word, text = judged(folder)
+    taken, after = time.process_time() - began, _peak()
+    _say("end", reader, number, word, text[-2000:], taken, after if after > before else 0)
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _say(*words: object) -> None:
+    sys.stdout.write(json.dumps(words) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2].split(","), int(sys.argv[3]), int(sys.argv[4]))

@@ -1,0 +1,216 @@
+"""Small valid files of every format that is read, as bytes by file name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy import sparse
+from scipy.io import mmwrite, savemat
+
+import equigraph as eg
+
+# The files of a case: most have one, groups come with their graph, and blocks are a folder of several.
+Files = dict[str, bytes]
+
+PEOPLE = ["ann", "bob", "cem", "dea", "eve", "fay"]
+PAIRS = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3), (1, 4)]
+WEIGHTS = [1, 2.5, 1, 3, 1, 1e-3, 7, 2]
+NAMED = [(PEOPLE[i], PEOPLE[j], weight) for (i, j), weight in zip(PAIRS, WEIGHTS, strict=True)]
+
+
+def _matrix() -> sparse.csr_array:
+    rows, columns = zip(*PAIRS, strict=True)
+    half = sparse.coo_array((WEIGHTS, (rows, columns)), shape=(6, 6))
+    return (half + half.T).tocsr()
+
+
+def _lines(rows: list[tuple], separator: str) -> bytes:
+    return "".join(separator.join(map(str, row)) + "\n" for row in rows).encode()
+
+
+def csv() -> list[Files]:
+    """Return edge lists with commas."""
+    plain = _lines(NAMED, ",")
+    quoted = "".join(f'"{a}","{b} {b}",{w}\n' for a, b, w in NAMED).encode()
+    return [
+        {"edges.csv": b"source,target,weight\n" + plain},
+        {"edges.csv": plain},
+        {"edges.csv": b"source,target\n" + _lines([row[:2] for row in NAMED], ",")},
+        {"edges.csv": _lines([(10 + i, 10 + j) for i, j in PAIRS], ",")},
+        {"edges.csv": b"# a comment\r\nsource,target,weight\r\n" + plain.replace(b"\n", b"\r\n")},
+        {"edges.csv": b"\xef\xbb\xbfsep=;\nsource;target;weight\n" + plain.replace(b",", b";")},
+        {"edges.csv": quoted},
+    ]
+
+
+def tsv() -> list[Files]:
+    """Return edge lists with tabs."""
+    return [
+        {"edges.tsv": _lines(NAMED, "\t")},
+        {"edges.tsv": b"from\tto\tnote\n".replace(b"note", b"w") + _lines(NAMED, "\t")},
+    ]
+
+
+def txt() -> list[Files]:
+    """Return edge lists with blanks."""
+    return [
+        {"edges.txt": b"% made by hand\n" + _lines([(i, j) for i, j in PAIRS], " ")},
+        {"edges.txt": _lines([(i, j, w) for (i, j), w in zip(PAIRS, WEIGHTS, strict=True)], "  ")},
+        {"edges.txt": "".join(f'"{a} x" {b}\n' for a, b, _ in NAMED).encode()},
+    ]
+
+
+def matrix() -> list[Files]:
+    """Return square matrices as text."""
+    rows = _matrix().toarray().tolist()
+    named = [("", *PEOPLE), *((name, *row) for name, row in zip(PEOPLE, rows, strict=True))]
+    return [
+        {"matrix.csv": _lines(rows, ",")},
+        {"matrix.csv": _lines(named, ",")},
+        {"matrix.txt": _lines(rows, " ")},
+    ]
+
+
+def packed() -> list[Files]:
+    """Return gzipped files; their bytes are mutated before or after they are packed."""
+    market = mtx()[0]["graph.mtx"]
+    return [
+        {"edges.csv.gz": gzip.compress(_lines(NAMED, ","), mtime=0)},
+        {"graph.mtx.gz": gzip.compress(market, mtime=0)},
+        {"graph.mat.gz": gzip.compress(mat()[0]["graph.mat"], mtime=0)},
+    ]
+
+
+def parquet() -> list[Files]:
+    """Return edge tables of text and of integers, packed and not."""
+    texts = pa.table(dict(zip(("source", "target", "weight"), zip(*NAMED, strict=True), strict=True)))
+    numbers = pa.table(dict(zip(("source", "target"), zip(*PAIRS, strict=True), strict=True)))
+    cases = []
+    for table, compression in itertools.product((texts, numbers), ("none", "snappy")):
+        stream = io.BytesIO()
+        pq.write_table(table, stream, compression=compression, use_dictionary=compression == "snappy")
+        cases.append({"edges.parquet": stream.getvalue()})
+    return cases
+
+
+def _networkx() -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_nodes_from((name, {"team": name < "d"}) for name in PEOPLE)
+    graph.add_weighted_edges_from(NAMED)
+    return graph
+
+
+def graphml() -> list[Files]:
+    """Return a GraphML file with attributes, and one with a default weight."""
+    stream = io.BytesIO()
+    nx.write_graphml_xml(_networkx(), stream)
+    default = (
+        b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="w" for="edge" attr.name="weight" '
+        b'attr.type="double"><default>3</default></key><graph edgedefault="undirected"><node id="0"/><node id="1"/>'
+        b'<edge source="0" target="1"/></graph></graphml>'
+    )
+    return [{"graph.graphml": stream.getvalue()}, {"graph.graphml": default}]
+
+
+def gml() -> list[Files]:
+    """Return a GML file."""
+    graph = _networkx()
+    for _, data in graph.nodes(data=True):
+        data["team"] = int(data["team"])
+    return [{"graph.gml": "\n".join(nx.generate_gml(graph)).encode()}]
+
+
+def mtx() -> list[Files]:
+    """Return Matrix Market files with coordinates, patterns and whole arrays."""
+    cases = []
+    for what in (_matrix(), sparse.coo_array(_matrix() != 0), _matrix().toarray()):
+        for symmetry in ("general", "symmetric"):
+            stream = io.BytesIO()
+            mmwrite(stream, what, symmetry=symmetry)
+            cases.append({"graph.mtx": stream.getvalue()})
+    return cases
+
+
+def npz() -> list[Files]:
+    """Return sparse matrices of every format that scipy saves, and dense ones."""
+    cases = []
+    for name in ("csr", "csc", "coo", "bsr", "dia"):
+        stream = io.BytesIO()
+        sparse.save_npz(stream, _matrix().asformat(name), compressed=False)
+        cases.append({"graph.npz": stream.getvalue()})
+    stream = io.BytesIO()
+    np.savez(stream, A=_matrix().toarray(), other=np.arange(3))
+    return [*cases, {"graph.npz": stream.getvalue()}]
+
+
+def mat() -> list[Files]:
+    """Return MATLAB files of versions 4 and 5, sparse and dense, packed and not."""
+    cases = []
+    for what in (_matrix().tocsc(), _matrix().toarray()):
+        for options in ({}, {"do_compression": True}, {"format": "4"}):
+            stream = io.BytesIO()
+            savemat(stream, {"A": what, "b": np.arange(3.0)}, **options)
+            cases.append({"graph.mat": stream.getvalue()})
+    return cases
+
+
+def groups() -> list[Files]:
+    """Return groups for a graph with names, and for one whose nodes are in order."""
+    edges = {"edges.csv": _lines(NAMED, ",")}
+    square = {"matrix.csv": _lines(_matrix().toarray().tolist(), ",")}
+    teams = ["red", "blue", "red", "blue", "red", "red"]
+    rows = list(zip(PEOPLE, teams, strict=True))
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"name": PEOPLE, "team": teams}), stream)
+    return [
+        edges | {"groups.csv": b"name,team\n" + _lines(rows, ",")},
+        edges | {"groups.txt": _lines(rows, " ")},
+        edges | {"groups.tsv": _lines(rows, "\t")},
+        edges | {"groups.parquet": stream.getvalue()},
+        square | {"groups.csv": b"team\n" + _lines([(team,) for team in teams], ",")},
+        square | {"groups.txt": _lines([(team,) for team in teams], ",")},
+    ]
+
+
+def blocks() -> list[Files]:
+    """Return folders of row blocks, with names and groups and without."""
+    graph = eg.Graph(
+        _matrix(),
+        node_names=np.array(PEOPLE),
+        sensitive_features=np.array(["red", "blue"] * 3),
+        attribute="team",
+    )
+    cases = []
+    for what in (graph, eg.as_graph(_matrix() != 0)):
+        with TemporaryDirectory() as folder:
+            eg.write_blocks(what, Path(folder) / "blocks", rows_per_block=4)
+            cases.append(
+                {path.name: path.read_bytes() for path in sorted((Path(folder) / "blocks").iterdir())}
+            )
+    return cases
+
+
+READERS: dict[str, Callable[[], list[Files]]] = {
+    "csv": csv,
+    "tsv": tsv,
+    "txt": txt,
+    "matrix": matrix,
+    "packed": packed,
+    "parquet": parquet,
+    "graphml": graphml,
+    "gml": gml,
+    "mtx": mtx,
+    "npz": npz,
+    "mat": mat,
+    "groups": groups,
+    "blocks": blocks,
+}

@@ -1,0 +1,101 @@
+"""A short run of the fuzzer, and that it notices what it is for."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("networkx")
+
+from tests.fuzz import child, run
+from tests.fuzz.mutate import mutated
+from tests.fuzz.run import Tally, fuzz
+from tests.fuzz.seeds import READERS
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from Linux's /proc")
+
+
+@linux
+def test_twenty_seconds_of_damaged_files():
+    tally = fuzz(20, seed=11, batch=1000, least=20)
+    assert not tally.findings, "\n".join(map(str, tally.findings))
+    cases = Counter(name.partition("/")[0] for name, _ in tally.counts.elements())
+    assert set(cases) == {*READERS, "corpus"}
+    assert min(cases.values()) >= 20
+    words = Counter(word for _, word in tally.counts.elements())
+    assert min(words["read"], words["refused"]) > tally.n_cases / 50  # neither all refused nor all untouched
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_case_is_made_again_from_its_numbers(reader):
+    one, other = (child.case_files(reader, 5, 3, {}) for _ in range(2))
+    assert one == other
+    cases = [child.case_files(reader, 5, k, {}) for k in range(20)]
+    assert len({tuple(sorted(case.items())) for case in cases}) > 10
+    assert any(case not in READERS[reader]() for case in cases)
+
+
+def test_the_graph_beside_groups_is_left_alone():
+    import random
+
+    files = READERS["groups"]()[0]
+    for seed in range(20):
+        assert mutated(files, random.Random(seed))["edges.csv"] == files["edges.csv"]
+
+
+FAULTS = {
+    "crash": "import os; os.kill(os.getpid(), 11)",
+    "hang": "import time; time.sleep(60)",
+    "memory": "held = bytearray(1_100_000_000)",
+    "foreign exception": "raise KeyError('planted')",
+    "several lines": "raise EquigraphError('one\\ntwo')",
+}
+
+
+@linux
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_planted_fault_is_found(tmp_path, monkeypatch, what):
+    """The fault is put into the reading of one case of the child, which is otherwise the real one."""
+    source = Path(child.__file__).read_text(encoding="utf-8")
+    planted = source.replace(
+        '"""Read what lies in a folder, look at the result, and return its fingerprint."""',
+        f"if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:\n        {FAULTS[what]}",
+    )
+    assert planted != source
+    package = tmp_path / "tests" / "fuzz"
+    package.mkdir(parents=True)
+    for path in Path(child.__file__).parent.glob("*.py"):
+        (package / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "tests" / "__init__.py").touch()
+    (package / "corpus").mkdir()
+    (package / "child.py").write_text(planted, encoding="utf-8")
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    if what == "hang":
+        monkeypatch.setattr(run, "PATIENCE", 0.4)
+    tally = Tally()
+    run._batch(tally, ["gml"], 1, 0, 1, float("inf"))
+    assert [finding.what for finding in tally.findings][:1] == [what]
+    run._keep(tally.findings, tmp_path / "kept")
+    assert [path.name for path in (tmp_path / "kept").glob("*/*.gml")] == ["graph.gml"]
+
+
+def test_readers_that_differ_are_found(tmp_path, monkeypatch):
+    child.write({"edges.csv": b"a,b\nb,c\n"}, tmp_path)
+    assert child.judged(tmp_path)[0] == "read"
+    monkeypatch.setattr("equigraph.graph.edge_files.fast_rows", lambda file, layout: None)
+    assert child.judged(tmp_path)[0] == "read"
+    answers = iter([("read", "one"), ("read", "two")])
+    monkeypatch.setattr(child, "outcome", lambda folder: next(answers))
+    assert child.judged(tmp_path)[0] == "readers differ"
+
+
+def test_a_slow_case_is_found():
+    tally = Tally()
+    run._judge(tally, ["end", "csv", 3, "read", "", run.MOST_SECONDS + 1, 0], 9)
+    run._judge(tally, ["end", "csv", 4, "read", "", 0.1, 0], 9)
+    assert [(finding.what, finding.number) for finding in tally.findings] == [("slow", 3)]
+    assert tally.summary() == "csv            2 files: 2 read"

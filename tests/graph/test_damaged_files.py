@@ -1,0 +1,402 @@
+"""Files that once ended the process, exhausted the memory, or were read as something else in silence."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.io import loadmat, mmread, mmwrite, savemat
+
+from equigraph.exceptions import EquigraphError, GraphError
+from equigraph.graph import fast_text, read_graph
+
+MATRIX = np.array([[0, 1, 0, 2], [1, 0, 3, 0], [0, 3, 0, 0.5], [2, 0, 0.5, 0]])
+
+
+def put(folder, name, content):
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content, encoding="utf-8", newline="")
+    return path
+
+
+@pytest.fixture(params=["slow", "fast"])
+def text_reader(request, monkeypatch):
+    """Read text by the csv module, or by pyarrow."""
+    if request.param == "fast":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr(fast_text, "FAST_BYTES", -1 if request.param == "fast" else 1 << 60)
+
+
+# Matrix Market
+
+
+def test_a_last_line_without_a_new_line_ended_the_process(tmp_path):
+    text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 2.5 "
+    assert read_graph(put(tmp_path, "a.mtx", text)).adjacency.data.tolist() == [2.5, 2.5]
+    assert read_graph(put(tmp_path, "a.mtx.gz", gzip.compress(text.encode()))).n_edges == 1
+
+
+@pytest.mark.parametrize("size", ["300000000", "1000000000", str(2**63 - 1)])
+def test_a_header_with_more_nodes_than_bytes(tmp_path, size):
+    text = f"%%MatrixMarket matrix coordinate real symmetric\n{size} {size} 1\n2 1 2.5\n"
+    with pytest.raises(GraphError, match=r"nodes in \d+ bytes|expected the number of rows"):
+        read_graph(put(tmp_path, "a.mtx", text))
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("2 2 2\n2 1 2.5\n", "has 1 entries: expected 2, as its header says"),
+        ("2 2 1\n2 1\n", "line 3: expected 3 numbers in a line"),
+        ("2 2 1\n\n2 1 1 1\n", "line 4: expected 3 numbers in a line"),
+        ("2 2 1\n2 1 x\n", "line 3: expected 3 numbers"),
+        ("2 2 1\n2 1 1-1\n", "expected 3 numbers"),
+        ("2 2 1\n2 1 e\n", "expected 3 numbers"),
+        ("2 2 1\n3 1 1\n", "entry 1: row 3 and column 1 are not in the matrix"),
+        ("2 2 1\n0 1 1\n", "entry 1: row 0 and column 1"),
+        ("2 2 1\n1.5 1 1\n", "entry 1: row 1.5"),
+        ("2 2\n2 1 1\n", "line 2: expected the number of rows"),
+        ("2 3 1\n2 1 1\n", "square"),
+        ("", "line 2: expected the number of rows"),
+    ],
+)
+def test_matrix_market_lines_that_are_wrong(tmp_path, body, message):
+    with pytest.raises(GraphError, match=message):
+        read_graph(put(tmp_path, "a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n" + body))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "x",
+        "%%MatrixMarket matrix coordinate complex general",
+        "%%MatrixMarket matrix array pattern general",
+    ],
+)
+def test_matrix_market_headers_that_are_wrong(tmp_path, head):
+    with pytest.raises(GraphError, match=r"expected|Complex"):
+        read_graph(put(tmp_path, "a.mtx", head + "\n2 2 1\n2 1 1\n"))
+
+
+@pytest.mark.parametrize("part", [40, 1 << 22])
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.parametrize("what", ["real", "integer", "pattern", "array"])
+def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, monkeypatch, what, symmetry, part):
+    from equigraph.graph import market_files
+
+    monkeypatch.setattr(market_files, "_PART", part)
+    monkeypatch.setattr(market_files, "_WORTH_PYARROW", part // 2)
+    rng = np.random.default_rng(3)
+    dense = np.triu(rng.random((9, 9)) * (rng.random((9, 9)) < 0.5), 1)
+    dense += dense.T
+    if what == "integer":
+        dense = np.ceil(9 * dense).astype(np.int64)
+    matrix = dense if what == "array" else sparse.coo_array(dense)
+    path = tmp_path / "a.mtx"
+    mmwrite(path, matrix, symmetry=symmetry, field=what if what != "array" else None)
+    expected = mmread(path)
+    expected = expected.toarray() if sparse.issparse(expected) else expected
+    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), expected)
+
+
+def test_a_skew_symmetric_matrix_has_negative_weights(tmp_path):
+    text = "%%MatrixMarket matrix {} real skew-symmetric\n{}\n"
+    for name, body in (("coordinate", "2 2 1\n2 1 2.5"), ("array", "2 2\n2.5")):
+        path = put(tmp_path, "a.mtx", text.format(name, body))
+        with pytest.raises(GraphError, match=r"negative weights, first -2\.5"):
+            read_graph(path)
+        np.testing.assert_array_equal(
+            np.asarray(mmread(path).todense() if name == "coordinate" else mmread(path)),
+            [[0, -2.5], [2.5, 0]],
+        )
+
+
+# npz
+
+
+def save(path, **arrays):
+    np.savez_compressed(path, **arrays)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("layout", "indptr", "indices"),
+    [
+        ("csc", [0, 1, 2, 3], [10**8, 0, 1]),
+        ("csr", [0, 10**8, 3, 3], [1, 0, 1]),
+        ("csr", [0, 3, 1, 3], [1, 0, 1]),
+        ("csr", [0, 1, 2, 3], [3, 0, 1]),
+        ("csc", [0, 1, 2, 3], [3, 0, 1]),
+        ("bsr", [0, 1, 2, 3], [3, 0, 1]),
+    ],
+)
+def test_an_npz_whose_arrays_lead_outside_ended_the_process(tmp_path, layout, indptr, indices):
+    data = np.ones((3, 1, 1) if layout == "bsr" else 3)
+    arrays = {"indptr": np.array(indptr), "indices": np.array(indices), "data": data}
+    path = save(tmp_path / "a.npz", format=np.array(layout.encode()), shape=np.array([3, 3]), **arrays)
+    with pytest.raises(GraphError):
+        read_graph(path)
+
+
+def test_an_npz_of_the_other_byte_order_was_a_bare_value_error(tmp_path):
+    matrix = sparse.csr_array(MATRIX)
+    arrays = {
+        "data": matrix.data.astype(">f8"),
+        "indices": matrix.indices.astype(">i4"),
+        "indptr": matrix.indptr,
+    }
+    path = save(tmp_path / "a.npz", format=np.array(b"csc"), shape=np.array([4, 4]), **arrays)
+    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), MATRIX)
+
+
+def test_an_npz_that_declares_more_than_it_has(tmp_path):
+    path = save(tmp_path / "a.npz", A=MATRIX)
+    with zipfile.ZipFile(path) as archive:
+        array = archive.read("A.npy")
+    for shape in (b"(9, 9), ", b"(-4, 4),", b"(10**9,)"):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("A.npy", array.replace(b"(4, 4), ", shape))
+        with pytest.raises(GraphError, match=r"a\.npz"):
+            read_graph(path)
+
+
+def test_a_coo_npz_of_two_billion_nodes(tmp_path):
+    ends = {"row": np.array([0, 1]), "col": np.array([1, 0]), "data": np.ones(2)}
+    path = save(tmp_path / "a.npz", format=np.array(b"coo"), shape=np.array([2**31, 2**31]), **ends)
+    with pytest.raises(GraphError, match="2,147,483,648 nodes"):
+        read_graph(path)
+
+
+# mat
+
+
+@pytest.mark.parametrize("options", [{}, {"do_compression": True}, {"format": "4"}], ids=str)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1", "i2"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_mat_file_is_read_as_scipy_reads_it(tmp_path, options, dtype, kind):
+    dense = (2 * MATRIX).astype(dtype)
+    matrix = dense if kind == "dense" else sparse.csc_array(dense)
+    path = tmp_path / "a.mat"
+    savemat(path, {"A": matrix, "text": "x", "other": np.eye(4)}, **options)
+    expected = loadmat(path)["A"]
+    expected = expected.toarray() if sparse.issparse(expected) else expected
+    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), expected)
+    packed = put(tmp_path, "a.mat.gz", gzip.compress(path.read_bytes()))
+    np.testing.assert_array_equal(read_graph(packed).adjacency.toarray(), expected)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "logical"])
+def test_a_mat_file_of_the_other_byte_order(tmp_path, kind):
+    """The parts are written as the format has them: tag, flags, dimensions, name, numbers."""
+
+    def element(code, data):
+        return struct.pack(">II", code, len(data)) + data + b"\0" * (-len(data) % 8)
+
+    matrix = sparse.csc_array(MATRIX)
+    what = {"dense": 6, "sparse": 5, "logical": 9 | 0x200}[kind]
+    body = element(6, struct.pack(">II", what, matrix.nnz)) + element(5, struct.pack(">ii", 4, 4))
+    body += struct.pack(">HH", 1, 1) + b"A\0\0\0"
+    if kind == "sparse":
+        body += element(5, matrix.indices.astype(">i4").tobytes()) + element(
+            5, matrix.indptr.astype(">i4").tobytes()
+        )
+        body += element(9, matrix.data.astype(">f8").tobytes())
+    elif kind == "dense":
+        body += element(9, MATRIX.astype(">f8").tobytes(order="F"))
+    else:
+        body += element(2, (MATRIX > 0).astype("u1").tobytes(order="F"))
+    head = b"made by hand".ljust(124) + b"\x01\x00MI"
+    path = put(tmp_path, "a.mat", head + element(14, body))
+    expected = MATRIX > 0 if kind == "logical" else MATRIX
+    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), expected)
+
+
+def test_a_mat_file_whose_pointers_lead_outside_ended_the_process(tmp_path):
+    path = tmp_path / "a.mat"
+    matrix = sparse.csc_array(MATRIX)
+    savemat(path, {"A": matrix})
+    good = path.read_bytes()
+    pointers, indices = matrix.indptr.astype("<i4").tobytes(), matrix.indices.astype("<i4").tobytes()
+    assert pointers in good
+    assert indices in good
+    for old, new in (
+        (pointers, np.array([0, 10**8, 5, 6, 8], "<i4").tobytes()),
+        (pointers, np.array([0, 2, 1, 6, 8], "<i4").tobytes()),
+        (pointers, np.array([0, 2, 4, 6, 10**8], "<i4").tobytes()),
+        (indices, np.full(8, 10**8, "<i4").tobytes()),
+    ):
+        with pytest.raises(GraphError):
+            read_graph(put(tmp_path, "b.mat", good.replace(old, new)))
+    for length in range(0, len(good) - 8, 5):
+        with pytest.raises(GraphError):
+            read_graph(put(tmp_path, "c.mat", good[:length]))
+
+
+def test_what_in_a_mat_file_is_no_real_matrix(tmp_path):
+    path = tmp_path / "a.mat"
+    savemat(path, {"A": MATRIX * 1j})
+    with pytest.raises(GraphError, match="'A' holds no numbers, expected a real matrix"):
+        read_graph(path)
+    savemat(path, {"cell": np.array([[MATRIX, "x"]], dtype=object), "s": {"field": 1}})
+    with pytest.raises(GraphError, match="holds 0 square matrices"):
+        read_graph(path)
+    with pytest.raises(GraphError, match=r"version 7\.3: save it with -v7"):
+        read_graph(put(tmp_path, "b.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"))
+
+
+# GraphML
+
+
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="w" for="{scope}" attr.name="weight" attr.type="double"><default>3</default></key>
+<graph edgedefault="undirected"><node id="a"/><node id="b">{nested}</node><node id="c"/>
+<edge source="a" target="b"/><edge source="b" target="c"><data key="w">2</data></edge></graph>{second}</graphml>"""
+
+
+@pytest.mark.parametrize("scope", ["edge", "all"])
+def test_the_default_weight_of_a_graphml_file_was_ignored(tmp_path, scope):
+    pytest.importorskip("networkx")
+    path = put(tmp_path, "a.graphml", GRAPHML.format(scope=scope, nested="", second=""))
+    assert read_graph(path).adjacency.toarray().tolist() == [[0, 3, 0], [3, 0, 2], [0, 2, 0]]
+
+
+@pytest.mark.parametrize(("nested", "second"), [("<graph/>", ""), ("", '<graph edgedefault="undirected"/>')])
+def test_further_graphs_of_a_graphml_file_were_dropped(tmp_path, nested, second):
+    pytest.importorskip("networkx")
+    path = put(tmp_path, "a.graphml", GRAPHML.format(scope="edge", nested=nested, second=second))
+    with pytest.raises(GraphError, match="holds several graphs"):
+        read_graph(path)
+
+
+def test_an_edge_without_an_end_made_a_node_called_none(tmp_path):
+    pytest.importorskip("networkx")
+    text = GRAPHML.format(scope="edge", nested="", second="").replace('<edge source="a" ', "<edge ")
+    with pytest.raises(GraphError, match="an edge that does not say its 'source'"):
+        read_graph(put(tmp_path, "a.graphml", text))
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400])
+def test_a_number_of_four_hundred_digits_in_gml(tmp_path, number):
+    pytest.importorskip("networkx")
+    text = f"graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight {number} ] ]"
+    with pytest.raises(GraphError):
+        read_graph(put(tmp_path, "a.gml", text))
+
+
+# text
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_a_return_before_the_end_of_a_comment_cost_the_first_edge(tmp_path):
+    path = put(tmp_path, "a.csv", "# exported\r\r\nsource,target\r\nann,bob\r\nbob,cem\r\n")
+    assert read_graph(path).node_names.tolist() == ["ann", "bob", "cem"]
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_a_byte_order_mark_below_a_comment_is_part_of_a_name(tmp_path):
+    path = put(tmp_path, "a.txt", "% made by hand\n\ufeffx y\ny z\nz x\n")
+    assert read_graph(path).node_names.tolist() == ["x", "y", "z", "\ufeffx"]
+    assert read_graph(put(tmp_path, "b.txt", "\ufeffx y\ny z\nz x\n")).node_names.tolist() == ["x", "y", "z"]
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_a_line_with_a_mark_inside_quotes_was_taken_for_a_comment(tmp_path):
+    path = put(tmp_path, "a.csv", 'source,target\n"x\n#1",b\n"x\n#2",c\n# a comment\nb,c\n')
+    assert read_graph(path).node_names.tolist() == ["b", "c", "x\n#1", "x\n#2"]
+
+
+@pytest.mark.usefixtures("text_reader")
+@pytest.mark.parametrize("separator", [",", " "])
+def test_a_field_beyond_the_limit_of_the_csv_module_was_a_bare_error(tmp_path, separator):
+    long = "x" * 131_073
+    path = put(tmp_path, "a.csv", f'a{separator}b\nb{separator}"{long}"\n')
+    with pytest.raises(GraphError, match="line 2: field larger than field limit"):
+        read_graph(path, header=False)
+
+
+def test_a_line_that_is_too_long_is_not_read_to_its_end(tmp_path, monkeypatch):
+    from equigraph.graph import delimited
+
+    monkeypatch.setattr(delimited, "LONGEST_LINE", 10)
+    with pytest.raises(GraphError, match="line 2: expected at most 10 characters in a line"):
+        read_graph(put(tmp_path, "a.csv", "a,b\nb,cccccccccccc\n"))
+
+
+@pytest.mark.usefixtures("text_reader")
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("i,j\na,b\ni,c\n", "may be an edge"),
+        ("i,j\nx,y\ny,z\n", "may be an edge"),
+        ("source,target\na,source\n", None),
+    ],
+)
+def test_an_edge_on_the_first_line_was_taken_for_a_header(tmp_path, text, names):
+    path = put(tmp_path, "a.csv", text)
+    if names is not None:
+        with pytest.raises(GraphError, match=f"line 1: .*{names}.*header=True or header=False"):
+            read_graph(path)
+    assert read_graph(path, header=False).n_edges == len(text.splitlines())
+    assert read_graph(path, header=True).n_edges == len(text.splitlines()) - 1
+
+
+def test_a_header_above_numbers_or_beside_a_weight_is_in_no_doubt(tmp_path):
+    assert read_graph(put(tmp_path, "a.csv", "i,j\n1,2\n2,3\n")).n_edges == 2
+    assert read_graph(put(tmp_path, "a.csv", "i,j,weight\na,b,1\ni,b,2\n")).n_edges == 2
+
+
+@pytest.mark.parametrize("text", ["0,1,0\n1,0,1\n0,1,0\n", "a,0,1\nb,1,0\n", "0 1 1\n1 0 0\n2 1 0\n"])
+def test_a_matrix_of_three_nodes_was_read_as_edges(tmp_path, text):
+    path = put(tmp_path, "a.csv", text)
+    with pytest.raises(GraphError, match="say format='matrix' or format='edges'"):
+        read_graph(path)
+    assert read_graph(path, format="matrix", symmetrize="max").n_nodes == len(text.splitlines())
+    read_graph(path, format="edges", duplicates="max")
+
+
+@pytest.mark.parametrize(
+    "text", ["1,0,1\n2,1,3\n", "1,2,1\n2,3,1\n3,1,1\n", "0,1\n1,0\n", "a,b,1\nb,c,2\nc,a,3\n"]
+)
+def test_short_edge_lists_are_still_edge_lists(tmp_path, text):
+    assert not read_graph(put(tmp_path, "a.csv", text)).positional
+
+
+def test_a_table_of_three_numbered_columns_may_be_a_matrix():
+    pl = pytest.importorskip("polars")
+    with pytest.raises(GraphError, match="may be a matrix or three weighted edges"):
+        read_graph(pl.DataFrame(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])))
+    assert read_graph(pl.DataFrame(np.array([[0, 1, 2], [1, 2, 1], [3, 1, 7]]))).n_edges == 3
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_of_two_columns_called_weight_the_first_won(tmp_path):
+    path = put(tmp_path, "a.csv", "source,target,weight,weight\na,b,1,2\nb,c,1,2\n")
+    for weight in (None, "weight"):
+        with pytest.raises(
+            GraphError, match="2 columns called 'weight', with the numbers 2, 3 counting from 0"
+        ):
+            read_graph(path, weight=weight)
+    assert read_graph(path, weight=3).adjacency.data.max() == 2
+    with pytest.raises(GraphError, match="2 columns called 'target'"):
+        read_graph(put(tmp_path, "b.csv", "source,target,target\na,b,c\n"), weight=False)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\0", b"\xff\xfe", b"\n", b" ", b'"', b"#", b"PK\x03\x04", b"\x1f\x8b"]
+)
+@pytest.mark.parametrize(
+    "suffix",
+    ["csv", "tsv", "txt", "csv.gz", "parquet", "graphml", "gml", "mtx", "mtx.gz", "npz", "mat", "mat.gz"],
+)
+def test_next_to_nothing_in_any_suffix_is_one_sentence(tmp_path, suffix, content):
+    with pytest.raises(EquigraphError) as caught:
+        read_graph(put(tmp_path, f"a.{suffix}", content))
+    assert len(str(caught.value).splitlines()) == 1

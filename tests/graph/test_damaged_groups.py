@@ -1,0 +1,251 @@
+"""Groups that were given to the wrong nodes in silence, and names and files that took gigabytes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from equigraph.exceptions import GraphError, GroupsError
+from equigraph.graph import fast_text, read_graph
+
+
+def put(folder, name, content):
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content, encoding="utf-8", newline="")
+    return path
+
+
+@pytest.fixture(params=["slow", "fast"])
+def text_reader(request, monkeypatch):
+    """Read text by the csv module, or by pyarrow."""
+    if request.param == "fast":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr(fast_text, "FAST_BYTES", -1 if request.param == "fast" else 1 << 60)
+
+
+SQUARE = "0,1,0,1\n1,0,1,0\n0,1,0,1\n1,0,1,0\n"
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_an_empty_line_shifted_all_groups_below_it(tmp_path):
+    graph = put(tmp_path, "a.csv", SQUARE)
+    groups = put(tmp_path, "g.csv", "gender\ngirl\n\nboy\ngirl\n")
+    with pytest.raises(GroupsError, match="missing for 1 of 4 nodes, first 1"):
+        read_graph(graph, groups=groups)
+    found = read_graph(graph, groups=groups, missing="own-group")
+    assert found.sensitive_features.tolist() == ["girl", "missing", "boy", "girl"]
+    assert found.attribute == "gender"
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_comments_and_empty_lines_at_the_end_are_no_groups(tmp_path):
+    graph = put(tmp_path, "a.csv", SQUARE)
+    groups = put(tmp_path, "g.csv", "# by hand\ngirl\n# more\nboy\ngirl\nboy\n\n\n")
+    assert read_graph(graph, groups=groups).sensitive_features.tolist() == ["girl", "boy", "girl", "boy"]
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_an_empty_last_line_may_be_the_last_node(tmp_path):
+    graph = put(tmp_path, "a.csv", SQUARE)
+    with pytest.raises(
+        GroupsError, match="ends in an empty line, so that 'gender' may be a header above 4 nodes"
+    ):
+        read_graph(graph, groups=put(tmp_path, "g.csv", "gender\ngirl\nboy\ngirl\n\n"))
+    told = read_graph(
+        graph, groups=put(tmp_path, "h.csv", "gender\ngirl\nboy\ngirl\nNA\n"), missing="own-group"
+    )
+    assert told.sensitive_features.tolist() == ["girl", "boy", "girl", "missing"]
+
+
+@pytest.mark.usefixtures("text_reader")
+def test_one_odd_line_made_every_node_its_own_group(tmp_path):
+    graph = put(tmp_path, "a.csv", SQUARE)
+    groups = put(tmp_path, "g.txt", "0 girl\n1 boy x\n2 girl\n3 boy\n")
+    with pytest.raises(
+        GroupsError, match=r"g.txt, line 2: expected 2 fields as before, got 3 \(separated by white space"
+    ):
+        read_graph(graph, groups=groups)
+    blanks = put(tmp_path, "h.txt", "Latino\nPuerto Rican\nLatino\nPuerto Rican\n")
+    assert read_graph(graph, groups=blanks).sensitive_features.tolist() == ["Latino", "Puerto Rican"] * 2
+
+
+def test_a_nul_at_the_end_of_a_name_made_two_nodes_one(tmp_path):
+    graph = put(tmp_path, "a.csv", "x,y\ny,z\n")
+    groups = put(tmp_path, "g.csv", "x,a\ny,b\nz,a\nz\0,b\n")
+    found = read_graph(graph, groups=groups, unknown="add", header=False)
+    assert found.node_names.tolist() == ["x", "y", "z", "z\0"]
+    assert found.sensitive_features.tolist() == ["a", "b", "a", "b"]
+    keyed = read_graph(graph, groups={"x": "a", "y": "a\0", "z": "a"}, header=False)
+    assert keyed.sensitive_features.tolist() == ["a", "a\0", "a"]
+
+
+def test_of_two_columns_of_groups_with_one_name_the_first_won(tmp_path):
+    graph = put(tmp_path, "a.csv", "x,y\ny,z\n")
+    groups = put(tmp_path, "g.csv", "node,team,team\nx,1,2\ny,1,2\nz,2,2\n")
+    with pytest.raises(GroupsError, match="2 columns called 'team'"):
+        read_graph(graph, groups=groups, attribute="team", header=False)
+    assert read_graph(graph, groups=groups, attribute=2, header=False).sensitive_features.tolist() == [
+        2,
+        2,
+        2,
+    ]
+
+
+def test_damaged_parquet_as_groups_was_a_bare_error(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"name": ["x", "y"], "team": ["a", "b"]}), stream)
+    good = stream.getvalue()
+    graph = put(tmp_path, "a.csv", "x,y\n")
+    for content in (b"PAR1", good[:-3], good[:40] + b"\0" * (len(good) - 48) + good[-8:]):
+        groups = put(tmp_path, "g.parquet", content)
+        with pytest.raises(GroupsError, match=r"g\.parquet cannot be read as parquet"):
+            read_graph(graph, groups=groups, header=False)
+
+
+MEASURE = """
+import sys, time
+from pathlib import Path
+import equigraph as eg
+from equigraph.exceptions import EquigraphError
+
+for path in sys.argv[1:]:
+    began = time.perf_counter()
+    try:
+        graph = eg.read_graph(path)
+        eg.Graph(graph.adjacency, graph.node_names).fingerprint()
+        word = "read"
+    except EquigraphError as error:
+        word = "refused"
+    peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
+    print(path, word, peak // 1024, time.perf_counter() - began)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
+def test_small_files_took_gigabytes(tmp_path):
+    """Each took between 2.4 and 10.6 GB; the bound is 1 GiB."""
+    long = "".join(f"n{k},n{k + 1}\n" for k in range(3000)) + "n0," + "x" * 100_000 + "\n"
+    zeros = io.BytesIO()
+    np.savez_compressed(zeros, A=np.zeros((20_000, 20_000), dtype=np.int8))
+    packed = gzip.compress(b"x" * 120_000_000, 1)
+    sparse_mat = _packed_mat(100_000_000)
+    paths = [
+        put(tmp_path, "id.csv", long),
+        put(tmp_path, "line.csv.gz", packed),
+        put(tmp_path, "zeros.npz", zeros.getvalue()),
+        put(tmp_path, "bomb.mat", sparse_mat),
+        put(tmp_path, "bomb.mat.gz", gzip.compress(b"\0" * 120_000_000, 1)),
+        put(
+            tmp_path,
+            "head.mtx",
+            "%%MatrixMarket matrix coordinate real symmetric\n300000000 300000000 1\n2 1 2.5\n",
+        ),
+    ]
+    command = [sys.executable, "-c", MEASURE, *map(str, paths)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[1] for row in rows] == ["read"] + ["refused"] * 5
+    assert max(int(row[2]) for row in rows) < 1024, rows
+    assert max(float(row[3]) for row in rows) < 10, rows
+
+
+def _packed_mat(n_bytes):
+    inner = zlib.compress(struct.pack("<II", 14, n_bytes * 4) + b"\0" * n_bytes, 1)
+    return b"made by hand".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(inner)) + inner
+
+
+def test_long_names_are_kept_without_paying_for_the_longest(tmp_path):
+    long = "x" * 5000
+    rows = "".join(f"n{k},n{k + 1}\n" for k in range(200))
+    graph = read_graph(put(tmp_path, "a.csv", f"{rows}n0,{long}\n"), header=False)
+    assert graph.node_names.dtype == object
+    assert graph.node_names.nbytes < 10_000
+    assert graph.node_names.tolist() == sorted([*(f"n{k}" for k in range(201)), long])
+    groups = "".join(
+        f"{name},{'ab'[k % 2] * (5000 if k == 7 else 1)}\n" for k, name in enumerate(graph.node_names)
+    )
+    found = read_graph(tmp_path / "a.csv", groups=put(tmp_path, "g.csv", groups), header=False)
+    assert found.sensitive_features[7] == "b" * 5000
+    assert found.sensitive_features.nbytes < 10_000
+    more = read_graph(
+        graph, groups={**dict.fromkeys(graph.node_names.tolist(), "a"), "y" * 9000: "b"}, unknown="add"
+    )
+    assert more.n_nodes == 203
+    assert "y" * 9000 in more.node_names.tolist()
+
+
+def test_rows_that_a_packed_table_repeats(tmp_path):
+    """A column of one value takes a few bytes, whatever the number of its rows."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = 5_000_000
+    table = pa.table({"source": np.zeros(rows, np.int8), "target": np.ones(rows, np.int8)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=rows)
+    with pytest.raises(GraphError, match=r"a\.parquet has 5,000,000 rows in [0-9,]+ bytes: expected at most"):
+        read_graph(tmp_path / "a.parquet")
+    graph = put(tmp_path, "a.csv", "0,1\n")
+    with pytest.raises(GraphError, match="5,000,000 rows"):
+        read_graph(graph, groups=tmp_path / "a.parquet")
+
+
+def test_a_long_text_in_every_row_is_held_once(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = 10_000
+    source = pa.DictionaryArray.from_arrays(np.zeros(rows, np.int8), pa.array(["x" * 100_000]))
+    table = pa.table({"source": source, "target": [f"n{k % 50}" for k in range(rows)]})
+    pq.write_table(table, tmp_path / "a.parquet", store_schema=False)
+    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        graph = read_graph(tmp_path / "a.parquet")
+    finally:
+        pa.set_memory_pool(usual)
+    assert (graph.n_nodes, graph.n_edges) == (51, 50)
+    assert 0 < pool.max_memory() < 100_000_000  # a gigabyte if every row had its own
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+def test_an_encoding_may_hold_texts_and_gaps_that_no_row_shows(encoded):
+    pa = pytest.importorskip("pyarrow")
+    words = pa.array(["unused", "a", "b", "c"])
+    source = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), words)
+    target = pa.DictionaryArray.from_arrays(pa.array([2, 3], pa.int8()), words)
+    table = pa.table({"source": source, "target": target if encoded else target.cast(pa.string())})
+    assert read_graph(table).node_names.tolist() == ["a", "b", "c"]
+    gap = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int8()), pa.array(["a", "b", None]))
+    with pytest.raises(GraphError, match="the source is missing"):
+        read_graph(pa.table({"source": gap, "target": target}))
+
+
+def test_a_column_of_gaps_without_any_category_was_an_index_error():
+    pa = pytest.importorskip("pyarrow")
+    gaps = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
+    with pytest.raises(GraphError, match="the target is missing"):
+        read_graph(pa.table({"source": ["a", "b"], "target": gaps}))
+
+
+def test_groups_as_an_arrow_array_that_is_no_utf8():
+    pa = pytest.importorskip("pyarrow")
+    ends = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"a\xff")])
+    with pytest.raises(GroupsError, match="The groups cannot be read"):
+        read_graph(np.array([[0, 1], [1, 0]]), groups=broken)
+
+
+def test_a_number_of_nodes_without_edges_is_bounded():
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data")
+    graph = data.Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=10**11)
+    with pytest.raises(GraphError, match="100,000,000,000 nodes in 32 bytes"):
+        read_graph(graph)

@@ -1,0 +1,243 @@
+"""Sparse arrays that contradict themselves; each of these once ended the process, or gave another graph."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import equigraph as eg
+from equigraph.exceptions import GraphError
+from equigraph.graph import as_graph, read_graph
+from equigraph.graph.sparse_arrays import check_sparse, to_csr
+
+FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+
+
+def compressed(kind, data, indices, indptr, n=3):
+    """Return a matrix on arrays that scipy would not take."""
+    matrix = kind((n, n))
+    matrix.data, matrix.indices, matrix.indptr = np.array(data, float), np.array(indices), np.array(indptr)
+    return matrix
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize(
+    ("indices", "indptr", "message"),
+    [
+        ([10**8, 0, 1], [0, 1, 2, 3], "has an index 100000000: expected indices from 0 to 2"),
+        ([3, 0, 1], [0, 1, 2, 3], "has an index 3: expected"),
+        ([-1, 0, 1], [0, 1, 2, 3], "has an index -1: expected"),
+        ([1, 0, 1], [0, 10**8, 3, 3], "pointer 2 .indptr. is 3 after 100000000"),
+        ([1, 0, 1], [0, 3, 1, 3], "pointer 2 .indptr. is 1 after 3"),
+        ([1, 0, 1], [0, 1, 2, 7], "run from 0 to 7, expected 0 to at most the 3 entries"),
+        ([1, 0, 1], [1, 1, 2, 3], "run from 1 to 3"),
+        ([1, 0, 1], [0, 1, 3], "has 3 pointers .indptr. for 3 rows, expected 4"),
+        ([1, 0, 1, 2], [0, 1, 2, 3], "has 4 indices and 3 values"),
+        ([1.0, 0.0, 1.0], [0, 1, 2, 3], "dtype float64, expected a list of whole numbers"),
+    ],
+)
+def test_pointers_and_indices_that_lead_outside_ended_the_process(kind, indices, indptr, message):
+    with pytest.raises(GraphError, match=message):
+        as_graph(compressed(kind, [1, 1, 1], indices, indptr))
+
+
+def test_coordinates_and_diagonals_that_lead_outside():
+    coo = sparse.coo_array((3, 3))
+    coo.data, coo.coords = np.ones(2), (np.array([0, 9]), np.array([1, 0]))
+    with pytest.raises(GraphError, match="has an index 9"):
+        as_graph(coo)
+    coo.coords = (np.array([0]), np.array([1, 0]))
+    with pytest.raises(GraphError, match="1 row numbers, 2 column numbers and 2 values"):
+        as_graph(coo)
+    dia = sparse.dia_array((3, 3))
+    dia.data, dia.offsets = np.ones((2, 3)), np.array([1])
+    with pytest.raises(GraphError, match="1 offsets and diagonals of shape"):
+        as_graph(dia)
+    dia.data, dia.offsets = np.ones((3, 3)), np.array([1, -1, 10**9])
+    assert as_graph(dia).n_edges == 2
+    bsr = sparse.bsr_array(np.ones((4, 4)), blocksize=(2, 2))
+    bsr.indices[0] = 7
+    with pytest.raises(GraphError, match="has an index 7: expected indices from 0 to 1"):
+        as_graph(bsr)
+    lil = sparse.lil_array((3, 3))
+    lil.rows[0], lil.data[0] = [5], [1.0]
+    with pytest.raises(GraphError, match="has an index 5"):
+        as_graph(lil)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("style", ["array", "matrix"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", ">f8", "i8", ">i4", "u1", "bool"])
+def test_every_format_and_type_gives_the_same_graph(name, style, dtype):
+    dense = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
+    matrix = getattr(sparse, f"{name}_{style}")(dense.astype(np.dtype(dtype).newbyteorder("=")))
+    if matrix.format in ("csr", "csc", "coo", "bsr", "dia"):
+        matrix.data = matrix.data.astype(dtype)
+    np.testing.assert_array_equal(to_csr(matrix).toarray(), dense)
+    assert as_graph(matrix).n_edges == 3
+
+
+@given(st.integers(0, 2**32), st.sampled_from(FORMATS))
+def test_the_conversion_matches_scipy(seed, name):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 9))
+    matrix = sparse.csr_array(rng.integers(0, 3, size=(n, n)) * (rng.random((n, n)) < 0.5)).asformat(name)
+    found = to_csr(matrix)
+    np.testing.assert_array_equal(found.toarray(), matrix.toarray())
+    assert found.has_canonical_format
+    assert found.indices.dtype == np.int32
+
+
+def test_room_behind_the_entries_is_not_part_of_the_matrix():
+    matrix = compressed(sparse.csr_array, [1, 1, 99], [1, 0, 77], [0, 1, 2, 2])
+    assert as_graph(matrix).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(("dtype", "total"), [(np.uint8, 300), (np.int8, 200), (bool, 2)])
+def test_repeated_entries_overflowed_in_their_own_type(dtype, total):
+    """200 + 100 was 44."""
+    values = np.array([200, 100] * 2 if dtype is np.uint8 else [100, 100] * 2)
+    values = np.ones(4, bool) if dtype is bool else values.astype(dtype)
+    matrix = sparse.coo_array((values, ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
+    assert as_graph(matrix).adjacency.toarray().tolist() == [[0, total], [total, 0]]
+
+
+def test_two_large_weights_made_an_infinite_mean():
+    large = np.array([[0, 1.5e308], [1.5e308, 0]])
+    assert as_graph(large, symmetrize="mean").adjacency.data.tolist() == [1.5e308, 1.5e308]
+    with pytest.raises(GraphError, match=r"infinity, first at \(0, 1\)"):
+        as_graph(large, symmetrize="sum")
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"source": [0, 0], "target": [1, 1], "weight": [1.5e308, 1.4e308]})
+    assert as_graph(table, duplicates="mean").adjacency.data == pytest.approx([1.45e308] * 2)
+    with pytest.raises(GraphError, match="add up to more than float64 holds"):
+        as_graph(table, duplicates="sum")
+    small = pd.DataFrame(
+        {"source": [0, 0, 0, 0], "target": [1, 1, 2, 2], "weight": [1e308, 1.5e308, 5e-324, 1e-323]}
+    )
+    assert as_graph(small, duplicates="mean").adjacency[0, 2] > 0
+
+
+def test_a_masked_array_lost_its_mask():
+    dense = np.ma.masked_equal(np.array([[0, 1], [1, 0]]), 1)
+    with pytest.raises(GraphError, match="masks 2 of its entries"):
+        as_graph(dense)
+    assert as_graph(np.ma.asarray(np.array([[0, 1], [1, 0]]))).n_edges == 1
+
+
+def test_float32_dropped_edges_of_small_weight():
+    tiny = np.array([[0, 1e-300], [1e-300, 0]])
+    for matrix in (tiny, sparse.csr_array(tiny)):
+        with pytest.raises(GraphError, match="1e-300 is zero in float32"):
+            as_graph(matrix, dtype="float32")
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "weight": [1.0, 1e-300]})
+    with pytest.raises(GraphError, match=r"row 1 .*1e-300 is zero in float32"):
+        read_graph(table, dtype="float32")
+    assert read_graph(table).n_edges == 2
+
+
+@pytest.mark.parametrize("weight", [10**400, -(10**400)])
+def test_a_number_of_four_hundred_digits_was_an_overflow_error(weight):
+    nx, pd = pytest.importorskip("networkx"), pytest.importorskip("pandas")
+    graph = nx.Graph()
+    graph.add_edge("a", "b", weight=weight)
+    table = pd.DataFrame({"source": ["a"], "target": ["b"], "weight": pd.Series([weight], dtype=object)})
+    matrix = np.array([[0, weight], [weight, 0]], dtype=object)
+    for source in (graph, table, matrix):
+        with pytest.raises(GraphError, match="beyond float64"):
+            as_graph(source)
+
+
+def test_a_name_of_five_thousand_digits_was_a_bare_value_error():
+    nx = pytest.importorskip("networkx")
+    with pytest.raises(GraphError, match="name or group of type int has no text"):
+        as_graph(nx.Graph([(10**5000, 1)]))
+
+
+def test_a_shape_without_entries_is_bounded():
+    matrix = sparse.coo_array((np.ones(2), ([0, 1], [1, 0])), shape=(2**31, 2**31))
+    with pytest.raises(GraphError, match="2,147,483,648 nodes in 48 bytes"):
+        as_graph(matrix)
+    isolated = sparse.coo_array((np.ones(2), ([0, 1], [1, 0])), shape=(10**6, 10**6))
+    assert as_graph(isolated).n_nodes == 10**6
+
+
+def test_text_that_is_no_utf8_in_an_arrow_table():
+    pa = pytest.importorskip("pyarrow")
+    broken = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes()), pa.py_buffer(b"a\xff")]
+    )
+    for table in (
+        pa.table({"source": broken, "target": ["b", "c"]}),
+        pa.table({"source": broken, "target": [1, 2]}),
+    ):
+        with pytest.raises(GraphError, match=r"cannot be read|can be read"):
+            as_graph(table)
+
+
+def test_a_dense_matrix_is_read_in_parts(monkeypatch):
+    from equigraph.graph import sparse_arrays
+
+    rng = np.random.default_rng(0)
+    dense = np.triu(rng.integers(0, 3, size=(20, 20)), 1)
+    dense = dense + dense.T
+    whole = to_csr(dense)
+    monkeypatch.setattr(sparse_arrays, "_CHUNK", 50)
+    parts = to_csr(dense)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+        assert getattr(parts, name).dtype == getattr(whole, name).dtype
+    dense[17, 4] = -1
+    with pytest.raises(GraphError, match=r"first -1 at \(17, 4\)"):
+        as_graph(dense)
+    broken = dense.astype(float)
+    broken[17, 4] = np.nan
+    with pytest.raises(GraphError, match=r"NaN, first at \(17, 4\)"):
+        as_graph(broken)
+
+
+def test_no_input_is_changed():
+    matrix = sparse.coo_array((np.array([1, 2, 1, 2]), ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
+    before = matrix.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph = eg.as_graph(matrix)
+    assert graph.adjacency.data.tolist() == [3, 3]
+    np.testing.assert_array_equal(matrix.data, before.data)
+    np.testing.assert_array_equal(matrix.row, before.row)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_damaged_matrix_beside_the_graph_is_refused_too(name):
+    """Representations, memberships and similarities go through the same compiled code."""
+    square = sparse.csr_array(np.ones((4, 4)))
+    check_sparse(square.asformat(name), "The membership")
+    check_sparse(sparse.csr_array(np.ones((4, 2))).asformat(name), "The membership")
+    broken = square.asformat(name)
+    if name == "coo":
+        broken.coords = (broken.coords[0] + 10**8, broken.coords[1])
+    elif name == "dia":
+        broken.offsets = broken.offsets[:1]
+    elif name == "dok":
+        broken._dict[10**8, 0] = 1.0
+    elif name == "lil":
+        broken.rows[0][0] = 10**8
+    else:
+        broken.indices[0] = 10**8
+    adjacency = np.ones((4, 4)) - np.eye(4)
+    for use in (
+        lambda: eg.penalties.GraphPenalty(broken),
+        lambda: eg.IndividualFairSC(2, representation=broken).fit(adjacency),
+        lambda: eg.metrics.individual_balance_score([0, 0, 1, 1], representation=broken),
+        lambda: eg.metrics.consistency_score(broken, adjacency=adjacency),
+    ):
+        with pytest.raises(
+            GraphError, match=r"^The (representation|membership|similarity of a GraphPenalty) "
+        ):
+            use()
