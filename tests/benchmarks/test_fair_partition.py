@@ -63,7 +63,7 @@ def test_single_fits_are_compared(room, told, capsys, monkeypatch):
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if " seed " in line]
     assert [line[2] for line in lines] == ["FairPartition", "FairLouvain"]
     assert float(lines[0][5]) >= float(lines[1][5])
-    assert not any("0.5: 0." in text for text in told)  # what may be short is the time
+    assert all(text.endswith(" s") for text in told)  # what may be short is the time
 
 
 def test_growth_with_k_is_told(told, capsys, monkeypatch):

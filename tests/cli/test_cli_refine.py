@@ -131,6 +131,7 @@ def test_json_is_all_there_is_on_stdout(run: Run, labels: Path) -> None:
     assert told["parameters"] == {
         "n_clusters": 3,
         "fairness": 0.5,
+        "at_least": None,
         "notion": "balance",
         "size_bounds": None,
         "effort": 0.1,
