@@ -178,6 +178,9 @@ class Search:
         n_runs : int, default=1
             How often all is searched; further runs go on with the pool of those before.
         """
+        if not self.objective.is_fair and any(target != Target() for target in targets):
+            # Without groups there is cohesion alone, whatever the dial says: one search serves all.
+            return self.solve([Target()], starts, notify, n_runs) * len(targets)
         work = self._work(targets, list(starts), n_runs)
         n_steps = self._n_steps(targets, n_runs)
         for step, _ in enumerate(work, start=1):
