@@ -61,8 +61,8 @@ def command(
     """Cluster a graph and score the clusters.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
-    dataset:classroom; for the factorisations also a folder of row blocks or of parquet edges, which
-    stay on disk. The options of another method are shown by --method NAME --help.
+    dataset:classroom; for fair-partition and the factorisations also a folder of row blocks or of parquet
+    edges, which stay on disk. The options of another method are shown by --method NAME --help.
     """
     from dataclasses import replace
 
