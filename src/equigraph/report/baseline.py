@@ -83,9 +83,11 @@ def without_fairness(
     """
     reason = None
     model = None
+    # Clusters that were to be at least so fair stand at no value of the dial.
+    asked = result.parameters.get("at_least") is not None
     if "fairness" not in result.parameters:
         reason = f"{result.method} has no fairness dial"
-    elif float(result.parameters["fairness"]) == 0:
+    elif float(result.parameters["fairness"]) == 0 and not asked:
         reason = "the fairness dial is at 0"
     elif result.sensitive_features is None or np.unique(result.sensitive_features.astype(str)).size < 2:
         reason = "there is only one group"
@@ -101,15 +103,17 @@ def without_fairness(
     bounded = isinstance(scale, Real) and scale.high == 1
     # The time of a result that was not timed is NaN, which is not above anything.
     cheap = graph.n_nodes + graph.n_edges <= _CHEAP_SIZE and not result.seconds > _CHEAP_SECONDS
-    values = sorted({*(_GRID if bounded and cheap else (0.0,))} - {dial})
+    values = [0.0] if asked else sorted({*(_GRID if bounded and cheap else (0.0,))} - {dial})
     with warnings.catch_warnings():
         # What those fits have to remark is not about the result.
         warnings.simplefilter("ignore", UserWarning)
         others = tradeoff_curve(graph, estimator=model, fairness=values, random_state=result.seed)
-    point = _as_point(result, graph, dial, others.notion)
-    points = sorted((*others.points, point), key=lambda one: one.fairness)
     first = others.points[0]
     compared = aligned(first.labels, result.labels, first.scores, "without fairness", left_out)
+    if asked:
+        return None, None, compared
+    point = _as_point(result, graph, dial, others.notion)
+    points = sorted((*others.points, point), key=lambda one: one.fairness)
     return replace(others, points=tuple(points)), point, compared
 
 
@@ -129,6 +133,8 @@ def _made_again(result: ClusteringResult) -> Any:
     }
     if "random_state" in parameters:
         parameters["random_state"] = result.seed
+    if "at_least" in parameters:
+        parameters["at_least"] = None
     if "execution" in parameters:
         # Workers that were there for the fit may be gone, and a page needs the graph in memory anyway.
         parameters["execution"] = None

@@ -103,7 +103,8 @@ def of_result(
     left_out: list[str] = []
     known = _checked_graph(graph, result, result.attribute, left_out)
     groups = _groups(result.sensitive_features, left_out)
-    dial = result.parameters.get("fairness")
+    asked = result.parameters.get("at_least")
+    dial = result.parameters.get("fairness") if asked is None else None
     curve = point = None
     if isinstance(baseline, Baseline):
         compared: Baseline | None = baseline
