@@ -26,8 +26,9 @@ from equigraph.search.steps import Steps
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
+_TURNS = (_WARM, _HOT, 0.3)
 # Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
-_AFTER, _KICK, _LAST = 0.25, 0.25, 2.0
+_AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
 # Keys of random draws beyond those of single starts.
@@ -379,10 +380,11 @@ class Search:
         """Bring one division of every lineage to a target, and recombine them."""
         objective = target.of(self.objective)
         found = []
-        for lineage in lineages:
+        for number, lineage in enumerate(lineages):
             labels = self._best_of(lineage, objective)
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
-            found.append(self._anneal(labels, objective, rng, hot=_WARM))
+            # Which temperature suits a graph is not known beforehand, so they take turns.
+            found.append(self._anneal(labels, objective, rng, hot=_TURNS[number % len(_TURNS)]))
         best = self._recombined(found, objective, rng)
         for _ in range(self.plan.n_kicks):
             kicked = self.steps.kick(best, objective, rng)

@@ -80,12 +80,12 @@ class Steps:
         from equigraph.search.kernels.anneal import anneal, typical_change
         from equigraph.search.kernels.state import start
 
-        sites, terms = self.level.sites(), objective.terms()
+        sites, score, terms = self.level.sites(), objective.score, objective.terms()
         labels = labels.astype(np.int32)
-        clusters = start(sites, labels, self.n_clusters, terms)
-        unit = typical_change(sites, labels, clusters, terms, 1000, seed_of(rng))
+        clusters = start(sites, labels, self.n_clusters, score, terms)
+        unit = typical_change(sites, labels, clusters, score, terms, 1000, seed_of(rng))
         best, _ = anneal(
-            sites, labels, clusters, terms, hot * unit, _COLD * unit, n_steps, _SWAPS, seed_of(rng)
+            sites, labels, clusters, score, terms, hot * unit, _COLD * unit, n_steps, _SWAPS, seed_of(rng)
         )
         return best
 
