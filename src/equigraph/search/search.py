@@ -343,13 +343,26 @@ class Search:
     def _cohesive(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return k cohesive clusters."""
         free = self.steps.cohesive(self.objective, rng)
-        labels = self.steps.with_k(free, self.objective, rng)
+        labels = self._regrouped(free, self.steps.with_k(free, self.objective, rng), self.objective, rng)
         return self.steps.climb(labels, self.objective, rng, cycles=2)
 
     def _mixed(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return k clusters that were fair from the first moves on."""
         guide = self.guide.at(_MIXED)
-        return self.steps.with_k(self.steps.cohesive(guide, rng), guide, rng)
+        free = self.steps.cohesive(guide, rng)
+        return self._regrouped(free, self.steps.with_k(free, guide, rng), guide, rng)
+
+    def _regrouped(
+        self, free: NDArray, labels: NDArray, objective: Objective, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Anneal which of the free clusters make up each of k: greedy merging alone is short-sighted for few."""
+        if int(free.max()) + 1 <= self.n_clusters or objective.is_bounded:
+            return labels.astype(np.int32)
+        steps, parts = self.steps.overlay(free, labels, objective)
+        coarse = np.empty(steps.level.n_nodes, dtype=np.int32)
+        coarse[parts] = labels
+        n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * steps.level.n_nodes)
+        return steps.anneal(coarse, objective, rng, n_steps, _TURNS[-1])[parts]
 
     def _raised(self, base: NDArray, bases: Sequence[NDArray], run: int) -> list[list[NDArray[np.int32]]]:
         """Return divisions and what becomes of each as the dial is raised: cohesive ones, and mixed ones in turn."""
