@@ -49,6 +49,7 @@ def make_curve() -> Callable[..., TradeoffCurve]:
         points = []
         for i in range(n):
             names = {"Q": quality[i], "B": fair[i], "NB": fair[i], "min_balance": 0.0, "rho": 0.5}
+            names[measure_of(notion)] = fair[i]
             scores = {**names, "n_nonempty": found[i]}
             average = scores if means is None else {**scores, "Q": means[0][i], "NB": means[1][i]}
             labels = np.arange(6) % found[i]

@@ -194,7 +194,7 @@ class TradeoffDisplay(Display):
             all_y[~below],
             "o",
             color=_QUALITY,
-            markersize=7,
+            markersize=8,
             zorder=3,
             label=f"points: {shown}",
         )
