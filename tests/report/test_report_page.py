@@ -16,6 +16,7 @@ import equigraph as eg
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph import Graph
 from equigraph.report import write_report
+from equigraph.report.findings import of_result
 from tests.report.conftest import NASTY, as_result, make_large
 
 Parse = Callable[[Path], Any]
@@ -58,9 +59,9 @@ def test_headline_and_lead_are_the_scores_in_words(
     assert words(page.query("h1")[0]) == f"3 clusters of {sizes.min()} to {sizes.max()}"
     lead = words(page.query(".lead")[0])
     assert result.scores["NB"] == 1
-    assert "Every cluster mirrors the population by gender exactly." in lead
+    assert "Every cluster is as close to the population by gender as whole nodes allow" in lead
     assert f"{100 * share_within(room, result.labels):.0f} % of the links stay inside a cluster" in lead
-    assert "than without fairness" in lead
+    assert "without fairness" in lead
 
 
 def test_scores_are_those_of_the_result_and_of_dial_zero(
@@ -71,7 +72,10 @@ def test_scores_are_those_of_the_result_and_of_dial_zero(
     told = {row[0]: row[1:3] for row in rows}
     assert all(len(row[3]) > 20 for row in rows)
     without = eg.tradeoff_curve(
-        room, estimator=eg.FairNMTF(3), fairness=sorted({i / 10 for i in range(11)} - {0.5}), random_state=0
+        room,
+        estimator=eg.FairPartition(3),
+        fairness=sorted({i / 10 for i in range(11)} - {0.5}),
+        random_state=0,
     ).points[0]
     for label, name in {"modularity Q": "Q", "balance B": "B", "normalised balance NB": "NB"}.items():
         assert told[label] == [f"{result.scores[name]:.3f}", f"{without.scores[name]:.3f}"]
@@ -133,7 +137,7 @@ def test_the_moved_are_those_whose_aligned_cluster_differs(
 
 def test_the_page_tells_how_to_make_it_again(page: Any, result: eg.ClusteringResult) -> None:
     told = facts(page)
-    assert told["In Python"] == "eg.FairNMTF(n_clusters=3, random_state=0).fit(graph)"
+    assert told["In Python"] == "eg.FairPartition(n_clusters=3, random_state=0).fit(graph)"
     assert told["Seed"] == "0"
     assert told["Hash of the input"] == result.input_hash
     assert result.versions["numpy"] in told["Versions"]
@@ -282,12 +286,13 @@ def test_no_comparison_without_a_dial(
     assert cells(parse(tmp_path / "r.html"), "Scores")[0] == ["score", "value", "what it means"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_penalty_object_cannot_be_made_again(room: Graph, tmp_path: Path) -> None:
     from equigraph.groups import encode_groups
     from equigraph.penalties import Scatter
 
     penalty = Scatter(encode_groups(room.sensitive_features))
-    one = eg.cluster(room, n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
+    one = eg.cluster(room, method="ifair-nmtf", n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
     (sentence,) = write_report(one, tmp_path / "r.html", graph=room)
     assert "cannot be made again" in sentence
 
@@ -341,9 +346,9 @@ def test_a_curve_and_its_chosen_point(
     curve.report(tmp_path / "r.html", graph=room, select="knee")
     page = parse(tmp_path / "r.html")
     heads, *rows = cells(page, "All points of the curve")
-    assert heads[:4] == ["fairness", "Q", "B", "NB"]
+    assert heads[:4] == ["dial", "NB", "Q", "B"]
     for row, one in zip(rows, curve.points, strict=True):
-        assert row[:4] == [f"{one.fairness:g}", *(f"{one.scores[name]:.3f}" for name in ("Q", "B", "NB"))]
+        assert row[:4] == [f"{one.fairness:g}", *(f"{one.scores[name]:.3f}" for name in ("NB", "Q", "B"))]
     (chosen,) = [words(one.query("th")[0]) for one in page.query("tr.chosen") if len(one.query("td")) > 4]
     assert chosen == f"{point.fairness:g}"
     told = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
@@ -351,7 +356,66 @@ def test_a_curve_and_its_chosen_point(
     assert facts(page)["In Python"] == (
         "eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.1, 0.5, 1], random_state=0)"
     )
-    assert "picked among 4 values from 0 to 1" in facts(page)["Fairness dial"]
+    front = f"picked among {len(curve.front)} clusterings that no other found dominates"
+    assert front in facts(page)["Fairness dial"]
+
+
+def test_a_point_of_the_front_has_its_row(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    curve = eg.tradeoff_curve(room, n_clusters=3, n_points=2, random_state=1)
+    point = curve.at_least(0.7)
+    assert point not in curve.points
+    curve.report(tmp_path / "r.html", graph=room, select=point)
+    page = parse(tmp_path / "r.html")
+    _, *rows = cells(page, "All points of the curve")
+    assert [row[1] for row in rows] == [
+        f"{one.scores['NB']:.3f}" for one in (curve.points[0], point, curve.points[1])
+    ]
+    (chosen,) = [one for one in page.query("tr.chosen") if len(one.query("td")) > 4]
+    assert words(chosen.query("td")[0]) == f"{point.scores['NB']:.3f}"
+    assert facts(page)["In Python"] == (
+        "eg.tradeoff_curve(graph, estimator=eg.FairPartition(n_clusters=3), random_state=1)"
+    )
+
+
+def dominated(room: Graph, result: eg.ClusteringResult) -> eg.ClusteringResult:
+    """Return a result with two nodes of the same gender exchanged: equally fair, and less cohesive."""
+    groups = np.asarray(room.sensitive_features)
+    for one, two in itertools.combinations(np.flatnonzero(groups == "girl"), 2):
+        labels = result.labels.copy()
+        labels[[one, two]] = labels[[two, one]]
+        scores = eg.metrics.evaluate(room, labels)
+        if scores["Q"] < result.scores["Q"] - 0.01:
+            return replace(result, labels=labels, scores=scores)
+    raise AssertionError("there is no such pair")
+
+
+def test_a_result_is_never_shown_as_dominated(
+    room: Graph, result: eg.ClusteringResult, parse: Parse, tmp_path: Path
+) -> None:
+    sentence = "clusters were found that are at least as good by both measures and better by one"
+    for one, is_worse in ((result, False), (dominated(room, result), True)):
+        found = of_result(one, room, True)
+        assert found.curve is not None
+        assert found.point is not None
+        front = [(a.scores["Q"], a.scores["NB"]) for a in found.curve.front]
+        here = (found.point.scores["Q"], found.point.scores["NB"])
+        assert (found.better is not None) == is_worse
+        assert any(a is found.point for a in found.curve.front) != is_worse
+        assert any(q > here[0] and n >= here[1] for q, n in front) == is_worse
+        one.report(tmp_path / "r.html", graph=room)
+        text = words(parse(tmp_path / "r.html").query("body")[0])
+        assert (sentence in text) == is_worse
+        assert ("The ring is this clustering, at dial 0.5." in text) != is_worse
+        assert "dominated by others" not in text
+
+
+def test_a_bound_instead_of_a_dial(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    one = eg.cluster(room, n_clusters=3, at_least=0.7, random_state=0)
+    one.report(tmp_path / "r.html", graph=room)
+    page = parse(tmp_path / "r.html")
+    assert "Fairness dial" not in facts(page)
+    assert facts(page)["Fairness asked for"] == "at least 0.7, as cohesive as possible"
+    assert "The ring is this clustering." in words(page.query("body")[0])
 
 
 def test_the_lowest_point_of_a_curve_has_no_comparison(
