@@ -188,7 +188,7 @@ class TradeoffDisplay(Display):
             zorder=2,
             label="dominated by others" if below.any() else None,
         )
-        shown = "values of the dial" if curve.spacing == "dial" else "evenly spaced in fairness"
+        shown = "values of the dial" if curve.spacing == "dial" else "evenly spaced"
         ax.plot(
             all_x[~below],
             all_y[~below],
@@ -219,7 +219,7 @@ class TradeoffDisplay(Display):
         ax.set_xlabel(_NAMES["Q"])
         ax.set_ylabel(_name(measure))
         ax.set_title(f"Cohesion against fairness: {self._title()}")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, columnspacing=1.4)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
         self._write_labels(ax, x, y)
 
     def _draw_spreads(self, ax: Any) -> None:
