@@ -72,7 +72,7 @@ def copy_without_room(folder):
     shutil.copytree(
         Path(equigraph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?")
     )
-    for part in ("execution", "refinement"):
+    for part in ("execution", "metrics/notions", "search/kernels"):
         (package / part / "__pycache__").write_text("")
     return package.parent
 
@@ -80,8 +80,9 @@ def copy_without_room(folder):
 def run_copy(site, home):
     environment = {**os.environ, "PYTHONPATH": str(site), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
     environment.pop("NUMBA_CACHE_DIR", None)
-    program = PROGRAM + "import equigraph, equigraph.refinement.anneal, equigraph.refinement.large_kernels\n"
-    program += "import equigraph.refinement.merge\nprint(equigraph.__file__)\n"
+    program = PROGRAM + "import equigraph, equigraph.search.kernels.anneal, equigraph.search.kernels.parts\n"
+    program += "import equigraph.search.kernels.merge, equigraph.metrics\n"
+    program += "equigraph.metrics.notions.NORMALIZED.compiled()\nprint(equigraph.__file__)\n"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
     )

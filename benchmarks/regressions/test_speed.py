@@ -74,8 +74,9 @@ def test_coordinate_descent(benchmark, data, panel):
     assert np.all(np.diff(factors.history) <= 1e-12)
 
 
-def test_fair_nmtf(benchmark, data):
-    model = eg.FairNMTF(CLUSTERS, 0.5, random_state=0)
+@pytest.mark.parametrize("method", [eg.FairPartition, eg.FairNMTF])
+def test_fit(benchmark, data, method):
+    model = method(CLUSTERS, 0.5, random_state=0)
     graph = eg.as_graph(data.adjacency)
     # Compiled loops, outside the measurement.
     model.fit(graph, sensitive_features=data.sensitive_features)

@@ -87,6 +87,11 @@ def _our_graph(task: Task) -> eg.Graph:
     return eg.as_graph(task.adjacency)
 
 
+def _fair_partition(graph: eg.Graph, task: Task, fairness: float) -> Outcome:
+    model = eg.FairPartition(task.n_clusters, fairness, random_state=task.seed)
+    return Outcome(model.fit(graph, sensitive_features=task.groups).labels_)
+
+
 def _fair_nmtf(graph: eg.Graph, task: Task, fairness: float) -> Outcome:
     model = eg.FairNMTF(task.n_clusters, fairness, random_state=task.seed)
     return Outcome(model.fit(graph, sensitive_features=task.groups).labels_)
@@ -203,6 +208,12 @@ def _nothing(task: Task) -> None:
 _SKLEARN = ("numpy", "scipy", "scikit-learn")
 
 METHODS = {
+    "fair-partition-0": Method(
+        "FairPartition, dial 0", "ours", _our_graph, partial(_fair_partition, fairness=0.0)
+    ),
+    "fair-partition-0.5": Method(
+        "FairPartition, dial .5", "ours", _our_graph, partial(_fair_partition, fairness=0.5)
+    ),
     "fair-nmtf-0": Method("FairNMTF, dial 0", "ours", _our_graph, partial(_fair_nmtf, fairness=0.0)),
     "fair-nmtf-0.5": Method("FairNMTF, dial .5", "ours", _our_graph, partial(_fair_nmtf, fairness=0.5)),
     "ifair-nmtf-500": Method(f"IFairNMTF, {ITERATIONS} iterations", "ours", _our_graph, _ifair_nmtf),

@@ -14,7 +14,7 @@ from equigraph.exceptions import require
 from equigraph.files import atomic_path
 from equigraph.plotting.style import MARKERS, MUTED, PALETTE, look
 
-_OURS = dict(zip(("fair-nmtf-0", "fair-nmtf-0.5", "ifair-nmtf-500"), PALETTE, strict=False))
+_OURS = dict(zip((name for name, method in METHODS.items() if method.kind == "ours"), PALETTE, strict=False))
 _PEERS = [name for name, method in METHODS.items() if method.kind == "peer"]
 _PARTS = [name for name, method in METHODS.items() if method.kind == "part"]
 

@@ -18,8 +18,8 @@ from equigraph.records import write_csv, write_json
 Row = dict[str, Any]
 # The methods of ours that others are compared with, and the heads of these columns.
 REFERENCES = {
-    "fair-nmtf-0": "/ FairNMTF 0",
-    "fair-nmtf-0.5": "/ FairNMTF .5",
+    "fair-partition-0": "/ FairPartition 0",
+    "fair-partition-0.5": "/ FairPartition .5",
     "ifair-nmtf-500": "/ IFairNMTF",
 }
 # Below this many stored entries much of a time is not growth: caches, fixed costs, threads that do not pay.

@@ -16,7 +16,7 @@ import benchmarks.unseen
 import equigraph as eg
 from benchmarks.scale.machine import PACKAGES, machine, source_digest, versions
 from benchmarks.unseen import report
-from benchmarks.unseen.fits import default_name
+from benchmarks.unseen.fits import DEFAULT
 from benchmarks.unseen.graphs import Case, suite
 from benchmarks.unseen.measure import Outcome, Settings, measure
 from equigraph.exceptions import MissingDependencyError, require
@@ -71,7 +71,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def facts(settings: Settings) -> dict[str, Any]:
     """Return what numbers of one run have in common: how and by what code they were measured."""
     return {
-        "method": default_name(),
+        "method": DEFAULT,
         "settings": asdict(settings),
         "code": source_digest(Path(eg.__file__).parent, Path(benchmarks.unseen.__file__).parent),
     }

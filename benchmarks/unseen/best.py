@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from numpy.typing import NDArray
 
 import equigraph as eg
-from benchmarks.unseen.fits import DIAL, Scored, default_name, fit_default, fit_louvain, refine
+from benchmarks.unseen.fits import DEFAULT, DIAL, Scored, fit_default, fit_louvain, refine
 from benchmarks.unseen.graphs import Case
 
 LONG_EFFORT = 20.0
@@ -53,7 +53,7 @@ def long_runs(case: Case, fairness: float, seed: int, seconds: float) -> Iterato
         left = (seconds - (time.monotonic() - start)) / (LONG_SEEDS - number)
         if left > 0:
             yield (
-                f"{default_name()}, long",
+                f"{DEFAULT}, long",
                 fit_default(case, fairness, seed + number, effort=LONG_EFFORT, limit=left),
             )
 

@@ -16,8 +16,8 @@ from benchmarks.unseen.graphs import Case, make_case
 from equigraph.callbacks import TimeLimit
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
-# The default method of the library under its present and its former name.
-DEFAULTS = ("FairPartition", "FairNMTF")
+# The default method of the library.
+DEFAULT = "FairPartition"
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,6 @@ def score(case: Case, labels: NDArray, k: int, seconds: float = 0.0) -> Scored:
     )
 
 
-def default_name() -> str:
-    """Return the name of the default method."""
-    return next(name for name in DEFAULTS if hasattr(eg, name))
-
-
 def fit(case: Case, model: Any) -> Scored:
     """Fit a model with a number of clusters."""
     with warnings.catch_warnings():
@@ -74,7 +69,7 @@ def fit_default(
 ) -> Scored:
     """Fit the default method, with another k, effort or limit of seconds where these are given."""
     callbacks = None if limit is None else TimeLimit(limit)
-    model = getattr(eg, default_name())(k or case.k, fairness, random_state=seed, callbacks=callbacks)
+    model = eg.FairPartition(k or case.k, fairness, random_state=seed, callbacks=callbacks)
     return fit(case, model if effort == 1 else model.set_params(effort=effort))
 
 

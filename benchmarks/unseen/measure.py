@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.unseen.best import Pool, fill
-from benchmarks.unseen.fits import DIAL, default_name, fit_default, fit_louvain, score, warm_up
+from benchmarks.unseen.fits import DEFAULT, DIAL, fit_default, fit_louvain, score, warm_up
 from benchmarks.unseen.graphs import Case
 from benchmarks.unseen.rival import vieclus_labels
 
@@ -105,7 +105,7 @@ def _measure(outcome: Outcome, case: Case, settings: Settings) -> None:
         (fairness, fit_default(case, fairness, seed), fit_louvain(case, fairness, seed)) for fairness in DIAL
     ]
     for _, ours, louvain in runs:
-        pool.add(f"{default_name()}, default", ours)
+        pool.add(f"{DEFAULT}, default", ours)
         pool.add("FairLouvain", louvain)
     others = []
     if settings.vieclus > 0:

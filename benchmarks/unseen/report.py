@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.unseen.fits import default_name
+from benchmarks.unseen.fits import DEFAULT
 from benchmarks.unseen.measure import Duel, Outcome, Point
 from equigraph.cli.console import line, table
 
@@ -73,7 +73,7 @@ def print_points(points: Sequence[Point]) -> None:
         "k",
         "groups",
         "f",
-        default_name(),
+        DEFAULT,
         "FairLouvain",
         "ahead ",
         *known,
@@ -97,7 +97,7 @@ def print_duels(duels: Sequence[Duel]) -> None:
         for duel in duels
     ]
     line("\nModularity at dial 0 with VieClus's number of clusters")
-    table(("case", "k", default_name(), "VieClus", "ahead ", "CPU s"), cells, left=("case",))
+    table(("case", "k", DEFAULT, "VieClus", "ahead ", "CPU s"), cells, left=("case",))
 
 
 def print_totals(title: str, outcomes: Sequence[Outcome]) -> None:

@@ -51,10 +51,10 @@ def test_summary_says_scores_sizes_and_where(run: Run, files: Path, tmp_path: Pa
 
 
 def test_json_is_all_there_is_on_stdout(run: Run) -> None:
-    answer = run("cluster", "dataset:classroom", "-k", 3, "--json", "--max-iter", 20)
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--json")
     told = json.loads(answer.stdout)
     assert answer.exit_code == 0
-    assert told["method"] == "FairNMTF"
+    assert told["method"] == "FairPartition"
     assert told["seed"] == 0
     assert sum(told["sizes"]) == 30
     assert set(told["scores"]) >= {"Q", "B", "NB"}
@@ -105,6 +105,24 @@ def test_sizes_can_be_bounded(run: Run) -> None:
     assert "3 clusters of at least 11 nodes need 33 nodes" in answer.stderr
 
 
+def test_fairness_can_be_asked_for(run: Run) -> None:
+    told = [
+        json.loads(run("cluster", "dataset:classroom", "-k", 3, *option, "--json").stdout)
+        for option in (("--fairness", 0), ("--at-least", 0.7), ("--at-least", 1))
+    ]
+    found = [one["scores"] for one in told]
+    assert told[1]["parameters"]["at_least"] == 0.7
+    assert found[0]["NB"] < 0.7 <= found[1]["NB"] < found[2]["NB"] == 1
+    assert found[0]["Q"] > found[1]["Q"] > found[2]["Q"]
+
+
+def test_fairness_that_is_not_found_is_a_note(run: Run) -> None:
+    bounds = ("--size-bounds", "1,1", "-k", 30)
+    answer = run("cluster", "dataset:classroom", *bounds, "--at-least", 0.9, "--notion", "balance", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert "no labels with B of at least 0.9 were found; the fairest have 0.0000" in answer.stderr
+
+
 def test_numbers_separated_by_commas(run: Run) -> None:
     answer = run(
         "cluster", "dataset:classroom", "-m", "dfnmf", "-k", 3, "--layers", "12,6", "--max-iter", 5, "--json"
@@ -113,22 +131,16 @@ def test_numbers_separated_by_commas(run: Run) -> None:
     assert json.loads(answer.stdout)["parameters"]["layers"] == [12, 6]
 
 
-def test_time_limit(run: Run) -> None:
-    answer = run(
-        "cluster",
-        "dataset:classroom",
-        "-k",
-        3,
-        "--max-iter",
-        10**7,
-        "--tol",
-        0,
-        "--time-limit",
-        0.2,
-        "--json",
-    )
+@pytest.mark.parametrize(
+    "endless", [("--effort", 10**4), ("-m", "fair-nmtf", "--max-iter", 10**7, "--tol", 0)]
+)
+def test_time_limit(run: Run, endless: tuple[object, ...]) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, *endless, "--time-limit", 0.2, "--json")
     assert answer.exit_code == 0, answer.stderr
-    assert json.loads(answer.stdout)["seconds"] < 5
+    assert json.loads(answer.stdout)["seconds"] < 20
+
+
+def test_time_limit_of_a_method_that_cannot_stop(run: Run) -> None:
     answer = run("cluster", "dataset:classroom", "-m", "random", "--time-limit", 1)
     assert answer.exit_code == 2
     assert "takes no --time-limit" in answer.stderr

@@ -51,6 +51,23 @@ def expected(room: eg.Graph, start: np.ndarray, **settings: object) -> dict[str,
     return dict(zip(room.node_names.tolist(), found.tolist(), strict=True))
 
 
+def test_fairness_can_be_asked_for(run: Run, room: eg.Graph, start: np.ndarray, labels: Path) -> None:
+    answer = run("refine", ROOM, labels, "--at-least", 0.9, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["parameters"]["at_least"] == 0.9
+    assert told["before"]["scores"]["NB"] < 0.9 <= told["scores"]["NB"]
+    found = eg.refine_labels(room, start, at_least=0.9, random_state=0)
+    assert told["scores"]["Q"] == pytest.approx(eg.metrics.modularity_score(room.adjacency, found))
+
+
+def test_a_weight_and_a_bound_are_not_both_taken(run: Run, labels: Path) -> None:
+    for args in (["refine", ROOM, labels], ["cluster", ROOM, "-k", 3]):
+        answer = run(*args, "--at-least", 0.9, "--fairness", 0.5)
+        assert answer.exit_code == 2
+        assert "give it or --fairness, not both" in answer.stderr
+
+
 def test_labels_in_labels_out(
     run: Run, room: eg.Graph, start: np.ndarray, labels: Path, tmp_path: Path
 ) -> None:
@@ -114,6 +131,7 @@ def test_json_is_all_there_is_on_stdout(run: Run, labels: Path) -> None:
     assert told["parameters"] == {
         "n_clusters": 3,
         "fairness": 0.5,
+        "at_least": None,
         "notion": "balance",
         "size_bounds": None,
         "effort": 0.1,

@@ -171,7 +171,7 @@ def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
         (["-m", "fair-louvain", "--fairness-values", "0,much"], "is no list of numbers"),
         (["-m", "fair-louvain", "--fairness-values", "0,2"], "fairness must be a finite number in [0, 1]"),
         (["-m", "fair-louvain", "--fairness-values", "1,0"], "must ascend"),
-        (["-m", "fair-louvain", "--notion", "equity"], "notion='equity' is unknown"),
+        (["-m", "fair-louvain", "--notion", "equity"], "'equity' is unknown: expected one of"),
         (["-m", "fair-louvain", "--select", "elbow"], "'elbow' is not one of"),
         (["-m", "fair-louvain", "--select", "knee", "--at-least", "0.5"], "Give one of --select"),
         (["-m", "fair-louvain", "--max-quality-loss", "2"], "is not in the range"),

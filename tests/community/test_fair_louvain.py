@@ -11,9 +11,10 @@ from sklearn.base import clone
 from equigraph.community import FairLouvain
 from equigraph.community.louvain import fair_louvain
 from equigraph.exceptions import FairnessIgnoredWarning, InfeasibleError, InputError, ParameterError
-from equigraph.refinement.exact_k import exactly_k, merge_clusters
-
-NOTIONS = ("normalized", "balance", "mouflon")
+from equigraph.search.exact_k import exactly_k, merge_clusters
+from equigraph.search.levels import scores_of
+from tests.reference.label_fixtures import prepare
+from tests.reference.labels_objective import NOTIONS
 
 
 @pytest.mark.parametrize("k", range(2, 11))
@@ -34,7 +35,7 @@ def test_exactly_k_from_any_labels(tiny, start, k):
 
 
 def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
-    monkeypatch.setattr("equigraph.refinement.exact_k._MOST_PAIRED", 16)
+    monkeypatch.setattr("equigraph.search.exact_k._MOST_PAIRED", 16)
     adjacency = make_graph(150, 0, density=0.01)
     assert (np.diff(adjacency.indptr) == 0).sum() > 5
     for k in (3, 16, 40):
@@ -106,21 +107,9 @@ def test_a_large_dial_does_not_freeze_at_pairs(make_skewed):
 
 
 def test_the_free_search_is_no_worse_than_its_own_clusters_merged(make_skewed):
-    from equigraph.refinement.aggregate import first_level, scores_of
-    from equigraph.refinement.objective import make_objective
-
     adjacency, codes = make_skewed(1)
     found = fair_louvain(adjacency, codes, fairness=0.5)
-    objective, codes, n_groups = make_objective(
-        codes,
-        None,
-        n_nodes=codes.size,
-        total=adjacency.sum(),
-        fairness=0.5,
-        notion="normalized",
-        resolution=1.0,
-    )
-    level = first_level(adjacency, codes, n_groups)
+    level, objective = prepare(adjacency, codes, 0.5)
     merged = merge_clusters(level, found.labels, 2, found.labels.max() + 1, objective)
     assert objective.value(*scores_of(level, merged, objective)) <= found.objective + 2e-3
 
@@ -134,6 +123,7 @@ def test_scores_agree_with_the_metrics(n_clusters, notion, make_skewed):
         "normalized": metrics.normalized_balance_score,
         "balance": metrics.balance_score,
         "mouflon": metrics.mouflon_balance_score,
+        "evenness": metrics.evenness_score,
     }[notion]
     adjacency, codes = make_skewed(2)
     model = FairLouvain(n_clusters, fairness=0.4, notion=notion, resolution=1.2, random_state=1)

@@ -16,11 +16,15 @@ from equigraph.exceptions import EmptyClusterWarning, InfeasibleError
 from equigraph.methods import METHODS
 from tests.contract.menagerie import CASES
 
-QUICK = {"dmon": {"epochs": 30}, "dfnmf": {"max_iter": 60, "pretrain_iter": 10}}
+QUICK = {
+    "fair-partition": {"effort": 0.1},
+    "dmon": {"epochs": 30},
+    "dfnmf": {"max_iter": 60, "pretrain_iter": 10},
+}
 # Pairs of method and case that the method may refuse with an InfeasibleError, each with the reason.
 STATED_LIMITS: dict[tuple[str, str], str] = {}
 # Methods that promise exactly n_clusters non-empty clusters.
-EXACT = {"fair-nmtf", "random", "fair-louvain", "leiden", "louvain"}
+EXACT = {"fair-partition", "random", "fair-louvain", "leiden", "louvain"}
 
 methods = pytest.mark.parametrize("name", METHODS)
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -129,6 +133,6 @@ def test_result_object(name, tmp_path):
     result = eg.ClusteringResult.from_estimator(model, case.adjacency, sensitive_features=case.groups)
     result.save(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        ["labels.csv", "membership.npz", "interaction.csv", "result.json"]
+        ["labels.csv", "manifest.json", "membership.npz", "interaction.csv", "result.json"]
     )
     assert 0 <= result.scores["NB"] <= 1

@@ -21,7 +21,11 @@ EXPECTED = {
     "check_fit2d_predict1d": "sets n_clusters=1",
 }
 # Few steps: the checks look at the interface, not at the clusters.
-QUICK = {"DMoN": {"epochs": 5, "features": "structural"}, "DFNMF": {"max_iter": 20, "pretrain_iter": 5}}
+QUICK = {
+    "FairPartition": {"effort": 0.1},
+    "DMoN": {"epochs": 5, "features": "structural"},
+    "DFNMF": {"max_iter": 20, "pretrain_iter": 5},
+}
 
 
 def estimators():

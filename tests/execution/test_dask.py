@@ -79,13 +79,21 @@ def test_penalties_between_nodes_use_the_workers_for_products(client, data, bloc
 
 
 @pytest.mark.parametrize("fairness", [0.0, 0.5])
-def test_fair_nmtf_is_the_same_on_workers_and_from_disk(client, blocks, fairness):
-    streamed = eg.FairNMTF(3, fairness, random_state=0).fit(blocks)
-    there = eg.FairNMTF(3, fairness, random_state=0, execution=client).fit(blocks)
+def test_fair_partition_is_the_same_on_workers_and_from_disk(client, blocks, fairness):
+    streamed = eg.FairPartition(3, fairness, random_state=0).fit(blocks)
+    there = eg.FairPartition(3, fairness, random_state=0, execution=client).fit(blocks)
     np.testing.assert_array_equal(there.labels_, streamed.labels_)
-    np.testing.assert_array_equal(there.membership_, streamed.membership_)
+    np.testing.assert_array_equal(there.interaction_, streamed.interaction_)
     assert there.objective_ == streamed.objective_
     assert there.n_nonempty_clusters_ == 3
+
+
+def test_fair_nmtf_is_the_same_on_workers_and_from_disk(client, blocks):
+    options = {"init": "partition", "max_iter": 20, "tol": 1e-2, "random_state": 0}
+    streamed = eg.FairNMTF(3, 0.5, **options).fit(blocks)
+    there = eg.FairNMTF(3, 0.5, **options, execution=client).fit(blocks)
+    np.testing.assert_array_equal(there.membership_, streamed.membership_)
+    np.testing.assert_array_equal(there.objective_history_, streamed.objective_history_)
 
 
 def test_callbacks_hear_of_every_step_and_may_stop(client, data, blocks):
@@ -159,9 +167,9 @@ def test_the_loss_of_a_worker_of_a_graph_in_memory_and_during_a_search(client, d
     )
     kill, pids = killer((1,))
     with client.as_current():
-        lossy = eg.FairNMTF(3, 0.5, random_state=0, execution=client, callbacks=kill).fit(blocks)
+        lossy = eg.FairPartition(3, 0.5, random_state=0, execution=client, callbacks=kill).fit(blocks)
     assert pids
-    np.testing.assert_array_equal(lossy.labels_, eg.FairNMTF(3, 0.5, random_state=0).fit(blocks).labels_)
+    np.testing.assert_array_equal(lossy.labels_, eg.FairPartition(3, 0.5, random_state=0).fit(blocks).labels_)
     wait_for_workers(client, 2)
 
 
@@ -194,7 +202,7 @@ def test_a_curve_by_workers(client, data):
     for point, other in zip(curve.points, here.points, strict=True):
         np.testing.assert_array_equal(point.labels, other.labels)
     with pytest.raises(ParameterError, match="a whole dial is searched in memory"):
-        eg.tradeoff_curve(data.adjacency, estimator=eg.FairNMTF(2, execution=model.execution), **groups)
+        eg.tradeoff_curve(data.adjacency, estimator=eg.FairPartition(2, execution=model.execution), **groups)
 
 
 def test_a_folder_that_workers_cannot_see_is_one_sentence(client, data, blocks, tmp_path):

@@ -2,12 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from scipy import sparse
 
 from equigraph.graph import check_adjacency
+from equigraph.search.levels import first_level
+from equigraph.search.objective import make_objective
 from tests.reference import labels_objective
+
+SETTINGS = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def codes_for(n, n_groups, seed, n_unknown=0):
+    """Return groups that all have a member; the last ``n_unknown`` nodes drawn have none."""
+    rng = np.random.default_rng(seed)
+    known = n - n_unknown
+    drawn = np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, known - n_groups)])
+    return rng.permutation(np.concatenate([drawn, np.full(n_unknown, -1)]))
+
+
+def labels_for(n, n_clusters, seed):
+    """Return labels that use every cluster."""
+    rng = np.random.default_rng(seed + 1)
+    return rng.permutation(np.arange(n) % n_clusters).astype(np.int32)
+
+
+def prepare(
+    adjacency,
+    codes,
+    fairness,
+    notion="normalized",
+    *,
+    resolution=1.0,
+    weights=None,
+    cap=np.inf,
+    least=1,
+    most=None,
+):
+    """Return the graph as a level, and the objective."""
+    n = adjacency.shape[0]
+    objective, columns = make_objective(
+        codes,
+        n_nodes=n,
+        total=float(adjacency.sum()),
+        fairness=fairness,
+        notion=notion,
+        resolution=resolution,
+        weights=weights,
+    )
+    objective = replace(objective, cap=cap, least=least, most=n if most is None else most)
+    return first_level(adjacency, columns, objective.population.size), objective
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,15 @@ def test_headline_and_lead_are_the_scores_in_words(
     assert words(page.query("h1")[0]) == f"3 clusters of {sizes.min()} to {sizes.max()}"
     lead = words(page.query(".lead")[0])
     assert result.scores["NB"] == 1
-    assert "Every cluster is as close to the population by gender as whole nodes allow" in lead
+    shares = [
+        np.mean(np.asarray(result.sensitive_features)[result.labels == one] == "boy") for one in range(3)
+    ]
+    widest = int(np.argmax(np.abs(np.array(shares) - 0.5)))
+    group, share = ("boy", shares[widest]) if shares[widest] > 0.5 else ("girl", 1 - shares[widest])
+    assert (
+        "Every cluster is as close to the population by gender as whole nodes allow; the widest gap is in cluster "
+        f"{widest}, where {100 * share:.0f} % are {group}, against 50 % of all."
+    ) in lead
     assert f"{100 * share_within(room, result.labels):.0f} % of the links stay inside a cluster" in lead
     assert "without fairness" in lead
 
@@ -272,7 +280,7 @@ def test_without_the_graph_the_page_says_what_is_left_out(
     ("method", "parameters", "reason"),
     [
         ("scalable-fair-sc", {}, "ScalableFairSC has no fairness dial"),
-        ("fair-nmtf", {"fairness": 0.0}, "the fairness dial is at 0"),
+        ("fair-partition", {"fairness": 0.0}, "the fairness dial is at 0"),
         ("nmtf", {}, "NMTF has no fairness dial"),
     ],
 )
@@ -286,13 +294,25 @@ def test_no_comparison_without_a_dial(
     assert cells(parse(tmp_path / "r.html"), "Scores")[0] == ["score", "value", "what it means"]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_fairness_that_was_asked_for_stands_at_no_dial(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    one = eg.cluster(room, n_clusters=3, at_least=0.9, random_state=0)
+    one.report(tmp_path / "r.html", graph=room)
+    page = parse(tmp_path / "r.html")
+    told = facts(page)
+    assert told["Fairness asked for"] == "at least 0.9, and as cohesive as that allows"
+    assert "Fairness dial" not in told
+    assert "The ring is this clustering." in words(page.query("body")[0])
+    plain = eg.cluster(room, n_clusters=3, fairness=0.0, random_state=0)
+    scores = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
+    assert scores["modularity Q"] == [f"{one.scores['Q']:.3f}", f"{plain.scores['Q']:.3f}"]
+
+
 def test_a_penalty_object_cannot_be_made_again(room: Graph, tmp_path: Path) -> None:
     from equigraph.groups import encode_groups
     from equigraph.penalties import Scatter
 
     penalty = Scatter(encode_groups(room.sensitive_features))
-    one = eg.cluster(room, method="ifair-nmtf", n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
+    one = eg.cluster(room, method="fair-nmtf", n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
     (sentence,) = write_report(one, tmp_path / "r.html", graph=room)
     assert "cannot be made again" in sentence
 
@@ -407,15 +427,6 @@ def test_a_result_is_never_shown_as_dominated(
         assert (sentence in text) == is_worse
         assert ("The ring is this clustering, at dial 0.5." in text) != is_worse
         assert "dominated by others" not in text
-
-
-def test_a_bound_instead_of_a_dial(room: Graph, parse: Parse, tmp_path: Path) -> None:
-    one = eg.cluster(room, n_clusters=3, at_least=0.7, random_state=0)
-    one.report(tmp_path / "r.html", graph=room)
-    page = parse(tmp_path / "r.html")
-    assert "Fairness dial" not in facts(page)
-    assert facts(page)["Fairness asked for"] == "at least 0.7, as cohesive as possible"
-    assert "The ring is this clustering." in words(page.query("body")[0])
 
 
 def test_the_lowest_point_of_a_curve_has_no_comparison(

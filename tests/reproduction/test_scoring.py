@@ -48,9 +48,26 @@ def test_weight_is_chosen_on_the_sweep_and_then_run() -> None:
     assert result["runs"][0]["Q"] == pytest.approx(chosen["Q"])
 
 
+def test_dial_of_the_factorisation_is_chosen_by_the_same_rule() -> None:
+    result = score_method(
+        network="sbm-2k",
+        method="fair-nmtf",
+        n_clusters=5,
+        first_seed=0,
+        n_runs=1,
+        weights=[0.0, 0.5, 1.0],
+        n_sweep_runs=1,
+    )
+    assert result["chosen"] == [0.0, 0.5, 1.0][crossing(result["sweep"])]
+    data = load_network("sbm-2k", 0)
+    model = eg.FairNMTF(5, result["chosen"], random_state=0).fit(data.graph)
+    expected = eg.metrics.evaluate(data.graph, model.labels_, target=data.target)
+    assert result["runs"] == [{name: pytest.approx(expected[name]) for name in scoring.MEASURES}]
+
+
 def test_curve_has_means_and_spreads_of_all_runs() -> None:
     result = score_method(
-        network="sbm-2k", method="fair-nmtf", n_clusters=5, first_seed=0, n_runs=2, weights=[0.0, 1.0]
+        network="sbm-2k", method="fair-partition", n_clusters=5, first_seed=0, n_runs=2, weights=[0.0, 1.0]
     )
     assert result["n_runs"] == 2
     assert [point["weight"] for point in result["sweep"]] == [0.0, 1.0]
@@ -58,7 +75,7 @@ def test_curve_has_means_and_spreads_of_all_runs() -> None:
     for seed in (0, 1):
         graph = load_network("sbm-2k", seed).graph
         curve = eg.tradeoff_curve(
-            graph, n_clusters=5, notion="balance", fairness=[0.0, 1.0], random_state=seed, effort=1
+            graph, n_clusters=5, notion="balance", fairness=[0.0, 1.0], random_state=seed
         )
         values.append([point.scores["B"] for point in curve.points])
     for i, point in enumerate(result["sweep"]):
@@ -84,7 +101,11 @@ def test_real_cells_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> 
     arguments = {"network": "sbm-2k", "n_clusters": 5, "first_seed": 1, "n_runs": 1}
     cells = [
         Cell("spectral", f"{function}score_method", {**arguments, "method": "scalable-fair-sc"}),
-        Cell("curve", f"{function}score_method", {**arguments, "method": "fair-nmtf", "weights": [0.0, 1.0]}),
+        Cell(
+            "curve",
+            f"{function}score_method",
+            {**arguments, "method": "fair-partition", "weights": [0.0, 1.0]},
+        ),
         Cell("sweep", f"{function}sweep_weights", {**arguments, "weights": [0.0, 300.0]}),
     ]
     found = [

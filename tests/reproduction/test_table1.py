@@ -13,7 +13,7 @@ from equigraph.reproduction.entries import DIAL, Entry, entry_of
 from equigraph.reproduction.leading import Bar, bar_of, dominating, leads, rules
 from equigraph.reproduction.plans import score_cell
 from equigraph.reproduction.printed import printed
-from equigraph.reproduction.scoring import COMPARED, RIVALS, score_method
+from equigraph.reproduction.scoring import COMPARED, LEADING, RIVALS, score_method
 
 QUICK = Settings(quick=True)
 
@@ -23,7 +23,7 @@ def made_up(method: str, Q: float, B: float, *, accuracy: float | None = None) -
     scores = {"Q": Q, "B": B, "NB": 0.5, "rho": 0.1, "n_nonempty": 5.0}
     if accuracy is not None:
         scores["accuracy"] = accuracy
-    if method != "fair-nmtf":
+    if method != LEADING:
         return {"runs": [scores, scores]}
     points = [{"weight": dial, **scores, "spreads": dict.fromkeys(scores, 0.0)} for dial in (0.0, DIAL, 1.0)]
     points[0]["Q"], points[2]["Q"] = Q + 0.1, Q - 0.1
@@ -33,8 +33,8 @@ def made_up(method: str, Q: float, B: float, *, accuracy: float | None = None) -
 
 def test_cells_are_all_networks_times_all_methods() -> None:
     full, quick = table1.cells(Settings()), table1.cells(QUICK)
-    assert len({cell.key for cell in full}) == 9 * 6
-    assert len({cell.key for cell in quick}) == 7 * 6
+    assert len({cell.key for cell in full}) == 9 * 7
+    assert len({cell.key for cell in quick}) == 7 * 7
     assert {cell.arguments["n_runs"] for cell in full if "dmon" not in cell.key} == {10}
     runs = {cell.key: cell.arguments["n_runs"] for cell in full if ".dmon." in cell.key}
     assert runs["score.sbm-10k.dmon.k5"] == 3
@@ -62,9 +62,9 @@ def test_quick_rows_of_one_network(data_dir: Path, tmp_path: Path) -> None:
     assert [path.name for path in paths] == ["table1.md", "table1.csv"]
     with paths[1].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 42
+    assert len(rows) == 49
     done = {row["method"]: row for row in rows if row["network"] == "DrugNet"}
-    assert set(done) == {"FairSC", "sFairSC", "iFairSC", "DMoN", "iFairNMTF", "FairNMTF"}
+    assert set(done) == {"FairSC", "sFairSC", "iFairSC", "DMoN", "iFairNMTF", "FairNMTF", "FairPartition"}
     for row in done.values():
         assert 0 <= float(row["B"]) <= 1
         assert int(row["runs"]) == 3
@@ -73,7 +73,7 @@ def test_quick_rows_of_one_network(data_dir: Path, tmp_path: Path) -> None:
     assert all(row["Q"] == "" for row in rows if row["network"] != "DrugNet")
     page = paths[0].read_text(encoding="utf-8")
     assert ".270 / .052 (.270 / .052)" in page
-    assert "| NBA | failed | failed | failed | failed | failed | failed |" in page
+    assert "| NBA | failed | failed | failed | failed | failed | failed | failed |" in page
 
 
 def test_page_of_made_up_results(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_page_of_made_up_results(tmp_path: Path) -> None:
         cell.key: made_up(cell.arguments["method"], 0.5, 0.4, accuracy=0.9 if "sbm" in cell.key else None)
         for cell in table1.cells(QUICK)
     }
-    results[score_cell(QUICK, "nba", "fair-nmtf").key] = made_up("fair-nmtf", 0.7, 0.8)
+    results[score_cell(QUICK, "nba", LEADING).key] = made_up(LEADING, 0.7, 0.8)
     page = table1.finish(QUICK, results, tmp_path)[0].read_text(encoding="utf-8")
     assert "| SBM-2K | .900 / .400 (.588 / .575) | .900 / .400 |" in page
     assert "| NBA | .500 / .400 | .500 / .400 | .700 / .800 | .700 / .800 | 0.15 |" in page
@@ -150,3 +150,4 @@ def test_leads_counts_strictly() -> None:
 def test_rivals_are_the_columns_of_the_paper() -> None:
     assert all(printed("diaries", method) for method in RIVALS)
     assert not printed("diaries", "fair-nmtf")
+    assert not printed("diaries", LEADING)

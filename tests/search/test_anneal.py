@@ -2,68 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equigraph.refinement.aggregate import aggregate, compact, first_level
-from equigraph.refinement.anneal import anneal, kick, typical_change
-from equigraph.refinement.multilevel import sites_of, terms_of
-from equigraph.refinement.objective import make_objective
-
-NOTIONS = ("normalized", "balance", "mouflon")
-SETTINGS = settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-
-
-def codes_for(n, n_groups, seed):
-    rng = np.random.default_rng(seed)
-    return rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]))
-
-
-def labels_for(n, n_clusters, seed):
-    """Return labels that use every cluster."""
-    rng = np.random.default_rng(seed + 1)
-    return rng.permutation(np.arange(n) % n_clusters).astype(np.int64)
-
-
-def prepare(adjacency, codes, fairness, notion, *, least=1, most=None):
-    n = adjacency.shape[0]
-    objective, codes, n_groups = make_objective(
-        codes,
-        None,
-        n_nodes=n,
-        total=float(adjacency.sum()),
-        fairness=fairness,
-        notion=notion,
-        resolution=1.0,
-    )
-    objective = replace(objective, least=least, most=n if most is None else most)
-    return first_level(adjacency, codes, n_groups), objective
+from equigraph.search.kernels.anneal import anneal, by_cluster, kick, shift, typical_change, weight_between
+from equigraph.search.kernels.state import start as make_clusters
+from equigraph.search.levels import aggregate, compact
+from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, prepare
+from tests.reference.labels_objective import NOTIONS
 
 
 def run(level, labels, n_clusters, objective, *, hot=0.1, cold=1e-4, n_steps=400, swaps=0.3, seed=0):
     """Anneal a copy, and return the best labels, their gain and where the walk ended."""
-    walk = labels.copy()
+    walk, sites, terms = labels.copy(), level.sites(), objective.terms()
+    clusters = make_clusters(sites, walk, n_clusters, objective.score, terms)
     best, gain = anneal(
-        sites_of(level),
-        walk,
-        n_clusters,
-        terms_of(objective),
-        hot,
-        cold,
-        n_steps,
-        swaps,
-        np.uint64(seed),
+        sites, walk, clusters, objective.score, terms, hot, cold, n_steps, swaps, np.uint64(seed)
     )
     return best, gain, walk
+
+
+def scale(level, labels, n_clusters, objective, n_trials, seed):
+    sites, terms = level.sites(), objective.terms()
+    clusters = make_clusters(sites, labels, n_clusters, objective.score, terms)
+    return typical_change(sites, labels, clusters, objective.score, terms, n_trials, np.uint64(seed))
 
 
 cases = st.fixed_dictionaries(
@@ -114,7 +78,7 @@ def test_the_gain_is_exact_on_super_nodes(case, make_graph, naive):
     adjacency, codes = make_graph(n, seed), codes_for(n, case["n_groups"], seed)
     level, objective = prepare(adjacency, codes, fairness, notion)
     parts = compact(np.random.default_rng(seed).integers(0, n // 2, n))
-    coarse = aggregate(level, parts)
+    coarse = aggregate(level, parts, objective)
     k = min(case["n_clusters"], coarse.n_nodes)
     start = labels_for(coarse.n_nodes, k, seed)
     best, gain, _ = run(
@@ -162,7 +126,7 @@ def test_a_swap_of_two_neighbours_counts_their_edge(naive):
         dense[i, j] = dense[j, i] = w
     codes = np.tile([0, 1], 3)
     level, objective = prepare(check_adjacency(dense), codes, 0.0, "normalized")
-    start = np.array([0, 0, 0, 1, 1, 1])
+    start = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
     for seed in range(30):
         best, gain, _ = run(level, start, 2, objective, hot=1.0, cold=1.0, n_steps=5, swaps=1.0, seed=seed)
         change = naive.naive_modularity(dense, best) - naive.naive_modularity(dense, start)
@@ -230,18 +194,18 @@ def test_a_kick_keeps_all_clusters(n, k, seed, data, density, make_graph):
     level, _ = prepare(make_graph(n, seed, density), codes_for(n, 2, seed), 0.5, "normalized")
     labels = labels_for(n, k, seed)
     kept = labels.copy()
-    kicked = kick(sites_of(level), labels, k, least, np.uint64(seed))
+    kicked = kick(level.sites(), labels, k, least, np.uint64(seed))
     np.testing.assert_array_equal(labels, kept)
     sizes = np.bincount(kicked, minlength=k)
     assert sizes.size == k
     assert sizes.min() >= least
-    np.testing.assert_array_equal(kick(sites_of(level), labels, k, least, np.uint64(seed)), kicked)
+    np.testing.assert_array_equal(kick(level.sites(), labels, k, least, np.uint64(seed)), kicked)
 
 
 def test_kicks_differ_and_stay_near(make_graph):
     level, _ = prepare(make_graph(200, 0, 0.05), codes_for(200, 2, 0), 0.5, "normalized")
     labels = labels_for(200, 5, 0)
-    kicked = [kick(sites_of(level), labels, 5, 1, np.uint64(seed)) for seed in range(20)]
+    kicked = [kick(level.sites(), labels, 5, 1, np.uint64(seed)) for seed in range(20)]
     moved = [int(np.count_nonzero(one != labels)) for one in kicked]
     assert len({one.tobytes() for one in kicked}) >= 18
     assert min(moved) > 0
@@ -255,7 +219,7 @@ def test_the_scale_of_temperatures(case, make_graph, naive):
     adjacency, codes = make_graph(n, seed), codes_for(n, case["n_groups"], seed)
     level, objective = prepare(adjacency, codes, fairness, notion)
     labels = labels_for(n, k, seed)
-    unit = typical_change(sites_of(level), labels, k, terms_of(objective), 3000, np.uint64(seed))
+    unit = scale(level, labels, k, objective, 3000, seed)
     dense = adjacency.toarray()
     here = naive.naive_objective(dense, labels, codes, fairness, notion)
     changes = []
@@ -278,6 +242,62 @@ def test_the_scale_is_zero_where_nothing_changes():
     from equigraph.graph import check_adjacency
 
     level, objective = prepare(check_adjacency(np.zeros((8, 8))), np.tile([0, 1], 4), 0.0, "normalized")
-    assert (
-        typical_change(sites_of(level), labels_for(8, 2, 0), 2, terms_of(objective), 100, np.uint64(0)) == 0
+    assert scale(level, labels_for(8, 2, 0), 2, objective, 100, 0) == 0
+
+
+@SETTINGS
+@given(
+    case=cases,
+    cap=st.sampled_from([0.4, 0.7, 0.95]),
+    n_unknown=st.sampled_from([0, 3]),
+    n_attributes=st.integers(1, 3),
+)
+def test_gains_with_a_cap_several_attributes_and_nodes_without_a_group(
+    case, cap, n_unknown, n_attributes, make_graph, naive
+):
+    n, seed, k, fairness, notion = (case[name] for name in ("n", "seed", "n_clusters", "fairness", "notion"))
+    if notion == "balance":
+        n_unknown = 0
+    weights = np.array([2.0, 1.0, 0.5][:n_attributes])
+    codes = np.column_stack(
+        [codes_for(n, case["n_groups"], seed + a, n_unknown * (a == 0)) for a in range(n_attributes)]
     )
+    adjacency = make_graph(n, seed)
+    level, objective = prepare(adjacency, codes, fairness, notion, weights=weights, cap=cap)
+    start = labels_for(n, k, seed)
+    options = {"hot": case["hot"], "n_steps": case["n_steps"], "swaps": case["swaps"], "seed": seed}
+    best, gain, walk = run(level, start, k, objective, **options)
+    before, after, end = (
+        naive.naive_objective(adjacency.toarray(), found, codes, fairness, notion, weights=weights, cap=cap)
+        for found in (start, best, walk)
+    )
+    assert gain == pytest.approx(after - before, abs=1e-9)
+    assert end <= after + 1e-9
+
+
+@settings(SETTINGS, max_examples=40)
+@given(n=st.integers(3, 30), k=st.integers(2, 6), seed=st.integers(0, 10**6))
+def test_the_members_of_each_cluster_stay_listed(n, k, seed):
+    """Sites sorted by cluster, with the place of each, while single ones are shifted about."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, k, n).astype(np.int32)
+    members, place, ends = by_cluster(labels, k)
+    for _ in range(30):
+        starts = np.concatenate([[0], ends[:-1]])
+        for cluster in range(k):
+            listed = members[starts[cluster] : ends[cluster]]
+            assert sorted(listed) == np.flatnonzero(labels == cluster).tolist()
+        np.testing.assert_array_equal(members[place], np.arange(n))
+        site, target = int(rng.integers(n)), int(rng.integers(k))
+        shift(members, place, ends, site, int(labels[site]), target)
+        labels[site] = target
+
+
+def test_the_weight_between_two_nodes(make_graph):
+    adjacency = make_graph(15, 3)
+    dense = adjacency.toarray()
+    found = [
+        [weight_between(adjacency.indptr, adjacency.indices, adjacency.data, i, j) for j in range(15)]
+        for i in range(15)
+    ]
+    np.testing.assert_array_equal(found, dense)

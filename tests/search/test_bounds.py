@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 
 import equigraph as eg
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.refinement.aggregate import first_level
-from equigraph.refinement.bounds import check_size_bounds, within_bounds
-
-SETTINGS = settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+from equigraph.search.bounds import check_size_bounds, within_bounds
+from tests.reference.label_fixtures import SETTINGS, prepare
+from tests.reference.labels_objective import NOTIONS
 
 
 @st.composite
@@ -43,7 +36,7 @@ def met(labels, k, bounds):
 @given(case=feasible())
 def test_labels_are_moved_within_bounds(case, make_graph):
     n, k, bounds, labels, seed = case
-    level = first_level(make_graph(n, seed), np.zeros(n, dtype=np.intp), 1)
+    level, _ = prepare(make_graph(n, seed), None, 0.0)
     kept = labels.copy()
     least, most = check_size_bounds(bounds, n, k)
     found = within_bounds(level, labels, k, least, most)
@@ -60,7 +53,7 @@ def test_the_nodes_with_the_least_ties_are_moved():
     dense = np.zeros((8, 8))
     for i, j in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (4, 5), (5, 6), (5, 7), (6, 7)]:
         dense[i, j] = dense[j, i] = 1
-    level = first_level(check_adjacency(dense), np.zeros(8, dtype=np.intp), 1)
+    level, _ = prepare(check_adjacency(dense), None, 0.0)
     found = within_bounds(level, np.array([0, 0, 0, 0, 0, 1, 1, 1]), 2, 1, 4)
     assert found.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
@@ -69,7 +62,7 @@ def test_the_nodes_with_the_least_ties_are_moved():
 @given(
     case=feasible(),
     fairness=st.sampled_from([0.0, 0.5, 1.0]),
-    notion=st.sampled_from(["normalized", "balance", "mouflon"]),
+    notion=st.sampled_from(NOTIONS),
 )
 def test_refine_labels_meets_every_feasible_pair(case, fairness, notion, make_graph):
     n, k, bounds, labels, seed = case
@@ -87,14 +80,32 @@ def test_refine_labels_meets_every_feasible_pair(case, fairness, notion, make_gr
 
 
 @settings(SETTINGS, max_examples=12)
-@given(case=feasible(most_nodes=24), fairness=st.sampled_from([0.0, 0.5, 1.0]))
-def test_fair_nmtf_meets_every_feasible_pair(case, fairness, make_graph):
+@given(
+    case=feasible(most_nodes=24),
+    fairness=st.sampled_from([0.0, 0.5, 1.0]),
+    at_least=st.sampled_from([None, 0.5]),
+)
+def test_fair_partition_meets_every_feasible_pair(case, fairness, at_least, make_graph):
+    """With the kicks of a whole search, which throw nodes anywhere."""
     n, k, bounds, _, seed = case
-    model = eg.FairNMTF(k, fairness, size_bounds=bounds, effort=0.1, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(make_graph(n, seed), sensitive_features=np.arange(n) % 2)
+    model = eg.FairPartition(
+        k, fairness, at_least=at_least, size_bounds=bounds, effort=0.1, random_state=seed
+    )
+    model.fit(make_graph(n, seed), sensitive_features=np.arange(n) % 2)
     assert met(model.labels_, k, bounds)
+
+
+@pytest.mark.parametrize("sizes", [(8, 4), (9, 9, 3)])
+@pytest.mark.parametrize("fairness", [0.0, 0.3])
+def test_bounds_are_met_where_breaking_them_would_pay(sizes, fairness):
+    """Cliques, one of them larger than a cluster may be: the best labels of all would break the bound."""
+    blocks = [np.ones((size, size)) - np.eye(size) for size in sizes]
+    adjacency, n = block_diag(*blocks), sum(sizes)
+    bounds = (max(min(sizes) - 1, 1), max(sizes) - 1)
+    for seed in range(2):
+        model = eg.FairPartition(len(sizes), fairness, size_bounds=bounds, random_state=seed)
+        model.fit(adjacency, sensitive_features=np.arange(n) % 2)
+        assert met(model.labels_, len(sizes), bounds)
 
 
 @settings(SETTINGS, max_examples=40)
@@ -140,9 +151,8 @@ def test_what_cannot_be_met_is_refused_with_the_reason(bounds, reason, make_grap
         check_size_bounds(bounds, 18, 4)
     with pytest.raises(InfeasibleError, match=reason):
         eg.refine_labels(adjacency, np.arange(18) % 4, sensitive_features=codes, size_bounds=bounds)
-    for refine in (True, False):
-        with pytest.raises(InfeasibleError, match=reason):
-            eg.FairNMTF(4, size_bounds=bounds, refine=refine).fit(adjacency, sensitive_features=codes)
+    with pytest.raises(InfeasibleError, match=reason):
+        eg.FairPartition(4, size_bounds=bounds).fit(adjacency, sensitive_features=codes)
 
 
 def test_more_clusters_than_nodes_are_refused(make_graph):
@@ -158,7 +168,7 @@ def test_no_pair_of_counts_is_a_bad_parameter(bounds, make_graph):
     with pytest.raises(ParameterError, match="size_bounds must be a pair"):
         eg.refine_labels(adjacency, np.arange(18) % 4, sensitive_features=codes, size_bounds=bounds)
     with pytest.raises(ParameterError, match="size_bounds must be a pair"):
-        eg.FairNMTF(4, size_bounds=bounds).fit(adjacency, sensitive_features=codes)
+        eg.FairPartition(4, size_bounds=bounds).fit(adjacency, sensitive_features=codes)
 
 
 @pytest.mark.parametrize("bounds", [5, 0.5])
@@ -167,14 +177,7 @@ def test_a_single_number_is_a_bad_parameter(bounds, make_graph):
     with pytest.raises(ParameterError, match="size_bounds"):
         eg.refine_labels(adjacency, np.arange(18) % 4, sensitive_features=codes, size_bounds=bounds)
     with pytest.raises(ParameterError, match="size_bounds"):
-        eg.FairNMTF(4, size_bounds=bounds).fit(adjacency, sensitive_features=codes)
-
-
-def test_bounds_without_refinement_are_refused_not_ignored(make_graph):
-    with pytest.raises(ParameterError, match="refine=True"):
-        eg.FairNMTF(3, size_bounds=(5, 7), refine=False).fit(
-            make_graph(18, 0), sensitive_features=np.arange(18) % 2
-        )
+        eg.FairPartition(4, size_bounds=bounds).fit(adjacency, sensitive_features=codes)
 
 
 @pytest.mark.parametrize(

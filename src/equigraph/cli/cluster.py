@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
-from equigraph.cli.options import MethodCommand, method_parameters
+from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
 from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.scale import execution_of, open_source, scale_options
 from equigraph.cli.sources import UNMATCHED, describe_graph, reading_options, write_unmatched
@@ -61,8 +61,8 @@ def command(
     """Cluster a graph and score the clusters.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
-    dataset:classroom; for the factorisations also a folder of row blocks or of parquet edges, which
-    stay on disk. The options of another method are shown by --method NAME --help.
+    dataset:classroom; for fair-partition and the factorisations also a folder of row blocks or of parquet
+    edges, which stay on disk. The options of another method are shown by --method NAME --help.
     """
     from dataclasses import replace
 
@@ -77,6 +77,7 @@ def command(
     if (settings["plot"] or settings["report"]) and Path(edges).is_dir():
         raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
     parameters = method_parameters(get_method(method), ctx, generic)
+    check_one_dial(ctx, parameters)
     stop = Stop(ctx, settings["time_limit"])
     with (
         warnings_as_notes(),

@@ -86,7 +86,7 @@ def _print(results: dict[str, Any], winner: str) -> None:
     line(
         "Q: cohesion, higher keeps more friends together. B: smallest over largest group, 1 is equal numbers."
     )
-    line("NB: 1 when every cluster mirrors the class.")
+    line("NB: 1 when every cluster mirrors the class, as far as whole nodes allow.")
     dials = ", ".join(f"{name} {dial['fairness']:g}" for name, dial in METHODS.items() if dial)
     line(f"The fairness dial is set by hand, on each method's own scale: {dials}.")
     line(f"{winner} has the best mean of Q and NB; it is kept.")

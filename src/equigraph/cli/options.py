@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Container
 from typing import Any
 
 import click
@@ -136,7 +137,9 @@ def describe_values(constraint: Any) -> str:
     elif isinstance(constraint, Seed):
         words = "a whole number of at least 0"
     elif isinstance(constraint, AnyOf):
-        words = ", or ".join(describe_values(option) for option in constraint.options)
+        words = ", or ".join(
+            describe_values(option) for option in constraint.options if reachable("", option)
+        )
     elif isinstance(constraint, Instance) and constraint.accepts((2, 1)):
         words = "numbers separated by commas"
     else:
@@ -173,7 +176,7 @@ def parameter_options(method: Any) -> list[click.Option]:
 
 
 def _option(name: str, constraint: Any, default: Any, section: str) -> click.Option:
-    from equigraph.parameters import Boolean, Choice
+    from equigraph.parameters import AnyOf, Boolean, Choice
 
     flags = flags_of(name)
     shown = DEFAULT_SEED if name == "random_state" else default
@@ -182,7 +185,12 @@ def _option(name: str, constraint: Any, default: Any, section: str) -> click.Opt
         pair = f"{flags[0]}/--no-{flags[0].removeprefix('--')}"
         settings: dict[str, Any] = {"help": f"{text}  [default: {'yes' if shown else 'no'}]"}
         return SectionOption([pair, _DEST + name], default=None, section=section, **settings)
-    values = constraint.values if isinstance(constraint, Choice) else ()
+    options = [
+        option
+        for option in (constraint.options if isinstance(constraint, AnyOf) else [constraint])
+        if reachable(name, option)
+    ]
+    values = options[0].values if len(options) == 1 and isinstance(options[0], Choice) else ()
     return SectionOption(
         [*flags, _DEST + name],
         type=ConstrainedValue(constraint),
@@ -225,6 +233,14 @@ def method_parameters(method: Any, ctx: click.Context, generic: tuple[str, ...])
     if "random_state" in constraints:
         given.setdefault("random_state", DEFAULT_SEED)
     return given
+
+
+def check_one_dial(ctx: click.Context, given: Container[str]) -> None:
+    """Refuse a weight beside the fairness asked for, where it would be ignored."""
+    if "fairness" in given and "at_least" in given:
+        raise click.UsageError(
+            "--at-least asks for fairness in place of a weight: give it or --fairness, not both.", ctx
+        )
 
 
 def _unknown(method: Any, what: str, name: str) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, MethodCommand
+from equigraph.cli.options import DEFAULT_SEED, MethodCommand, check_one_dial
 from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.sources import UNMATCHED, describe_graph, read_source, reading_options, write_unmatched
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _METHOD = "refine_labels"
-_NOTIONS = ("normalized", "balance", "mouflon")
+_NOTIONS = ("normalized", "balance", "mouflon", "evenness")
 _SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
 # Names of columns, by which they are found whatever their order.
 _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
@@ -44,6 +44,11 @@ class _Sections(MethodCommand):
     default=0.5,
     show_default=True,
     help="The dial, from cohesion (0) to fairness (1).",
+)
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    help="The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
 )
 @click.option(
     "--notion",
@@ -89,6 +94,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     from equigraph.cli.output import source_of
     from equigraph.loading import RESULT_FILES
 
+    check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
     if least is not None and most is not None and least > most:
         raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
@@ -112,6 +118,15 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
         else:
             note("nothing was written; -o DIR keeps the labels.")
     stop.leave()
+
+
+def _typed(ctx: click.Context) -> set[str]:
+    """Return the names of the options that were given."""
+    return {
+        name
+        for name in ctx.params
+        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
 
 
 def read_labels(path: Path, graph: Any) -> Any:
@@ -244,6 +259,7 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tup
     parameters = {
         "n_clusters": settings["n_clusters"] or int(names.size),
         "fairness": settings["fairness"],
+        "at_least": settings["at_least"],
         "notion": settings["notion"],
         "size_bounds": None if bounds == (None, None) else bounds,
         "effort": settings["effort"],

@@ -9,7 +9,7 @@ from equigraph.cli.console import line, table
 MEANINGS = {
     "Q": "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
     "B": "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
-    "NB": "normalised balance: 1 when every cluster mirrors the population",
+    "NB": "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
     "min_balance": "balance of the worst cluster",
     "rho": "individual balance: 1 when everyone's group is spread evenly over the clusters",
 }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
-from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
+from equigraph.exceptions import ParameterError
 from equigraph.factorization.row_fair import partition_rows
 from equigraph.factorization.row_runs import EXECUTION, lives_apart
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
@@ -17,6 +17,7 @@ from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance,
 from equigraph.randomness import RandomState
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.free import best_number
+from equigraph.search.refine import warn_if_short
 from equigraph.search.search import Search, Target
 
 NOTION = AnyOf(
@@ -158,13 +159,7 @@ class FairPartition(GraphClusterer):
         value = (1 - self.fairness) * modularity + self.fairness * notion
         if self.at_least is not None:
             value = modularity
-            if notion < self.at_least - 1e-12:
-                warn(
-                    f"FairPartition: no labels with {get_notion(self.notion).measure} of at least {self.at_least:g} "
-                    f"were found; the fairest have {notion:.4f}. Ask for less, for other sizes or for fewer clusters, "
-                    "or raise effort=.",
-                    FairnessNotReachedWarning,
-                )
+            warn_if_short("FairPartition", get_notion(self.notion), notion, self.at_least)
         return Clustering(
             labels=labels,
             attributes={

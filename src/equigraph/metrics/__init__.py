@@ -18,6 +18,7 @@ from equigraph.metrics.balance import (
 )
 from equigraph.metrics.consistency import consistency_score
 from equigraph.metrics.individual import individual_balance_score, representation_violation
+from equigraph.metrics.links import link_shares
 from equigraph.metrics.lipschitz import LipschitzReport, lipschitz_score
 from equigraph.metrics.quality import group_modularity_scores, modularity_score
 from equigraph.metrics.summary import Composition, cluster_sizes, composition, evaluate
@@ -35,6 +36,7 @@ __all__ = [
     "evenness_score",
     "group_modularity_scores",
     "individual_balance_score",
+    "link_shares",
     "lipschitz_score",
     "modularity_score",
     "mouflon_balance_score",

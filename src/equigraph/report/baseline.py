@@ -104,6 +104,7 @@ def without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]
     """
     reason = None
     model = None
+    # Clusters that were to be at least so fair stand at no value of the dial.
     bound = result.parameters.get("at_least")
     if "fairness" not in result.parameters:
         reason = f"{result.method} has no fairness dial"
@@ -173,6 +174,8 @@ def _made_again(result: ClusteringResult) -> Any:
     }
     if "random_state" in parameters:
         parameters["random_state"] = result.seed
+    if "at_least" in parameters:
+        parameters["at_least"] = None
     if "execution" in parameters:
         # Workers that were there for the fit may be gone, and a page needs the graph in memory anyway.
         parameters["execution"] = None

@@ -83,8 +83,9 @@ def asked(findings: Findings) -> Html:
     entries.append(("Clusters", f"{findings.n_clusters:,}{empty}"))
     if findings.dial is not None:
         entries.append(("Fairness dial", _dial_words(findings)))
-    elif (bound := subject.parameters.get("at_least")) is not None:
-        entries.append(("Fairness asked for", f"at least {bound:g}, as cohesive as possible"))
+    asked = findings.subject.parameters.get("at_least")
+    if asked is not None:
+        entries.append(("Fairness asked for", f"at least {asked:g}, and as cohesive as that allows"))
     items = [joined((element("dt", name), element("dd", what))) for name, what in entries]
     return section("What was asked", element("dl", *items, class_="facts"))
 

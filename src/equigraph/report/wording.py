@@ -20,7 +20,8 @@ MEANINGS = {
     "never reached, and higher is more cohesive.",
     "B": "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups of "
     "different size cannot reach.",
-    "NB": "Normalised balance: 1 if every cluster mirrors the population, 0 if every cluster lacks some group.",
+    "NB": "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
+    "cluster lacks some group.",
     "min_balance": "Balance of the worst cluster: smallest group over largest group there.",
     "rho": "Individual balance: 1 if everybody finds equally many of the own group in all clusters, so that clusters "
     "of different size score lower however fair they are.",

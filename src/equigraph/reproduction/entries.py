@@ -9,8 +9,8 @@ from typing import Any
 from equigraph.reproduction import networks, scoring
 from equigraph.reproduction.printed import printed
 
-# FairNMTF: one value of its dial for all real networks. Where clusters are planted they are fair, while Q is higher
-# for the groups themselves, so there all of the dial is asked for.
+# FairPartition: one value of its dial for all real networks. Where clusters are planted they are fair, while Q is
+# higher for the groups themselves, so there all of the dial is asked for.
 DIAL, PLANTED_DIAL = 0.15, 1.0
 
 
@@ -71,7 +71,7 @@ def entry_of(network: str, method: str, result: Mapping[str, Any] | None) -> Ent
     if result is None:
         return Entry(network, method)
     sweep = tuple(result.get("sweep", ()))
-    if method == "fair-nmtf":
+    if method == scoring.LEADING:
         dial = PLANTED_DIAL if network in networks.SBM else DIAL
         point = next(point for point in sweep if point["weight"] == dial)
         means = {name: point[name] for name in scoring.MEASURES if name in point}

@@ -45,7 +45,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             "table1",
             f"{_PACKAGE}.table1",
-            "Nine networks, six methods, five clusters",
+            "Nine networks, seven methods, five clusters",
             ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm"),
         ),
         Experiment("fig-k", f"{_PACKAGE}.figure_k", "Over the number of clusters", ("drugnet", "lastfm")),

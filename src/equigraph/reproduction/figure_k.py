@@ -12,7 +12,7 @@ from equigraph.reproduction.lines import STYLES, save
 from equigraph.reproduction.networks import TITLES as NETWORK_TITLES
 from equigraph.reproduction.networks import load_network
 from equigraph.reproduction.plans import score_cell
-from equigraph.reproduction.scoring import COMPARED, MEASURES, TITLES
+from equigraph.reproduction.scoring import COMPARED, CROSSED, MEASURES, TITLES
 from equigraph.reproduction.tables import FAILED, markdown_table, number, write_rows, write_text
 
 NETWORKS = ("drugnet", "lastfm")
@@ -102,7 +102,8 @@ def _draw(
 def _page(settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float]) -> str:
     numbers = numbers_of(settings)
     parts = [
-        "Means over the runs; iFairNMTF with the weight where Q and B cross, for every k anew. Each cell is Q / B."
+        "Means over the runs; iFairNMTF and FairNMTF with the weight where Q and B cross, for every k anew. Each "
+        "cell is Q / B."
     ]
     for network in NETWORKS:
         parts.append(
@@ -112,8 +113,10 @@ def _page(settings: Settings, entries: dict[tuple[str, str, int], Entry], balanc
         rows = [
             [TITLES[method], *(_pair(entries[network, method, k]) for k in numbers)] for method in COMPARED
         ]
-        weights = [_weight(entries[network, "ifair-nmtf", k]) for k in numbers]
-        parts.append(markdown_table(_head(numbers), [*rows, ["weight of iFairNMTF", *weights]]))
+        for method in CROSSED:
+            weights = [_weight(entries[network, method, k]) for k in numbers]
+            rows.append([f"weight of {TITLES[method]}", *weights])
+        parts.append(markdown_table(_head(numbers), rows))
     return "\n\n".join(parts)
 
 

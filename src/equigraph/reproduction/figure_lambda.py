@@ -16,7 +16,16 @@ from equigraph.reproduction.scoring import TITLES, crossing
 from equigraph.reproduction.tables import FAILED, markdown_table, number, write_rows, write_text
 
 NETWORKS = ("drugnet", "lastfm")
-FLAT = ("fair-sc", "scalable-fair-sc", "individual-fair-sc", "dmon", "fair-nmtf", "sc", "nmtf")
+FLAT = (
+    "fair-sc",
+    "scalable-fair-sc",
+    "individual-fair-sc",
+    "dmon",
+    "fair-nmtf",
+    "fair-partition",
+    "sc",
+    "nmtf",
+)
 _WEIGHTS_PER_CELL = 10
 
 

@@ -1,4 +1,4 @@
-"""On how many networks FairNMTF leads, by several ways to choose a point of its curve."""
+"""On how many networks FairPartition leads, by several ways to choose a point of its curve."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from equigraph.files import atomic_path
 from equigraph.plotting.style import MUTED, PALETTE, look
 
 _BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _, _GREY = PALETTE
+_BROWN = "#8C6D46"  # the palette has no further colour that is seen on white
 # A colour and a marker for each method: either is enough to tell them apart.
 STYLES: dict[str, dict[str, Any]] = {
     "fair-sc": {"color": _ORANGE, "marker": "s", "markersize": 5, "linewidth": 1.4},
@@ -16,7 +17,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "individual-fair-sc": {"color": _PINK, "marker": "v", "markersize": 6, "linewidth": 1.4},
     "dmon": {"color": _SKY, "marker": "D", "markersize": 5, "linewidth": 1.4},
     "ifair-nmtf": {"color": _BLUE, "marker": "o", "markersize": 5.5, "linewidth": 2.2},
-    "fair-nmtf": {"color": _RED, "marker": "P", "markersize": 7, "linewidth": 2.2},
+    "fair-nmtf": {"color": _BROWN, "marker": "h", "markersize": 6, "linewidth": 1.4},
+    "fair-partition": {"color": _RED, "marker": "P", "markersize": 7, "linewidth": 2.2},
     "sc": {"color": _GREY, "marker": "X", "markersize": 6, "linewidth": 1.4},
     "nmtf": {"color": MUTED, "marker": "p", "markersize": 6, "linewidth": 1.4},
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from equigraph.reproduction.cells import Cell, Settings
 from equigraph.reproduction.networks import SBM
+from equigraph.reproduction.scoring import LEADING
 
 K = 5  # clusters in the table and in the charts over the weight
 # 15 weights in [0, 100] with median 3 for small networks, in [0, 3500] for large ones: the paper's ranges.
@@ -15,7 +16,6 @@ _SMALL = (0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 35, 60, 100)
 _LARGE = (0, 1, 3, 10, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 3500)
 _N_RUNS, _N_SWEEP_RUNS, _N_DMON_SBM_RUNS = 10, 3, 3
 _N_QUICK_RUNS = 3
-_EFFORT = 10
 
 
 def score_cell(settings: Settings, network: str, method: str, n_clusters: int = K) -> Cell:
@@ -34,9 +34,12 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         arguments["weights"] = list(_LARGE if large else _SMALL)
         arguments["n_sweep_runs"] = 1 if settings.quick and large else _N_SWEEP_RUNS
     elif method == "fair-nmtf":
-        # On block models the curve is a step, and the least effort finds the planted clusters.
+        # From 0 to 1 by tenths.
+        arguments["weights"] = dial_values(11)
+        arguments["n_sweep_runs"] = 1 if settings.quick else _N_SWEEP_RUNS
+    elif method == LEADING:
+        # On block models the curve is a step.
         arguments["weights"] = dial_values(11 if sbm else 21 if settings.quick else 41)
-        arguments["effort"] = 1 if sbm or settings.quick else _EFFORT
     return Cell(
         key=f"score.{network}.{method}.k{n_clusters}",
         function="equigraph.reproduction.scoring:score_method",

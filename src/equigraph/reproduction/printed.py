@@ -22,7 +22,7 @@ def printed(network: str, method: str) -> dict[str, float]:
 
     Examples
     --------
-    >>> printed("drugnet", "ifair-nmtf"), printed("sbm-2k", "dmon"), printed("nba", "fair-nmtf")
+    >>> printed("drugnet", "ifair-nmtf"), printed("sbm-2k", "dmon"), printed("nba", "fair-partition")
     ({'B': 0.124, 'Q': 0.588}, {}, {})
     """
     if method not in _COLUMNS:

@@ -20,12 +20,16 @@ TITLES = {
     "dmon": "DMoN",
     "ifair-nmtf": "iFairNMTF",
     "fair-nmtf": "FairNMTF",
+    "fair-partition": "FairPartition",
     "sc": "SC",
     "nmtf": "NMTF",
 }
-# The methods of the paper's table, and FairNMTF beside them.
+# The methods of the paper's table; beside them FairNMTF, and FairPartition, which gives its whole curve.
 RIVALS = ("fair-sc", "scalable-fair-sc", "individual-fair-sc", "dmon", "ifair-nmtf")
-COMPARED = (*RIVALS, "fair-nmtf")
+LEADING = "fair-partition"
+COMPARED = (*RIVALS, "fair-nmtf", LEADING)
+# Methods whose weight is chosen by the paper's rule.
+CROSSED = ("ifair-nmtf", "fair-nmtf")
 MEASURES = ("Q", "B", "NB", "rho", "n_nonempty", "accuracy")
 
 Scores = dict[str, float]
@@ -40,7 +44,6 @@ def score_method(
     n_runs: int,
     weights: Sequence[float] = (),
     n_sweep_runs: int = 0,
-    effort: float = 1,
 ) -> dict[str, Any]:
     """Run a method with its settings of the paper, and return the scores of every run.
 
@@ -55,20 +58,18 @@ def score_method(
     weights
         Values of the dial of a method that has one.
     n_sweep_runs
-        Seeds on which the value is chosen (iFairNMTF). FairNMTF has its whole curve from every run.
-    effort
-        Of FairNMTF.
+        Seeds on which the value is chosen (iFairNMTF, FairNMTF). FairPartition has its whole curve from every run.
 
     Returns
     -------
     dict
-        ``runs``: scores of each run. iFairNMTF also ``chosen``, the weight of the runs, and ``sweep``: for each weight
-        the means of the scores, and their ``spreads``. FairNMTF ``n_runs`` and ``sweep`` alone.
+        ``runs``: scores of each run. iFairNMTF and FairNMTF also ``chosen``, the weight of the runs, and ``sweep``: for
+        each weight the means of the scores, and their ``spreads``. FairPartition ``n_runs`` and ``sweep`` alone.
     """
     seeds = range(first_seed, first_seed + n_runs)
-    if method == "fair-nmtf":
-        return _score_curve(network, n_clusters, seeds, weights, effort)
-    if method != "ifair-nmtf":
+    if method == LEADING:
+        return _score_curve(network, n_clusters, seeds, weights)
+    if method not in CROSSED:
         return {"runs": [_score(network, method, n_clusters, seed) for seed in seeds]}
     sweep = sweep_weights(
         network=network,
@@ -76,6 +77,7 @@ def score_method(
         weights=weights,
         first_seed=first_seed,
         n_runs=n_sweep_runs,
+        method=method,
     )["sweep"]
     chosen = weights[crossing(sweep)]
     runs = [_score(network, method, n_clusters, seed, chosen) for seed in seeds]
@@ -83,14 +85,18 @@ def score_method(
 
 
 def sweep_weights(
-    *, network: str, n_clusters: int, weights: Sequence[float], first_seed: int, n_runs: int
+    *,
+    network: str,
+    n_clusters: int,
+    weights: Sequence[float],
+    first_seed: int,
+    n_runs: int,
+    method: str = "ifair-nmtf",
 ) -> dict[str, Any]:
-    """Run iFairNMTF with several weights, and return means and spreads of the scores at each as ``sweep``."""
+    """Run a method with several weights, and return means and spreads of the scores at each as ``sweep``."""
     seeds = range(first_seed, first_seed + n_runs)
     # Seeds outside: a block model is drawn once for each.
-    scores = [
-        [_score(network, "ifair-nmtf", n_clusters, seed, weight) for weight in weights] for seed in seeds
-    ]
+    scores = [[_score(network, method, n_clusters, seed, weight) for weight in weights] for seed in seeds]
     return {
         "sweep": [
             {"weight": weight, **means(runs), "spreads": spreads(runs)}
@@ -138,9 +144,9 @@ def _over_runs(runs: Iterable[Scores], summary: Any) -> Scores:
 
 
 def _score_curve(
-    network: str, n_clusters: int, seeds: Iterable[int], dial: Sequence[float], effort: float
+    network: str, n_clusters: int, seeds: Iterable[int], dial: Sequence[float]
 ) -> dict[str, Any]:
-    """Return means and spreads of FairNMTF at all values of the dial; every run gives a whole curve."""
+    """Return means and spreads of FairPartition at all values of the dial; every run gives a whole curve."""
     from equigraph.tradeoff import tradeoff_curve
 
     scores: list[list[Scores]] = []
@@ -151,7 +157,6 @@ def _score_curve(
             n_clusters=n_clusters,
             notion="balance",
             fairness=dial,
-            effort=effort,
             random_state=seed,
         )
         scores.append([_scores(data, point.labels) for point in curve.points])
@@ -185,7 +190,7 @@ def build(method: str, n_clusters: int, seed: int, weight: float | None = None) 
 
     FairSC is the ratio cut there and sFairSC the normalised cut. iFairSC is FairSC without the constant
     eigenvector. DMoN has a layer of 64 channels and the group as its only feature. iFairNMTF runs all of its 500
-    iterations, and nobody represents himself.
+    iterations, and nobody represents himself. FairNMTF has its defaults.
 
     Examples
     --------
@@ -194,15 +199,16 @@ def build(method: str, n_clusters: int, seed: int, weight: float | None = None) 
     """
     import equigraph as eg
 
-    if weight is not None:
-        return eg.IFairNMTF(n_clusters, fairness=weight, self_pairs=False, tol=0, random_state=seed)
+    own = {} if weight is None else {"fairness": weight}
     settings: dict[str, tuple[Any, dict[str, Any]]] = {
         "fair-sc": (eg.FairSC, {}),
         "scalable-fair-sc": (eg.ScalableFairSC, {}),
         "individual-fair-sc": (eg.IndividualFairSC, {"constraint": "group_no_constant"}),
         "dmon": (eg.DMoN, {"features": "ordinal", "hidden": 64, "epochs": 500, "device": "cpu"}),
+        "ifair-nmtf": (eg.IFairNMTF, {"self_pairs": False, "tol": 0}),
+        "fair-nmtf": (eg.FairNMTF, {}),
         "sc": (eg.SpectralClustering, {"row_normalize": False}),
         "nmtf": (eg.NMTF, {"tol": 0}),
     }
     estimator, parameters = settings[method]
-    return estimator(n_clusters, random_state=seed, **parameters)
+    return estimator(n_clusters, random_state=seed, **own, **parameters)

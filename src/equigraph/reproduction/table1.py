@@ -1,4 +1,4 @@
-"""The table of results: nine networks, six methods, k = 5, measured and printed."""
+"""The table of results: nine networks, seven methods, k = 5, measured and printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equigraph.reproduction.differences import TOLERANCE, differences
 from equigraph.reproduction.entries import DIAL, Entry, entry_of
 from equigraph.reproduction.leading import at_dial, bar_of, dominating, leads, rules
 from equigraph.reproduction.plans import score_cell
-from equigraph.reproduction.scoring import COMPARED, MEASURES, RIVALS, TITLES
+from equigraph.reproduction.scoring import COMPARED, LEADING, MEASURES, RIVALS, TITLES
 from equigraph.reproduction.tables import FAILED, markdown_table, number, with_spread, write_rows, write_text
 
 
@@ -41,7 +41,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         "Mean ± standard deviation over the runs. k is the mean number of clusters that have a node, weight the value "
         "of the dial.",
         _all_measures(entries),
-        "## FairNMTF against the rivals",
+        "## FairPartition against the rivals",
         _leading(entries),
         f"## Cells that differ from the print by more than {number(TOLERANCE)}",
         _differences(entries),
@@ -106,10 +106,10 @@ def _csv_row(entry: Entry) -> dict[str, Any]:
 
 
 def _leading(entries: Sequence[Entry]) -> str:
-    """Say where FairNMTF leads, at its value of the dial and by other rules, and where one point has both."""
+    """Say where FairPartition leads, at its value of the dial and by other rules, and where one point has both."""
     real = [entry for entry in entries if entry.network in networks.REAL]
     curves, rows = [], []
-    for own in (entry for entry in real if entry.method == "fair-nmtf" and not entry.failed):
+    for own in (entry for entry in real if entry.method == LEADING and not entry.failed):
         rivals = [entry for entry in real if entry.network == own.network and entry.method in RIVALS]
         measured, both = bar_of(rivals), bar_of(rivals, with_printed=True)
         curves.append((own.sweep, measured, both))
@@ -126,12 +126,12 @@ def _leading(entries: Sequence[Entry]) -> str:
             ]
         )
     if not rows:
-        return "No result of FairNMTF."
+        return "No result of FairPartition."
     head = [
         "network",
         "rivals measured",
         "or printed",
-        f"FairNMTF at {DIAL:g}",
+        f"FairPartition at {DIAL:g}",
         "point with both",
         "its dial",
     ]
@@ -142,9 +142,9 @@ def _leading(entries: Sequence[Entry]) -> str:
             "reaches that Q and that B at once (of several: the largest product).",
             markdown_table(head, rows),
             _headline(curves),
-            "How often FairNMTF leads all rivals in Q, in B, and in both at once, by the rule that chooses the point "
-            f"of its curve. The tables take the dial {DIAL:g}, which we settled on after seeing these networks; the "
-            "other rows show how much hangs on it.",
+            "How often FairPartition leads all rivals in Q, in B, and in both at once, by the rule that chooses the "
+            f"point of its curve. The tables take the dial {DIAL:g}, which we settled on after seeing these networks; "
+            "the other rows show how much hangs on it.",
             _rule_table(curves),
         ]
     )
@@ -156,9 +156,9 @@ def _headline(curves: Sequence[tuple[Any, ...]]) -> str:
     )
     n_both = sum(dominating(sweep, bar) is not None for sweep, _, bar in curves)
     return (
-        f"**At the dial {DIAL:g} FairNMTF leads all measured rivals in Q on {measured.Q}, in B on {measured.B} and in "
-        f"both on {measured.both} of {len(curves)} networks; with what the paper prints counted too, on {both.Q}, "
-        f"{both.B} and {both.both}. A point with both exists on {n_both} of {len(curves)}.**"
+        f"**At the dial {DIAL:g} FairPartition leads all measured rivals in Q on {measured.Q}, in B on {measured.B} "
+        f"and in both on {measured.both} of {len(curves)} networks; with what the paper prints counted too, on "
+        f"{both.Q}, {both.B} and {both.both}. A point with both exists on {n_both} of {len(curves)}.**"
     )
 
 

@@ -43,9 +43,10 @@ def coarsen(
     --------
     >>> from scipy import sparse
     >>> from equigraph.search.levels import first_level
+    >>> from equigraph.search.objective import make_objective
     >>> edges = sparse.csr_array(np.kron(np.eye(3), [[0.0, 1.0], [1.0, 0.0]]))
-    >>> pairs = first_level(edges, np.zeros(6, dtype=int), 1)
-    >>> coarsen(pairs, None, 3)[0].tolist()
+    >>> objective, columns = make_objective(None, n_nodes=6, total=6.0)
+    >>> coarsen(first_level(edges, columns, 1), None, 3, objective)[0].tolist()
     [0, 0, 1, 1, 2, 2]
     """
     from equigraph.search.kernels.parts import spread

@@ -152,19 +152,19 @@ def merge_clusters(
     from equigraph.search.kernels.merge import merge_pairs
     from equigraph.search.kernels.state import start
 
-    terms = objective.terms()
+    score, terms = objective.score, objective.terms()
     coarse = aggregate(level, labels, objective)
     most = max(n_least, _MOST_PAIRED)
     while coarse.n_nodes > most:
         sites = coarse.sites()
         step = np.arange(coarse.n_nodes, dtype=np.int32)
-        clusters = start(sites, step, coarse.n_nodes, terms)
+        clusters = start(sites, step, coarse.n_nodes, score, terms)
         by_size = np.argsort(coarse.sizes, kind="stable")
-        absorb(sites, step, clusters, terms, by_size, most)
+        absorb(sites, step, clusters, score, terms, by_size, most)
         step = compact(step)
         labels, coarse = step[labels], aggregate(coarse, step, objective)
     if coarse.n_nodes <= n_least:
         return labels
     between, volume, table = coarse.graph.toarray(), coarse.strength.copy(), coarse.counts.copy()
-    merged = merge_pairs(between, volume, table, n_least, min(n_most, coarse.n_nodes), terms)
+    merged = merge_pairs(between, volume, table, n_least, min(n_most, coarse.n_nodes), score, terms)
     return compact(merged)[labels]

@@ -59,6 +59,10 @@ def first_level(adjacency: sparse.csr_array, columns: NDArray[np.int32], n_colum
     """Return the graph itself as a level."""
     graph = adjacency.astype(np.float64, copy=False)
     n = graph.shape[0]
+    if graph.indices.dtype != np.int32 and max(n, graph.nnz) < 2**31:
+        # One index type wherever it can be, so that the kernels are compiled once.
+        arrays = graph.data, graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
+        graph = sparse.csr_array(arrays, shape=graph.shape)
     return Level(
         graph,
         np.asarray(graph.sum(axis=1), dtype=np.float64).ravel(),
@@ -78,7 +82,6 @@ def aggregate(level: Level, labels: NDArray, objective: Objective) -> Level:
     # The transpose is the same graph, with its columns sorted.
     coarse = sparse.csc_array((data, indices, indptr), shape=(n_clusters, n_clusters)).tocsr()
     index = graph.indices.dtype
-    # One index type throughout, so that the kernels are compiled once.
     coarse = sparse.csr_array(
         (coarse.data, coarse.indices.astype(index, copy=False), coarse.indptr.astype(index, copy=False)),
         shape=coarse.shape,

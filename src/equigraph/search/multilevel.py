@@ -67,14 +67,14 @@ def local_moves(
     from equigraph.search.kernels.state import start
 
     n = level.n_nodes
-    sites, terms = level.sites(), objective.terms()
+    sites, score, terms = level.sites(), objective.score, objective.terms()
     labels = labels.astype(np.int32)
     n_slots = int(labels.max()) + 1 if keep_clusters else n
-    clusters = start(sites, labels, n_slots, terms)
+    clusters = start(sites, labels, n_slots, score, terms)
     order = np.arange(n) if rng is None else rng.permutation(n)
     seen = np.zeros(0, dtype=np.int32) if within is None else within
     n_moves, gain_q, gain_n = climb(
-        sites, labels, clusters, terms, order, seen, keep_clusters, max_passes, least_gain
+        sites, labels, clusters, score, terms, order, seen, keep_clusters, max_passes, least_gain
     )
     return Moved(labels, int(n_moves), float(gain_q), float(gain_n))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,13 +95,17 @@ class Objective:
         """Return J; at f = 1 this is N alone."""
         return (1 - self.fairness) * modularity + self.fairness * notion
 
+    @property
+    def score(self) -> Any:
+        """The score of the notion, compiled."""
+        return self.notion.compiled()
+
     def terms(self) -> Terms:
-        """Return the objective in the form that compiled code takes."""
+        """Return the rest of the objective in the form that compiled code takes."""
         from equigraph.search.kernels.state import Terms
 
         known = np.add.reduceat(self.population, self.offsets[:-1])
         return Terms(
-            self.notion.compiled(),
             self.population,
             self.offsets,
             self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,

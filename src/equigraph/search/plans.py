@@ -24,7 +24,7 @@ _LEAST_STEPS = 20_000
 # Nodes with more edges than this make a proposal cost more.
 _EDGES = 40
 # Divisions that are made and raised on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
-_STARTS = ((1_000, (6, 4)), (10_000, (4, 2)), (60_000, (3, 1)))
+_STARTS = ((2_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)), (300_000, (2, 2)))
 # Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
 _KICKED, _MOST_KICKS = 10_000, 30
 # Parts of a large graph: so many for each cluster, and at least so many.

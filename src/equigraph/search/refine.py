@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.callbacks import Callbacks, Notifier
-from equigraph.exceptions import FairnessIgnoredWarning, GroupsError, InputError, ParameterError, warn
+from equigraph.exceptions import (
+    FairnessIgnoredWarning,
+    FairnessNotReachedWarning,
+    GroupsError,
+    InputError,
+    ParameterError,
+    warn,
+)
 from equigraph.graph import read_graph
 from equigraph.groups import encode_groups
 from equigraph.groups.encode import as_column, is_missing, unique_values
@@ -50,8 +57,8 @@ def refine_labels(
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, default="normalized"
         The fairness N that the dial moves.
     at_least : float, optional
-        The fairness asked for, in place of the dial: the most cohesive labels found whose N is at least this, or the
-        fairest where none is found.
+        The fairness asked for, in place of the dial: the most cohesive labels found whose N is at least this. Where
+        none is found, the fairest, and a warning that says how fair they are.
     size_bounds : (least, most), optional
         Bounds on the number of nodes of a cluster; always met.
     effort : float, default=0
@@ -128,7 +135,19 @@ def refine_labels(
         seed=as_seed(random_state),
     )
     found = search.solve([Target(float(fairness), at_least)], [start], Notifier(callbacks))[0]
+    if at_least is not None:
+        warn_if_short("refine_labels", notion, search.score(found)[1], at_least)
     return number_by_size(found, int(n_clusters))
+
+
+def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
+    """Say how fair labels are that are not as fair as was asked for."""
+    if reached < at_least - 1e-12:
+        warn(
+            f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort=.",
+            FairnessNotReachedWarning,
+        )
 
 
 def _checked_labels(labels: ArrayLike, n_nodes: int) -> NDArray[Any]:

@@ -26,8 +26,9 @@ from equigraph.search.steps import Steps
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
+_TURNS = (_WARM, _HOT, 0.3)
 # Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
-_AFTER, _KICK, _LAST = 0.25, 0.25, 2.0
+_AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
 # Keys of random draws beyond those of single starts.
@@ -177,6 +178,9 @@ class Search:
         n_runs : int, default=1
             How often all is searched; further runs go on with the pool of those before.
         """
+        if not self.objective.is_fair and any(target != Target() for target in targets):
+            # Without groups there is cohesion alone, whatever the dial says: one search serves all.
+            return self.solve([Target()], starts, notify, n_runs) * len(targets)
         work = self._work(targets, list(starts), n_runs)
         n_steps = self._n_steps(targets, n_runs)
         for step, _ in enumerate(work, start=1):
@@ -212,7 +216,7 @@ class Search:
         above, below = self.pool.reaching(high), self.pool.reaching(low)
         found = [self._towards(labels, objective, rng) for labels in (above, below)]
         if not self.plan.n_parts:
-            self._recombine(*found, objective, rng)
+            self._recombined(found, objective, rng)
         return any(low < notion < high for _, notion in self.pool.scores)
 
     def _towards(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -376,10 +380,11 @@ class Search:
         """Bring one division of every lineage to a target, and recombine them."""
         objective = target.of(self.objective)
         found = []
-        for lineage in lineages:
+        for number, lineage in enumerate(lineages):
             labels = self._best_of(lineage, objective)
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
-            found.append(self._anneal(labels, objective, rng, hot=_WARM))
+            # Which temperature suits a graph is not known beforehand, so they take turns.
+            found.append(self._anneal(labels, objective, rng, hot=_TURNS[number % len(_TURNS)]))
         best = self._recombined(found, objective, rng)
         for _ in range(self.plan.n_kicks):
             kicked = self.steps.kick(best, objective, rng)

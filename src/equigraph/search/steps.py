@@ -80,22 +80,24 @@ class Steps:
         from equigraph.search.kernels.anneal import anneal, typical_change
         from equigraph.search.kernels.state import start
 
-        sites, terms = self.level.sites(), objective.terms()
+        sites, score, terms = self.level.sites(), objective.score, objective.terms()
         labels = labels.astype(np.int32)
-        clusters = start(sites, labels, self.n_clusters, terms)
-        unit = typical_change(sites, labels, clusters, terms, 1000, seed_of(rng))
+        clusters = start(sites, labels, self.n_clusters, score, terms)
+        unit = typical_change(sites, labels, clusters, score, terms, 1000, seed_of(rng))
         best, _ = anneal(
-            sites, labels, clusters, terms, hot * unit, _COLD * unit, n_steps, _SWAPS, seed_of(rng)
+            sites, labels, clusters, score, terms, hot * unit, _COLD * unit, n_steps, _SWAPS, seed_of(rng)
         )
         return best
 
     def kick(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Throw labels out of their local optimum."""
+        """Throw labels out of their local optimum, within the bounds on sizes."""
         from equigraph.search.kernels.anneal import kick
 
-        return kick(
+        kicked = kick(
             self.level.sites(), labels.astype(np.int32), self.n_clusters, objective.least, seed_of(rng)
         )
+        # A cluster grown beyond the bound would stay so: no single move brings it back at once.
+        return within_bounds(self.level, kicked, self.n_clusters, objective.least, objective.most)
 
     def overlay(self, one: NDArray, other: NDArray, objective: Objective) -> tuple[Steps, NDArray[np.int32]]:
         """Return the steps on the parts that lie within one cluster of both divisions, and the part of each node."""

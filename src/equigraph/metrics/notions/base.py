@@ -97,10 +97,15 @@ def _compiled(score: Callable[..., float]) -> Any:
     from numba import cfunc, types
 
     counts = types.Array(types.int64, 1, "A")
+    signature = types.float64(counts, counts)
+    function: Any
     try:
-        return cfunc(types.float64(counts, counts), cache=True)(score)
+        function = cfunc(signature, cache=True)(score)
     except RuntimeError:  # a function typed at a prompt has no file that a cache could belong to
-        return cfunc(types.float64(counts, counts))(score)
+        function = cfunc(signature)(score)
+    # Told its type, numba need not find it out at every call.
+    function._numba_type_ = types.FunctionType(signature)
+    return function
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from equigraph.compilation import compiled
-from equigraph.search.kernels.state import N_CLUSTERS, SUM, exchange_change, move, notion_gain, swap
+from equigraph.search.kernels.state import N_CLUSTERS, SUM, exchange_change, move, notion_gain, scored, swap
 
 # Moves to the cluster of a random neighbour, rather than to any cluster: those that raise modularity lie there.
 _TO_NEIGHBOUR = 0.7
@@ -113,7 +113,8 @@ def anneal(
     sites: Any,
     labels: Any,
     clusters: Any,
-    terms: Any,
+    score: Any,
+    values: Any,
     temperature: float,
     last_temperature: float,
     n_steps: int,
@@ -124,8 +125,8 @@ def anneal(
 
     Parameters
     ----------
-    sites, terms
-        See `equigraph.search.kernels.state`.
+    sites, score, values
+        See `equigraph.search.kernels.state`: the nodes, the score of the notion and the other `Terms`.
     labels, clusters
         What `start` makes of labels, no cluster empty; both are changed in place. None is emptied, and sizes stay
         within ``terms.least`` and ``terms.most``.
@@ -138,6 +139,7 @@ def anneal(
     seed : uint64
         Of this run.
     """
+    terms = scored(score, values)
     indptr, indices, data, strengths, sizes, columns, _ = sites
     _, _, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
     volume, n_members, size, _, _, tally, _, cached, stamps, version = clusters
@@ -227,9 +229,12 @@ def anneal(
 
 
 @compiled
-def typical_change(sites: Any, labels: Any, clusters: Any, terms: Any, n_trials: int, seed: Any) -> float:
+def typical_change(
+    sites: Any, labels: Any, clusters: Any, score: Any, values: Any, n_trials: int, seed: Any
+) -> float:
     """Return the mean absolute change of the objective under random moves: the scale of temperatures."""
     state = np.array([seed], dtype=np.uint64)
+    terms = scored(score, values)
     indptr, indices, data, strengths, _, _, _ = sites
     _, _, _, _, sized, _, all_volume, resolution, f, cap, _, _ = terms
     volume, members, _, _, _, tally, _, _, _, _ = clusters

@@ -16,6 +16,7 @@ from equigraph.search.kernels.state import (
     join_changes,
     move,
     notion_gain,
+    scored,
 )
 
 # With a fixed number of clusters a site looks at all of them if they are at most this many, and where fairness or
@@ -59,7 +60,8 @@ def climb(
     sites: Any,
     labels: Any,
     clusters: Any,
-    terms: Any,
+    score: Any,
+    values: Any,
     order: Any,
     within: Any,
     fixed: bool,
@@ -73,8 +75,8 @@ def climb(
 
     Parameters
     ----------
-    sites, terms
-        See `equigraph.search.kernels.state`.
+    sites, score, values
+        See `equigraph.search.kernels.state`: the nodes, the score of the notion and the other `Terms`.
     labels, clusters
         What `start` makes of labels; both are changed in place.
     order : ndarray of int
@@ -95,6 +97,7 @@ def climb(
     gain_q, gain_n : float
         What Q and the notion (up to the cap) rose by.
     """
+    terms = scored(score, values)
     indptr, indices, data, strength, sizes, columns, _ = sites
     _, _, offsets, _, sized, n_nodes, total, resolution, f, cap, least, most = terms
     volume, members, size, _, _, tally, free, cached, stamps, version = clusters
@@ -163,7 +166,8 @@ def climb(
                     for place in range(n_slots if dense else listed):
                         c = place if dense else touched[place]
                         joins[c] = cached[c, joining]
-            b, best, dq, dn = np.int64(a), TOLERANCE, 0.0, 0.0
+            b: Any = np.int64(a)
+            best, dq, dn = TOLERANCE, 0.0, 0.0
             n_after = tally[N_CLUSTERS] - alone
             for place in range(n_slots if dense else listed):
                 c = place if dense else touched[place]
@@ -203,12 +207,15 @@ def climb(
 
 
 @compiled
-def absorb(sites: Any, labels: Any, clusters: Any, terms: Any, order: Any, n_wanted: int) -> None:
+def absorb(
+    sites: Any, labels: Any, clusters: Any, score: Any, values: Any, order: Any, n_wanted: int
+) -> None:
     """Merge single super-nodes, in ``order``, into the best cluster next to each, until ``n_wanted`` stay.
 
     A super-node that another one has joined stays, so one call may not reach ``n_wanted``. Those without a
     neighbour are merged with each other.
     """
+    terms = scored(score, values)
     indptr, indices, data, strength, _, _, _ = sites
     _, _, _, _, _, _, total, resolution, f, _, _, _ = terms
     volume, members, _, _, _, tally, _, _, _, _ = clusters

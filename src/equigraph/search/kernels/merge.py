@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from equigraph.compilation import compiled
-from equigraph.search.kernels.state import part
+from equigraph.search.kernels.state import part, scored
 
 
 @compiled
@@ -21,7 +21,7 @@ def _row_part(terms: Any, row: Any) -> float:
 
 @compiled
 def _fill(
-    values: Any,
+    gains: Any,
     row: int,
     alive: Any,
     between: Any,
@@ -35,24 +35,27 @@ def _fill(
     f, inverse = terms.fairness, 1.0 / terms.total if terms.total > 0 else 0.0
     for other in range(volume.size):
         if not alive[other] or other == row:
-            values[row, other] = -np.inf
+            gains[row, other] = -np.inf
             continue
         gain = 2.0 * inverse * between[row, other]
         gain -= 2.0 * terms.resolution * (inverse * volume[row]) * (inverse * volume[other])
         gain *= 1.0 - f
         if f > 0:
             gain += f * unit * (_row_part(terms, table[row] + table[other]) - parts[row] - parts[other])
-        values[row, other] = gain
+        gains[row, other] = gain
 
 
 @compiled
-def merge_pairs(between: Any, volume: Any, table: Any, n_least: int, n_most: int, terms: Any) -> Any:
+def merge_pairs(
+    between: Any, volume: Any, table: Any, n_least: int, n_most: int, score: Any, values: Any
+) -> Any:
     """Merge the best pair of clusters, connected or not, again and again, also where the objective falls.
 
     ``between`` holds the weight between every two clusters; it, ``volume`` and ``table`` are overwritten. A notion that
     is a plain mean over the clusters is taken for a sum, in units of the number of clusters wanted. Returns the new
     label of each cluster, not compact, at the best moment with ``n_least`` to ``n_most``.
     """
+    terms = scored(score, values)
     n = volume.size
     unit = 1.0 if terms.sized else 1.0 / n_least
     labels = np.arange(n)
@@ -61,17 +64,17 @@ def merge_pairs(between: Any, volume: Any, table: Any, n_least: int, n_most: int
     if terms.fairness > 0:
         for a in range(n):
             parts[a] = _row_part(terms, table[a])
-    values = np.empty((n, n))
+    gains = np.empty((n, n))
     partner = np.empty(n, dtype=np.int64)
     for a in range(n):
-        _fill(values, a, alive, between, volume, table, parts, terms, unit)
-        partner[a] = np.argmax(values[a])
+        _fill(gains, a, alive, between, volume, table, parts, terms, unit)
+        partner[a] = np.argmax(gains[a])
     best, best_gain, gain = labels.copy(), 0.0, 0.0
     for count in range(n - 1, n_least - 1, -1):
         first, most = -1, -np.inf
         for a in range(n):
-            if alive[a] and values[a, partner[a]] > most:
-                first, most = a, values[a, partner[a]]
+            if alive[a] and gains[a, partner[a]] > most:
+                first, most = a, gains[a, partner[a]]
         second = partner[first]
         if second < first:
             first, second = second, first
@@ -81,18 +84,18 @@ def merge_pairs(between: Any, volume: Any, table: Any, n_least: int, n_most: int
         between[first] += between[second]
         between[:, first] += between[:, second]
         alive[second] = False
-        values[:, second] = -np.inf
+        gains[:, second] = -np.inf
         if terms.fairness > 0:
             parts[first] = _row_part(terms, table[first])
-        _fill(values, first, alive, between, volume, table, parts, terms, unit)
-        partner[first] = np.argmax(values[first])
+        _fill(gains, first, alive, between, volume, table, parts, terms, unit)
+        partner[first] = np.argmax(gains[first])
         for a in range(n):
             if alive[a] and a != first:
-                values[a, first] = values[first, a]
+                gains[a, first] = gains[first, a]
                 # Only who lost its partner must look again; the others at most prefer the merged cluster.
                 if partner[a] == first or partner[a] == second:
-                    partner[a] = np.argmax(values[a])
-                elif values[a, first] > values[a, partner[a]]:
+                    partner[a] = np.argmax(gains[a])
+                elif gains[a, first] > gains[a, partner[a]]:
                     partner[a] = first
         gain += most
         if count == n_most or (count < n_most and gain > best_gain):

@@ -14,14 +14,13 @@ TOLERANCE = 1e-12
 
 
 class Terms(NamedTuple):
-    """The objective, as plain values; see `equigraph.search.objective.Objective`.
+    """The objective, as plain values but for the score; see `equigraph.search.objective.Objective`.
 
     The columns of a table of counts are the groups of all attributes side by side, those of attribute ``a`` from
     ``offsets[a]`` to ``offsets[a + 1]``. A cluster adds ``weights[a]`` times its score to the notion, and times its
     nodes that have a group if ``sized``.
     """
 
-    score: Any
     population: NDArray[np.int64]
     offsets: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -33,6 +32,27 @@ class Terms(NamedTuple):
     cap: float
     least: int
     most: int
+
+
+class Scored(NamedTuple):
+    """`Terms` with the score of the notion.
+
+    A function in a tuple makes numba look at every part of it in Python at each call, which costs more than a search on
+    a small graph; so both come apart, and are put together in compiled code.
+    """
+
+    score: Any
+    population: Any
+    offsets: Any
+    weights: Any
+    sized: Any
+    n_nodes: Any
+    total: Any
+    resolution: Any
+    fairness: Any
+    cap: Any
+    least: Any
+    most: Any
 
 
 class Sites(NamedTuple):
@@ -78,6 +98,15 @@ SUM, N_CLUSTERS, N_FREE = 0, 1, 2
 _MOST_CACHED = 512
 
 
+@compiled(inline="always")
+def scored(score: Any, terms: Any) -> Any:
+    """Return the terms with the score of the notion."""
+    population, offsets, weights, sized, n_nodes, total, resolution, fairness, cap, least, most = terms
+    return Scored(
+        score, population, offsets, weights, sized, n_nodes, total, resolution, fairness, cap, least, most
+    )
+
+
 @compiled
 def _part(score: Any, population: Any, offsets: Any, weights: Any, sized: bool, row: Any, a: int) -> float:
     """Return what a cluster with these counts adds to the notion by one attribute."""
@@ -98,8 +127,9 @@ def part(terms: Any, row: Any, a: int) -> float:
 
 
 @compiled
-def start(sites: Any, labels: Any, n_slots: int, terms: Any) -> Any:
+def start(sites: Any, labels: Any, n_slots: int, score: Any, values: Any) -> Any:
     """Return the clusters of labels in ``range(n_slots)``; slots without a site are free."""
+    terms = scored(score, values)
     n_columns, n_attributes = terms.population.size, terms.offsets.size - 1
     volume = np.zeros(n_slots)
     members = np.zeros(n_slots, dtype=np.int64)
@@ -302,41 +332,14 @@ def exchange_change(sites: Any, clusters: Any, terms: Any, a: int, b: int, i: in
     _, _, _, _, _, columns, counts = sites
     score, population, offsets, weights, sized, _, _, _, _, _, _, _ = terms
     _, _, _, table, parts, _, _, cached, stamps, version = clusters
-    change = _exchange(
-        columns,
-        counts,
-        offsets,
-        population,
-        weights,
-        score,
-        sized,
-        table,
-        parts,
-        cached,
-        stamps,
-        version,
-        a,
-        i,
-        j,
-    )
-    if b >= 0:
-        change += _exchange(
-            columns,
-            counts,
-            offsets,
-            population,
-            weights,
-            score,
-            sized,
-            table,
-            parts,
-            cached,
-            stamps,
-            version,
-            b,
-            j,
-            i,
-        )
+    change = 0.0
+    for back in range(2):
+        c, out, into = (b, j, i) if back else (a, i, j)
+        if c >= 0:
+            change += _exchange(
+                columns, counts, offsets, population, weights, score, sized, table, parts, cached, stamps, version,
+                c, out, into,
+            )  # fmt: skip
     return change
 
 

@@ -1,0 +1,285 @@
+"""FairPartition: the dial, the bound, exactly k clusters, and groups that must not wreck a fit."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import equigraph as eg
+from equigraph.base import mean_interaction
+from equigraph.exceptions import (
+    FairnessIgnoredWarning,
+    FairnessNotReachedWarning,
+    GroupsError,
+    ParameterError,
+)
+from tests.contract.menagerie import CASES
+from tests.reference.label_fixtures import skewed_blocks
+from tests.reference.labels_objective import NOTIONS
+
+MEASURES = {"normalized": "NB", "balance": "B", "mouflon": "mouflon", "evenness": "evenness"}
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """Return six blocks in pairs; the blocks of a pair are nearly all of one group each."""
+    return skewed_blocks(0)
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """Return four blocks, each nearly all of one group, hardly tied to each other: cohesion and fairness differ."""
+    return skewed_blocks(0, n_blocks=4, paired=2)
+
+
+@pytest.fixture(scope="module")
+def room():
+    return eg.datasets.make_classroom()
+
+
+def fit(graph, fairness=0.5, n_clusters=3, **parameters):
+    parameters = {"effort": 0.1, "random_state": 0, **parameters}
+    adjacency, codes = graph
+    return eg.FairPartition(n_clusters, fairness, **parameters).fit(adjacency, sensitive_features=codes)
+
+
+def scores(graph, labels):
+    adjacency, codes = graph
+    return {
+        **eg.metrics.evaluate(adjacency, labels, sensitive_features=codes),
+        "mouflon": eg.metrics.mouflon_balance_score(labels, sensitive_features=codes),
+        "evenness": eg.metrics.evenness_score(labels, sensitive_features=codes),
+    }
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_the_ends_of_the_dial(apart, notion):
+    points = [scores(apart, fit(apart, f, 4, notion=notion).labels_) for f in (0, 0.5, 1)]
+    measure = MEASURES[notion]
+    assert points[0]["Q"] == max(point["Q"] for point in points)
+    assert points[2][measure] >= max(point[measure] for point in points) - 0.01
+    assert points[2][measure] > points[0][measure] + 0.1
+    assert points[0]["Q"] > points[2]["Q"]
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+@pytest.mark.parametrize("fairness", [0, 0.4, 1])
+def test_attributes_are_those_of_the_metrics(blocks, notion, fairness):
+    model = fit(blocks, fairness, notion=notion)
+    told = scores(blocks, model.labels_)
+    assert model.modularity_ == pytest.approx(told["Q"], abs=1e-12)
+    assert model.notion_ == pytest.approx(told[MEASURES[notion]], abs=1e-12)
+    expected = (1 - fairness) * told["Q"] + fairness * told[MEASURES[notion]]
+    assert model.objective_ == pytest.approx(expected, abs=1e-12)
+    assert model.n_clusters_ == model.n_nonempty_clusters_ == 3
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("fairness", [0, 0.5, 1])
+def test_exactly_k_clusters_and_a_membership_of_zeros_and_ones(case, fairness):
+    model = fit((case.adjacency, case.groups), fairness, case.n_clusters)
+    assert np.bincount(model.labels_).tolist() == sorted(np.bincount(model.labels_).tolist(), reverse=True)
+    assert model.n_nonempty_clusters_ == case.n_clusters
+    np.testing.assert_array_equal(model.membership_, np.eye(case.n_clusters)[model.labels_])
+    expected = mean_interaction(sparse.csr_array(case.adjacency), model.labels_, case.n_clusters)
+    np.testing.assert_allclose(model.interaction_, expected)
+
+
+@pytest.mark.parametrize("at_least", [0.3, 0.7, 0.95, 1.0])
+def test_a_bound_is_met_with_the_most_cohesion(apart, at_least):
+    model = fit(apart, n_clusters=4, at_least=at_least)
+    assert model.notion_ >= at_least - 1e-12
+    assert model.objective_ == model.modularity_
+    dial = [fit(apart, f, 4) for f in (0.0, 0.2, 0.5, 0.8)]
+    enough = [one.modularity_ for one in dial if one.notion_ >= at_least]
+    # A short search under a bound need not find what one along the dial did.
+    assert model.modularity_ >= max(enough, default=-1) - 0.03
+
+
+def test_a_bound_between_the_corners_of_the_dial_is_asked_for(apart):
+    """A weighted sum jumps over what lies off the convex hull; a bound does not."""
+    asked = [fit(apart, n_clusters=4, at_least=bound) for bound in (0.3, 0.5, 0.7, 0.9)]
+    for bound, model in zip((0.3, 0.5, 0.7, 0.9), asked, strict=True):
+        assert bound <= model.notion_ < bound + 0.15
+    assert (np.diff([model.modularity_ for model in asked]) <= 1e-3).all()
+
+
+def test_a_bound_that_cannot_be_met_is_told_with_what_was_reached():
+    # Two groups of 1 and 11: no three clusters are half and half.
+    dense = np.kron(np.eye(3), np.ones((4, 4)) - np.eye(4))
+    with pytest.warns(
+        FairnessNotReachedWarning, match=r"no labels with B of at least 0\.9 .* have 0\."
+    ) as told:
+        model = fit((dense, np.arange(12) == 0), notion="balance", at_least=0.9)
+    assert len(told) == 1
+    assert f"{model.notion_:.4f}" in str(told[0].message)
+
+
+def test_more_effort_and_more_runs_are_no_worse(apart):
+    quick, long, several = (fit(apart, 0.3, 5, **options) for options in ({"effort": 0}, {}, {"n_init": 3}))
+    assert long.objective_ >= quick.objective_ - 1e-12
+    assert several.objective_ >= long.objective_ - 1e-12
+
+
+def test_bounds_on_sizes_are_met(blocks):
+    free = np.bincount(fit(blocks, 0.0, 5).labels_)
+    sizes = np.bincount(fit(blocks, 0.0, 5, size_bounds=(35, 37)).labels_)
+    assert free.max() > 37
+    assert sizes.min() >= 35
+    assert sizes.max() <= 37
+
+
+def test_without_groups_there_is_modularity_alone(blocks):
+    adjacency, _ = blocks
+    with pytest.warns(FairnessIgnoredWarning, match="no fairness term"):
+        model = eg.FairPartition(3, 0.7, effort=0.1, random_state=0).fit(adjacency)
+    assert eg.metrics.clustering_accuracy(np.arange(180) // 60, model.labels_) > 0.95
+    silent = eg.FairPartition(3, 0, effort=0.1, random_state=0).fit(adjacency)
+    np.testing.assert_array_equal(silent.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("factor", [1e-12, 2.0**-30, 3.0, 1e12])
+def test_the_unit_of_weights_does_not_matter(apart, factor):
+    expected = fit(apart, 0.3, 5)
+    model = fit((apart[0] * factor, apart[1]), 0.3, 5)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert model.objective_ == expected.objective_
+
+
+def test_same_seed_same_everything_in_any_precision(apart):
+    first = fit(apart, 0.3, 5)
+    single = fit((apart[0].astype(np.float32), apart[1]), 0.3, 5)
+    again = clone(first).fit(apart[0], sensitive_features=apart[1])
+    for other in (single, again):
+        np.testing.assert_array_equal(other.labels_, first.labels_)
+        assert other.objective_ == first.objective_
+
+
+def test_the_number_of_clusters_may_come_out(blocks):
+    model = fit(blocks, 0.8, None)
+    assert model.n_clusters_ == np.unique(model.labels_).size == 3
+    assert fit(blocks, 0.0, None).n_clusters_ >= 3
+
+
+def test_a_callback_stops_and_the_labels_are_whole(blocks):
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.stage)
+        return True
+
+    model = fit(blocks, 0.5, effort=5, callbacks=stop)
+    assert seen == ["search"]
+    assert model.n_nonempty_clusters_ == 3
+
+
+def test_planted_fair_clusters_are_found():
+    planted = eg.datasets.make_fair_sbm(2000, 5, 5, random_state=0)
+    model = fit((planted.adjacency, planted.sensitive_features), 0.5, 5)
+    assert eg.metrics.clustering_accuracy(planted.target, model.labels_) >= 0.999
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"fairness": 1.1},
+        {"at_least": -0.1},
+        {"notion": "parity"},
+        {"n_clusters": 1},
+        {"effort": -1},
+        {"n_init": 0},
+        {"size_bounds": 5},
+    ],
+)
+def test_bad_parameters_are_named(bad, blocks):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        eg.FairPartition(**{"n_clusters": 3, **bad}).fit(blocks[0], sensitive_features=blocks[1])
+
+
+def test_constant_groups_are_refused_where_fairness_is_asked_for(blocks):
+    with pytest.raises(GroupsError, match="constant"):
+        fit((blocks[0], ["all"] * 180))
+
+
+# Groups that must not wreck a fit.
+
+
+def classroom_with(room, kind):
+    """Return groups of the pupils of which some are not like the others."""
+    groups = np.array(room.sensitive_features, dtype=object)
+    if kind == "unknown":
+        groups[3] = "unknown"
+    elif kind == "two unknown":
+        groups[[3, 17]] = "unknown"
+    elif kind == "three of one":
+        groups[[2, 11, 29]] = ["p", "q", "r"]
+    elif kind == "everybody":
+        groups = np.array([f"pupil {i}" for i in range(groups.size)], dtype=object)
+    return groups
+
+
+@pytest.mark.parametrize("fairness", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("kind", ["unknown", "two unknown", "three of one", "everybody"])
+def test_small_groups_leave_the_clusters_cohesive(room, kind, fairness):
+    plain = fit((room.adjacency, room.sensitive_features), fairness, effort=1)
+    with warnings.catch_warnings():
+        # Groups smaller than the number of clusters may be warned of.
+        warnings.simplefilter("ignore")
+        model = fit((room.adjacency, classroom_with(room, kind)), fairness, effort=1)
+    assert model.modularity_ >= 0.95 * plain.modularity_
+    assert np.bincount(model.labels_).min() > 1
+
+
+def test_everybody_a_group_is_cohesion_alone(room):
+    model = fit((room.adjacency, classroom_with(room, "everybody")), 0.5, effort=1)
+    alone = eg.FairPartition(3, 0, random_state=0).fit(room.adjacency)
+    assert model.notion_ == 1.0
+    assert model.modularity_ == pytest.approx(alone.modularity_, abs=1e-9)
+
+
+@pytest.mark.parametrize("fairness", [0.2, 0.8])
+def test_a_group_of_one_in_blocks(blocks, fairness):
+    adjacency, codes = blocks
+    groups = codes.copy()
+    groups[7] = 2
+    plain, single = fit(blocks, fairness), fit((adjacency, groups), fairness)
+    assert single.modularity_ >= 0.95 * plain.modularity_
+    assert np.bincount(single.labels_).min() > 1
+
+
+# Curves.
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_along_the_dial_fairness_rises_and_cohesion_falls(apart, notion):
+    adjacency, codes = apart
+    curve = eg.tradeoff_curve(
+        adjacency,
+        sensitive_features=codes,
+        n_clusters=4,
+        estimator=eg.FairPartition(notion=notion, effort=0.1),
+        fairness=[0, 0.2, 0.5, 0.8, 1],
+        random_state=0,
+    )
+    assert (np.diff(curve.values(curve.measure)) >= -0.01).all()
+    assert (np.diff(curve.values("Q"))[:-1] <= 1e-9).all()
+    assert all(np.unique(point.labels).size == 4 for point in curve.points)
+
+
+@pytest.mark.parametrize(("name", "least"), [("diaries", 0.69), ("drugnet", 0.62)])
+def test_the_claimed_trade_off_on_real_networks(name, least, data_dir):
+    data = eg.datasets.load(name)
+    curve = eg.tradeoff_curve(
+        data.adjacency,
+        sensitive_features=data.sensitive_features,
+        n_clusters=5,
+        fairness=[0, 0.1, 0.2, 0.35, 0.5, 0.8, 1],
+        random_state=0,
+    )
+    assert curve.hypervolume("Q", "NB") >= least
+    assert (np.diff(curve.values("NB")) >= -0.01).all()
+    assert all(np.unique(point.labels).size == 5 for point in curve.points)

@@ -1,0 +1,303 @@
+"""Notions of fairness: what they promise, in plain and in compiled code, and one of one's own."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import equigraph as eg
+from equigraph.exceptions import ParameterError
+from equigraph.metrics import evenness_score, normalized_balance_score
+from equigraph.metrics.balance import normalized_balance_of_table
+from equigraph.metrics.notions import (
+    BALANCE,
+    EVENNESS,
+    MOUFLON,
+    NORMALIZED,
+    NOTIONS,
+    Notion,
+    base,
+    get_notion,
+)
+from tests.reference.controlled_rounding import rounded_table
+from tests.reference.labels_objective import cluster_score, naive_notion, whole_nodes
+
+FAST = settings(max_examples=150, deadline=None, derandomize=True)
+COUNTS = st.integers(0, 9)
+
+
+@st.composite
+def tables(draw, most_clusters=5, most_groups=5, counts=COUNTS):
+    """Return a table in which every cluster and every group has a member."""
+    k, h = draw(st.integers(1, most_clusters)), draw(st.integers(1, most_groups))
+    rows = draw(st.lists(st.lists(counts, min_size=h, max_size=h), min_size=k, max_size=k))
+    table = np.array(rows, dtype=np.int64)
+    table[table.sum(axis=1) == 0, 0] = 1
+    table[0, table.sum(axis=0) == 0] = 1
+    return table
+
+
+def exact_scores(table, notion):
+    population = table.sum(axis=0).tolist()
+    return [cluster_score(row, population, notion) for row in table.tolist()]
+
+
+def is_rounded(table):
+    """Whether every count is the floor or the ceiling of what its cluster would have in proportion."""
+    n, sizes, population = table.sum(), table.sum(axis=1), table.sum(axis=0)
+    return all(
+        math.floor(Fraction(int(size * p), int(n))) <= count <= math.ceil(Fraction(int(size * p), int(n)))
+        for size, row in zip(sizes, table, strict=True)
+        for p, count in zip(population, row, strict=True)
+    )
+
+
+# Normalised balance counts whole nodes.
+
+
+@FAST
+@given(tables())
+def test_nb_lies_between_0_and_1_and_is_the_definition(table):
+    value = NORMALIZED.value(table)
+    assert 0 <= value <= 1
+    scores = exact_scores(table, "normalized")
+    np.testing.assert_allclose(NORMALIZED.cluster_scores(table), scores, rtol=1e-15)
+    assert value == pytest.approx(table.sum(axis=1) @ scores / table.sum(), abs=1e-15)
+
+
+@FAST
+@given(tables(counts=st.integers(0, 3)))
+def test_nb_is_1_exactly_where_all_counts_are_rounded_proportions(table):
+    assert (NORMALIZED.value(table) == 1) == is_rounded(table)
+    scores = NORMALIZED.cluster_scores(table)
+    assert (scores < 1).any() == (not is_rounded(table))
+
+
+@settings(FAST, max_examples=80)
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=7),
+    weights=st.lists(st.integers(1, 20), min_size=1, max_size=6),
+)
+def test_nb_of_1_can_be_reached_for_any_sizes_of_clusters_and_groups(sizes, weights):
+    n = sum(sizes)
+    cuts = np.round(np.cumsum(weights) / sum(weights) * n).astype(int)
+    population = np.diff(np.concatenate([[0], cuts]))
+    population = population[population > 0]
+    table = rounded_table(sizes, population)
+    assert table.sum(axis=1).tolist() == sizes
+    assert table.sum(axis=0).tolist() == population.tolist()
+    assert NORMALIZED.value(table) == 1.0
+
+
+@FAST
+@given(tables(), st.randoms(use_true_random=False))
+def test_nb_does_not_depend_on_names_and_order(table, random):
+    labels, groups = np.nonzero(table)
+    nodes = [(a, b) for a, b in zip(labels, groups, strict=True) for _ in range(table[a, b])]
+    random.shuffle(nodes)
+    names, kinds = list(range(table.shape[0])), list(range(table.shape[1]))
+    random.shuffle(names)
+    random.shuffle(kinds)
+    found = normalized_balance_score(
+        [f"c{names[a]}" for a, _ in nodes], sensitive_features=[f"g{kinds[b]}" for _, b in nodes]
+    )
+    assert found == pytest.approx(NORMALIZED.value(table), abs=1e-12)
+
+
+@FAST
+@given(tables())
+def test_nb_is_never_below_the_ratio_of_shares(table):
+    ratios = exact_scores(table, "ratio")
+    assert (NORMALIZED.cluster_scores(table) >= np.array(ratios) - 1e-12).all()
+
+
+@FAST
+@given(tables(most_groups=3), st.integers(0, 4))
+def test_groups_of_one_member_cost_nothing(table, cluster):
+    """Whatever cluster the single member is in, its own group never is the worst one."""
+    cluster %= table.shape[0]
+    single = np.zeros((table.shape[0], 1), dtype=np.int64)
+    single[cluster] = 1
+    both = np.hstack([table, single])
+    population = both.sum(axis=0).tolist()
+    for row, score in zip(both.tolist(), NORMALIZED.cluster_scores(both), strict=True):
+        others = [
+            whole_nodes(count, Fraction(sum(row) * p, sum(population)))
+            for count, p in zip(row[:-1], population[:-1], strict=True)
+        ]
+        assert score == pytest.approx(min(others), abs=1e-15)
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_where_everybody_is_a_group_every_division_is_fair(k):
+    labels = np.arange(30) % k
+    assert normalized_balance_score(labels, sensitive_features=np.arange(30)) == 1.0
+
+
+@pytest.mark.parametrize("n", [7, 10**6, 10**9, 3 * 10**9])
+def test_whole_numbers_near_a_boundary(n):
+    """Expected counts that are whole, or miss it by one part in billions, are told apart."""
+    # Half of the population in half of the nodes: exactly n of 2n, no rounding allowed.
+    assert NORMALIZED.cluster_scores([[n, n]], [2 * n, 2 * n]).tolist() == [1.0]
+    assert NORMALIZED.cluster_scores([[n - 1, n + 1]], [2 * n, 2 * n])[0] == pytest.approx(
+        min((n - 1) / n, n / (n + 1)), rel=1e-15
+    )
+    assert NORMALIZED.cluster_scores([[n - 1, n + 1]], [2 * n, 2 * n])[0] < 1
+    # One node more in the population and nothing is whole: both neighbours count as fair.
+    population = [2 * n, 2 * n + 1]
+    for counts in ([n, n], [n - 1, n + 1]):
+        expected = [Fraction(2 * n * p, 4 * n + 1) for p in population]
+        fair = all(math.floor(e) <= c <= math.ceil(e) for c, e in zip(counts, expected, strict=True))
+        assert (NORMALIZED.cluster_scores([counts], population)[0] == 1) == fair
+    assert NORMALIZED.cluster_scores([[n - 1, n + 1]], population)[0] == 1.0
+
+
+@pytest.mark.parametrize("n", [10**6, 10**9])
+def test_compiled_whole_numbers_near_a_boundary(n):
+    score = NORMALIZED.compiled()
+    for counts, population in (
+        ([n, n], [2 * n, 2 * n]),
+        ([n - 1, n + 1], [2 * n, 2 * n]),
+        ([n - 1, n + 1], [2 * n, 2 * n + 1]),
+        ([0, 1], [1, n]),
+    ):
+        arrays = np.array(counts), np.array(population)
+        assert _call(score, *arrays) == cluster_score(counts, population, "normalized")
+
+
+def _call(score, counts, population):
+    """Call a compiled score from compiled code, as the search does."""
+    return float(base._score_rows()(score, counts[None], population)[0])
+
+
+def test_what_one_node_too_many_costs():
+    # Ten of a hundred in a cluster of ten: one is fair, two are half as many as there should be, none is nothing.
+    population = [10, 90]
+    scores = NORMALIZED.cluster_scores([[1, 9], [2, 8], [0, 10]], population)
+    assert scores.tolist() == [1.0, 0.5, 0.0]
+
+
+# Every notion, plain and compiled.
+
+
+@settings(FAST, max_examples=60)
+@given(tables(), st.sampled_from(list(NOTIONS)))
+def test_plain_and_compiled_scores_agree(table, name):
+    notion, population = NOTIONS[name], table.sum(axis=0)
+    plain = notion.cluster_scores(table)
+    np.testing.assert_allclose(plain, exact_scores(table, name), atol=1e-12)
+    compiled = [_call(notion.compiled(), row, population) for row in table]
+    np.testing.assert_allclose(compiled, plain, rtol=1e-15, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", NOTIONS)
+def test_large_tables_are_scored_by_compiled_code(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 4, (60, 5))
+    table[3] = 0
+    plain = NOTIONS[name].cluster_scores(table)
+    assert plain[3] == 0
+    monkeypatch.setattr(base, "_MOST_PLAIN", 1)
+    np.testing.assert_allclose(NOTIONS[name].cluster_scores(table), plain, rtol=1e-15)
+    assert NOTIONS[name].value(table) == pytest.approx(
+        naive_notion(
+            np.repeat(np.arange(60), table.sum(axis=1)),
+            np.concatenate([np.repeat(np.arange(5), row) for row in table]),
+            name,
+        )
+    )
+
+
+@FAST
+@given(tables(), st.sampled_from(list(NOTIONS)))
+def test_empty_clusters_do_not_count(table, name):
+    padded = np.vstack([table, np.zeros((2, table.shape[1]), dtype=np.int64)])
+    assert NOTIONS[name].value(padded) == NOTIONS[name].value(table)
+
+
+@FAST
+@given(tables(most_groups=2))
+def test_evenness_of_two_groups_is_one_minus_the_index_of_dissimilarity(table):
+    value = EVENNESS.value(table)
+    if table.shape[1] == 1:
+        assert value == 1.0
+        return
+    a, b = table.T
+    dissimilarity = np.abs(a / a.sum() - b / b.sum()).sum() / 2
+    assert value == pytest.approx(1 - dissimilarity, abs=1e-12)
+
+
+@FAST
+@given(tables())
+def test_evenness_lies_between_its_ends(table):
+    assert -1e-12 <= EVENNESS.value(table) <= 1 + 1e-12
+    mirrored = np.outer(np.arange(1, 4), table.sum(axis=0))
+    assert EVENNESS.value(mirrored) == pytest.approx(1.0)
+    if table.shape[1] > 1:
+        segregated = np.diag(table.sum(axis=0))
+        assert EVENNESS.value(segregated) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_score_of_evenness_takes_labels():
+    labels, groups = [0, 0, 0, 1, 1, 1], ["x", "x", "y", "x", "y", "y"]
+    assert evenness_score(labels, sensitive_features=groups) == pytest.approx(1 - 1 / 3)
+    assert evenness_score(labels, sensitive_features=["all"] * 6) == 1.0
+
+
+def test_notions_are_found_by_name():
+    assert [NOTIONS[name].measure for name in NOTIONS] == ["NB", "B", "mouflon", "evenness"]
+    assert get_notion("balance") is BALANCE
+    assert get_notion(MOUFLON) is MOUFLON
+    for wrong in ("parity", 3, None):
+        with pytest.raises(ParameterError, match="'normalized', 'balance', 'mouflon', 'evenness'"):
+            get_notion(wrong)
+
+
+# A notion of one's own.
+
+
+def halves(counts, population):
+    """Half of every cluster should be of the first group, whatever the population is."""
+    size = 0
+    for count in counts:
+        size += count
+    return 1 - abs(2 * counts[0] / size - 1)
+
+
+HALVES = Notion("halves", "H", halves)
+
+
+def test_a_notion_of_ones_own_is_what_the_search_raises():
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((24, 24)) < 0.3, 1)
+    # A third of the first group: the population cannot be mirrored and halved at once.
+    groups = np.where(np.arange(24) % 3 == 0, "a", "b")
+    model = eg.FairPartition(4, 0.9, notion=HALVES, effort=0.2, random_state=0)
+    model.fit((upper + upper.T).astype(float), sensitive_features=groups)
+    table = np.array([[np.sum((model.labels_ == c) & (groups == g)) for g in ("a", "b")] for c in range(4)])
+    assert model.notion_ == pytest.approx(HALVES.value(table))
+    # Every cluster has at most its half of the first group: then the mean is twice its share, the most there is.
+    assert model.notion_ == pytest.approx(2 / 3)
+    assert (2 * table[:, 0] <= table.sum(axis=1)).all()
+    bounded = eg.FairPartition(4, at_least=0.6, notion=HALVES, effort=0.2, random_state=0)
+    bounded.fit((upper + upper.T).astype(float), sensitive_features=groups)
+    assert bounded.notion_ >= 0.6 - 1e-12
+    assert bounded.modularity_ >= model.modularity_ - 1e-12
+
+
+def test_a_notion_typed_at_a_prompt_is_compiled_too():
+    names = {}
+    exec("def first(counts, population):\n    return counts[0] / (counts[0] + counts[1])", names)
+    notion = Notion("first", "F", names["first"])
+    assert notion.value([[1, 3], [2, 2]]) == 0.375
+    assert _call(notion.compiled(), np.array([1, 3]), np.array([3, 5])) == 0.25
+
+
+def test_tables_with_their_own_population():
+    part = np.array([[1, 1], [0, 4]])
+    assert normalized_balance_of_table(part, np.array([10, 30])) == pytest.approx((2 * 1 + 4 * 0) / 6)

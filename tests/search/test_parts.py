@@ -1,0 +1,147 @@
+"""Parts of a graph: how they grow, are packed, and become the nodes of a smaller one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.graph import check_adjacency
+from equigraph.search.coarsen import coarsen
+from equigraph.search.kernels.parts import collapse, spread, strongest, weight_inside, weights_between
+from equigraph.search.levels import aggregate, compact, compact_pairs
+from tests.reference.label_fixtures import SETTINGS, codes_for, prepare
+from tests.reference.naive_steps import spread_labels
+
+
+def random_weights(n, seed, density):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), k=1)
+    return check_adjacency(upper + upper.T)
+
+
+def csr(graph):
+    return graph.indptr, graph.indices, graph.data
+
+
+graphs = st.tuples(st.integers(2, 25), st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 0.4]))
+
+
+@SETTINGS
+@given(graph=graphs, k=st.integers(1, 8))
+def test_weights_of_clusters_are_products_with_the_indicators(graph, k):
+    adjacency = random_weights(*graph)
+    labels = compact(np.random.default_rng(graph[1]).integers(0, k, graph[0]))
+    k = int(labels.max()) + 1
+    onehot = np.eye(k)[labels]
+    expected = onehot.T @ adjacency.toarray() @ onehot
+    np.testing.assert_allclose(weights_between(*csr(adjacency), labels, k), expected, atol=1e-12)
+    np.testing.assert_allclose(weight_inside(*csr(adjacency), labels, k), np.diag(expected), atol=1e-12)
+    indptr, indices, data = collapse(*csr(adjacency), labels, k)
+    collapsed = sparse.csr_array((data, indices, indptr), shape=(k, k)).toarray()
+    np.testing.assert_allclose(collapsed, expected - np.diag(np.diag(expected)), atol=1e-12)
+    # Every pair of parts has one entry, so that the arrays are a graph as they are.
+    assert all(np.unique(row).size == row.size for row in np.split(indices, indptr[1:-1]))
+
+
+@SETTINGS
+@given(graph=graphs, k=st.integers(1, 8), n_unknown=st.sampled_from([0, 1]))
+def test_a_level_of_clusters(graph, k, n_unknown):
+    n, seed, _ = graph
+    adjacency = random_weights(*graph)
+    codes = np.column_stack([codes_for(n, 1, seed, n_unknown), codes_for(n, min(2, n), seed + 1)])
+    level, objective = prepare(adjacency, codes, 0.5)
+    labels = compact(np.random.default_rng(seed).integers(0, k, n))
+    onehot = np.eye(labels.max() + 1)[labels]
+    coarse = aggregate(level, labels, objective)
+    expected = onehot.T @ adjacency.toarray() @ onehot
+    np.testing.assert_allclose(coarse.graph.toarray(), expected - np.diag(np.diag(expected)), atol=1e-12)
+    np.testing.assert_allclose(coarse.strength, expected.sum(axis=1), atol=1e-12)
+    np.testing.assert_array_equal(coarse.sizes, onehot.sum(axis=0))
+    groups = [(column[:, None] == np.arange(column.max() + 1)).astype(int) for column in codes.T]
+    np.testing.assert_array_equal(coarse.counts, (onehot.T @ np.column_stack(groups)).astype(int))
+    assert coarse.graph.has_sorted_indices
+    assert coarse.graph.indices.dtype == level.graph.indices.dtype
+    # Twice aggregated is aggregated at once.
+    again = compact(np.arange(coarse.n_nodes) // 2)
+    twice, once = aggregate(coarse, again, objective), aggregate(level, again[labels], objective)
+    np.testing.assert_allclose(twice.graph.toarray(), once.graph.toarray(), atol=1e-12)
+    np.testing.assert_array_equal(twice.counts, once.counts)
+    np.testing.assert_array_equal(twice.sizes, once.sizes)
+
+
+@SETTINGS
+@given(graph=graphs, bounded=st.booleans(), share=st.sampled_from([0.15, 0.4, 2.0]))
+def test_labels_spread_as_defined(graph, bounded, share):
+    n, seed, _ = graph
+    adjacency = random_weights(*graph)
+    level, _ = prepare(adjacency, None, 0.0)
+    cells = np.random.default_rng(seed).integers(0, 2, n).astype(np.int32) * bounded
+    most = share * float(level.strength.sum())
+    found = spread(level.sites(), cells if bounded else np.zeros(0, dtype=np.int32), most, 4)
+    np.testing.assert_array_equal(found, spread_labels(adjacency.toarray(), cells, most, 4))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parts_stay_within_cells_and_below_the_bound(seed, make_graph):
+    level, _ = prepare(make_graph(80, seed, 0.05), None, 0.0)
+    cells = (np.arange(80) % 2).astype(np.int32)
+    most = 0.2 * level.strength.sum()
+    parts = spread(level.sites(), cells, most, 3)
+    strengths = np.bincount(parts, weights=level.strength)
+    assert strengths.max() <= max(most, level.strength.max())
+    assert all(np.unique(cells[parts == part]).size == 1 for part in np.unique(parts))
+    assert np.unique(parts).size < 60
+
+
+@settings(SETTINGS, max_examples=30)
+@given(graph=graphs)
+def test_the_strongest_neighbour(graph):
+    adjacency = random_weights(*graph)
+    dense = adjacency.toarray()
+    expected = np.where(dense.max(axis=1) > 0, dense.argmax(axis=1), -1)
+    level, _ = prepare(adjacency, None, 0.0)
+    np.testing.assert_array_equal(strongest(level.sites()), expected)
+
+
+def test_without_cells_the_whole_graph_is_one_cell(make_graph):
+    level, objective = prepare(make_graph(60, 0, 0.05), None, 0.0)
+    one_cell = coarsen(level, np.zeros(60, dtype=np.int32), 6, objective)[0]
+    np.testing.assert_array_equal(coarsen(level, None, 6, objective)[0], one_cell)
+
+
+def scattered(n_pairs, n_leaves, n_alone):
+    """Return many components of two nodes, a star, and nodes without edges."""
+    pairs = np.kron(np.eye(n_pairs), [[0.0, 1.0], [1.0, 0.0]])
+    star = np.zeros((n_leaves + 1, n_leaves + 1))
+    star[0, 1:] = star[1:, 0] = 1
+    return sparse.csr_array(sparse.block_diag([pairs, star, sparse.csr_array((n_alone, n_alone))]))
+
+
+def test_what_is_left_over_is_packed_within_cells():
+    adjacency = scattered(200, 300, 300)
+    n = adjacency.shape[0]
+    rng = np.random.default_rng(0)
+    codes, cells = rng.integers(0, 3, n), rng.integers(0, 2, n).astype(np.int32)
+    level, objective = prepare(adjacency, codes, 0.5)
+    parts, coarse = coarsen(level, cells, 20, objective)
+    assert 20 <= coarse.n_nodes <= 200
+    assert all(np.unique(cells[parts == part]).size == 1 for part in range(coarse.n_nodes))
+    np.testing.assert_array_equal(coarse.counts.sum(axis=0), np.bincount(codes))
+    # Nodes without edges serve fairness best in parts of one group.
+    alone = np.unique(parts[-300:])
+    purity = coarse.counts[alone].max(axis=1).sum() / coarse.counts[alone].sum()
+    assert purity > 0.9
+
+
+@SETTINGS
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=30))
+def test_pairs_of_labels_are_numbered(pairs):
+    one, other = (np.array(column, dtype=np.int32) for column in zip(*pairs, strict=True))
+    found = compact_pairs(one, other)
+    assert sorted(set(found.tolist())) == list(range(len(set(pairs))))
+    for i, pair in enumerate(pairs):
+        for j, peer in enumerate(pairs):
+            assert (found[i] == found[j]) == (pair == peer)
