@@ -19,6 +19,11 @@ from equigraph.search.bounds import check_size_bounds
 from equigraph.search.free import best_number
 from equigraph.search.refine import warn_if_short
 from equigraph.search.search import Search, Target
+from equigraph.spectral.soft import soft_fair_labels
+
+# Mean degree and number of nodes from which on a graph is dense, and the strength of fairness in its spectral start:
+# found on the block model of the paper, whose fair clusters no local move leads to.
+_DENSE, _LEAST_DENSE, _STRENGTH = 40, 500, 1.0
 
 NOTION = AnyOf(
     options=(Choice(values=tuple(NOTIONS)), Instance(methods=("score", "value"))),
@@ -151,7 +156,7 @@ class FairPartition(GraphClusterer):
             return self._fit_rows(problem, notify)
         search = self._search(problem)
         target = Target(float(self.fairness), self.at_least)
-        labels = search.solve([target], notify=notify, n_runs=self.n_init)[0]
+        labels = search.solve([target], self._starts(problem, search), notify, self.n_init)[0]
         modularity, notion = search.score(labels)
         return self._clustering(labels, modularity, notion)
 
@@ -181,6 +186,20 @@ class FairPartition(GraphClusterer):
         check_size_bounds(self.size_bounds, problem.n_nodes, n_clusters)
         return Search(problem.adjacency, codes, n_clusters, size_bounds=self.size_bounds, **options)
 
+    def _starts(self, problem: Problem, search: Search) -> list[NDArray]:
+        """Return a soft-fair spectral division where the graph is dense: single moves see little of it there."""
+        codes, n = None if problem.groups is None else problem.groups.codes, problem.n_nodes
+        dense = problem.adjacency.nnz >= _DENSE * n and n >= _LEAST_DENSE
+        if not dense or not self.effort or codes is None or search.plan.n_parts or codes.min() < 0:
+            return []
+        if problem.groups is None or problem.groups.n_groups < 2:
+            return []
+        return [
+            soft_fair_labels(
+                problem.adjacency, codes, search.n_clusters, strength=_STRENGTH, seed=problem.seed
+            )
+        ]
+
     def _fit_rows(self, problem: Problem, notify: Notifier) -> Clustering:
         """Fit rows that live apart."""
         for name in ("size_bounds", "at_least"):
@@ -203,7 +222,7 @@ class FairPartition(GraphClusterer):
             )
         search = self._search(problem)
         if values is None:
-            return DialLabels([], search.front(notify, self.n_init).labels)
+            return DialLabels([], search.front(self._starts(problem, search), notify, self.n_init).labels)
         targets = [Target(float(value)) for value in values]
-        found = search.solve(targets, notify=notify, n_runs=self.n_init)
-        return DialLabels(found, search.pool.labels)
+        labels = search.solve(targets, self._starts(problem, search), notify, self.n_init)
+        return DialLabels(labels, search.pool.labels)

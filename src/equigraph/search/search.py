@@ -31,6 +31,8 @@ _TURNS = (_WARM, _HOT, 0.3)
 _AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
+# Values of the dial that are searched before a bound is.
+_AROUND_BOUND = (0.2, 0.5, 0.8)
 # Keys of random draws beyond those of single starts.
 _BASE = 1000
 # Two divisions whose common parts are more than this share of the nodes have nothing in common.
@@ -188,14 +190,14 @@ class Search:
                 break
         return [self._settled(target) for target in targets]
 
-    def front(self, notify: Notifier | None = None, n_runs: int = 1) -> Pool:
+    def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
 
         A weighted sum reaches only the convex hull of the front. Where the notion of two neighbours on it differs by
         more than `_GAP`, the most cohesive labels at least as fair as the middle are searched for, as long as that
         finds any.
         """
-        self.solve([Target(value) for value in DIAL], notify=notify, n_runs=n_runs)
+        self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
         while self.effort and self.objective.is_fair and (gap := self._widest_gap(given_up)):
             if self._fill(*gap) is False:
@@ -253,6 +255,11 @@ class Search:
             yield
             for target in targets:
                 known = lineages if target.wants_fairness else [[base], *([labels] for labels in given)]
+                if target.at_least is not None:
+                    # The dial often leads past a bound to labels that a search under the bound does not find.
+                    for value in _AROUND_BOUND:
+                        self._search_at(Target(value), known, self.rng(run, *_key(Target(value))))
+                    known = [*known, [target.best(self.pool)]]
                 self._search_at(target, known, self.rng(run, *_key(target)))
                 yield
 
