@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.factorization.row_fair import partition_rows
@@ -102,6 +101,7 @@ class FairPartition(GraphClusterer):
     True
     """
 
+    _searches_dial: ClassVar[bool] = True
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "n_clusters": Integer(low=2, optional=True, help="Number of clusters; None lets it come out."),
@@ -215,20 +215,14 @@ class FairPartition(GraphClusterer):
         found = self._clustering(labels, modularity, notion)
         return Clustering(labels=found.labels, interaction=mean, attributes=found.attributes)
 
-    def _fit_dial(
-        self, problem: Problem, values: Sequence[float] | None, notify: Notifier
-    ) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]:
-        """Return labels for every value of the dial, all found together, and all labels found that nothing dominates.
-
-        Without values the whole front is searched, gaps included.
-        """
+    def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         if lives_apart(problem, self.execution):
             raise ParameterError(
                 "FairPartition: a whole dial is searched in memory: leave execution= out, or fit single values."
             )
         search = self._search(problem)
         if values is None:
-            return [], search.front(self._starts(problem, search), notify, self.n_init).labels
+            return DialLabels([], search.front(self._starts(problem, search), notify, self.n_init).labels)
         targets = [Target(float(value)) for value in values]
         labels = search.solve(targets, self._starts(problem, search), notify, self.n_init)
-        return labels, search.pool.labels
+        return DialLabels(labels, search.pool.labels)
