@@ -227,7 +227,14 @@ class Search:
         return self._anneal(labels, objective, rng, hot=_WARM)
 
     def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
-        return n_runs * (self.plan.n_starts + 1 + len(targets)) if self.effort else len(targets)
+        """Return about how many steps `_work` takes, for who watches."""
+        if not self.effort:
+            return len(targets)
+        fair = _any_fair(targets) and self.objective.is_fair
+        n_lineages = self.plan.n_raised if fair else 1
+        searches = sum(1 if target.at_least is None else 1 + len(_AROUND_BOUND) for target in targets)
+        steps = self.plan.n_starts + n_lineages * fair + searches * (n_lineages + 2)
+        return n_runs * steps * (2 if self.plan.n_parts else 1)
 
     def _work(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
         """Do the search, step by step."""
@@ -250,18 +257,20 @@ class Search:
             base = self._recombined(bases, self.objective, self.rng(run, _BASE))
             lineages = [[base]]
             if _any_fair(targets) and self.objective.is_fair:
-                lineages = self._raised(base, bases, run)
+                lineages = []
+                for number in range(self.plan.n_raised):
+                    lineages.append(self._raised(number, base, bases, run))
+                    yield
             lineages += [[labels] for labels in given]
-            yield
             for target in targets:
                 known = lineages if target.wants_fairness else [[base], *([labels] for labels in given)]
                 if target.at_least is not None:
                     # The dial often leads past a bound to labels that a search under the bound does not find.
                     for value in _AROUND_BOUND:
-                        self._search_at(Target(value), known, self.rng(run, *_key(Target(value))))
+                        dial = Target(value)
+                        yield from self._search_at(dial, known, self.rng(run, *_key(dial)))
                     known = [*known, [target.best(self.pool)]]
-                self._search_at(target, known, self.rng(run, *_key(target)))
-                yield
+                yield from self._search_at(target, known, self.rng(run, *_key(target)))
 
     def _work_on_parts(self, targets: Sequence[Target], given: list[NDArray], n_runs: int) -> Iterator[None]:
         """Do on a few thousand parts of a large graph what is done on the nodes of a small one, and then climb.
@@ -364,17 +373,15 @@ class Search:
         n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * steps.level.n_nodes)
         return steps.anneal(coarse, objective, rng, n_steps, _TURNS[-1])[parts]
 
-    def _raised(self, base: NDArray, bases: Sequence[NDArray], run: int) -> list[list[NDArray[np.int32]]]:
-        """Return divisions and what becomes of each as the dial is raised: cohesive ones, and mixed ones in turn."""
-        lineages = []
-        for number in range(self.plan.n_raised):
-            rng = self.rng(run, _BASE + 1 + number)
-            if number % 2:
-                lineages.append(self._along_dial(self._mixed(rng), rng, least=_MIXED))
-            else:
-                start = base if number == 0 else bases[number // 2 % len(bases)]
-                lineages.append(self._along_dial(start, rng))
-        return lineages
+    def _raised(
+        self, number: int, base: NDArray, bases: Sequence[NDArray], run: int
+    ) -> list[NDArray[np.int32]]:
+        """Return a division and what becomes of it as the dial is raised: a cohesive one, and a mixed one in turn."""
+        rng = self.rng(run, _BASE + 1 + number)
+        if number % 2:
+            return self._along_dial(self._mixed(rng), rng, least=_MIXED)
+        start = base if number == 0 else bases[number // 2 % len(bases)]
+        return self._along_dial(start, rng)
 
     def _along_dial(
         self, labels: NDArray, rng: np.random.Generator, least: float = 0.0
@@ -396,8 +403,10 @@ class Search:
                 best = self._recombine(best, other, objective, rng)
         return best
 
-    def _search_at(self, target: Target, lineages: list[list[NDArray]], rng: np.random.Generator) -> None:
-        """Bring one division of every lineage to a target, and recombine them."""
+    def _search_at(
+        self, target: Target, lineages: list[list[NDArray]], rng: np.random.Generator
+    ) -> Iterator[None]:
+        """Bring one division of every lineage to a target, recombine them, and kick the best."""
         objective = target.of(self.objective)
         found = []
         for number, lineage in enumerate(lineages):
@@ -405,11 +414,14 @@ class Search:
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
             # Which temperature suits a graph is not known beforehand, so they take turns.
             found.append(self._anneal(labels, objective, rng, hot=_TURNS[number % len(_TURNS)]))
+            yield
         best = self._recombined(found, objective, rng)
+        yield
         for _ in range(self.plan.n_kicks):
             kicked = self.steps.kick(best, objective, rng)
             settled = self._anneal(kicked, objective, rng, hot=_HOT, share=_KICK)
             best = self._best_of([best, settled], objective)
+        yield
         self._anneal(best, objective, rng, hot=_WARM, share=_LAST)
 
     def _anneal(
