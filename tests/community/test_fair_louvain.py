@@ -101,7 +101,10 @@ def test_raising_the_dial_does_not_lower_the_notion(notion, make_skewed):
 def test_a_large_dial_does_not_freeze_at_pairs(make_skewed):
     adjacency, codes = make_skewed(0)
     found = fair_louvain(adjacency, codes, fairness=0.9)
-    assert np.bincount(found.labels).min() > 5
+    # A node alone is as fair as whole nodes allow; pairs that no third one joins would be many.
+    sizes = np.sort(np.bincount(found.labels))
+    assert sizes.size <= 5
+    assert sizes[-3:].min() > 5
     assert found.notion > 0.95
     assert found.modularity > 0.3
 
@@ -174,14 +177,14 @@ def test_weights_count(make_graph):
 
 
 def test_a_node_without_edges_joins_for_fairness_when_k_is_fixed():
-    dense = np.zeros((9, 9))
-    dense[:4, :4] = np.ones((4, 4)) - np.eye(4)
-    dense[4:8, 4:8] = np.ones((4, 4)) - np.eye(4)
-    codes = [0, 0, 1, 1, 0, 0, 0, 1, 1]
+    dense = np.zeros((17, 17))
+    dense[:8, :8] = np.ones((8, 8)) - np.eye(8)
+    dense[8:16, 8:16] = np.ones((8, 8)) - np.eye(8)
+    codes = [0] * 4 + [1] * 4 + [0] * 6 + [1] * 2 + [1]
     free = FairLouvain(fairness=0, random_state=0).fit(dense)
     assert free.n_clusters_ == 3
     labels = FairLouvain(2, fairness=0.3, random_state=0).fit_predict(dense, sensitive_features=codes)
-    assert labels[8] == labels[4]
+    assert labels[16] == labels[8]
 
 
 def test_without_groups_there_is_a_warning_and_modularity_alone(make_skewed):
