@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from equigraph.execution.blocks import BlockGraph
 from equigraph.files import atomic_path
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.graph.names import texts
+from equigraph.groups import Groups, encode_groups
 from equigraph.methods import get_method
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
+from equigraph.sizes import small_clusters
 from equigraph.words import count
 
 RESULT_FILES = ("labels.csv", "membership.npz", "interaction.csv", "result.json")
@@ -42,7 +45,7 @@ class ClusteringResult(Tabular):
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
     sensitive_features : ndarray of shape (n_nodes,) or None
-        Groups as they came in.
+        Groups as they came in; None for a node without one.
     scores : dict
         Q, B, NB, minimum balance, rho and the number of non-empty clusters.
     parameters : dict
@@ -109,7 +112,7 @@ class ClusteringResult(Tabular):
         scores = evaluate(
             graph.adjacency,
             model.labels_,
-            sensitive_features=graph.sensitive_features,
+            sensitive_features=graph.groups,
             n_clusters=model.membership_.shape[1],
         )
         return cls.of_fit(model, graph, scores, seconds)
@@ -144,6 +147,17 @@ class ClusteringResult(Tabular):
     def sizes(self) -> NDArray[np.intp]:
         """Number of nodes of each cluster."""
         return np.bincount(self.labels, minlength=self.n_clusters)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The groups as codes; None where there are none. Who has no group here was meant to have none."""
+        features = self.sensitive_features
+        return None if features is None else encode_groups(features, missing="ignore")
+
+    @property
+    def small_clusters(self) -> NDArray[np.intp]:
+        """Clusters of one or two nodes that nobody asked for; see `equigraph.sizes.small_clusters`."""
+        return small_clusters(self.sizes, self.parameters)
 
     def table(self) -> dict[str, NDArray]:
         """Return the columns node, cluster, group (when there are groups) and strength.
@@ -194,6 +208,8 @@ class ClusteringResult(Tabular):
             "sizes": self.sizes.tolist(),
             "scores": {name: plain(value) for name, value in self.scores.items()},
             "attribute": self.attribute,
+            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            "small_clusters": self.small_clusters.tolist(),
             "parameters": dict(self.parameters),
             "seed": self.seed,
             "seconds": self.seconds,
@@ -352,7 +368,7 @@ def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:
     scores = evaluate(
         graph.without_edges(),
         model.labels_,
-        sensitive_features=graph.sensitive_features,
+        sensitive_features=graph.groups,
         n_clusters=n_clusters,
     )
     store = StreamedRows(graph)

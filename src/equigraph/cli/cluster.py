@@ -64,7 +64,7 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import check_folder, source_of
+    from equigraph.cli.output import check_folder, source_of, told_of
     from equigraph.cli.summary import print_result
     from equigraph.methods import get_method
 
@@ -80,6 +80,7 @@ def command(
     with warnings_as_notes(), execution_of(ctx, method, parameters, settings) as parameters:
         source = source_of(ctx, edges, settings)
         with open_source(edges, settings, parameters.get("execution")) as graph:
+            source = told_of(source, graph)
             result = replace(_fit(graph, method, parameters, settings, ctx), source=source)
             files = _write(result, graph, settings) if output is not None else []
     if settings["as_json"]:
@@ -116,11 +117,12 @@ def _fit(
 
 
 def _write(result: Any, graph: Any, settings: dict[str, Any]) -> list[str]:
-    from equigraph.cli.output import complete_folder
+    from equigraph.cli.output import complete_folder, write_dropped
     from equigraph.cli.report import PAGE
 
     with complete_folder(settings["output"]) as folder:
         result.save(folder)
+        write_dropped(graph, folder)
         if settings["plot"]:
             draw(result, graph, folder)
         if settings["report"]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from equigraph.cli.sources import READING_NAMES
+from equigraph.cli.sources import READING_NAMES, n_dropped
 from equigraph.exceptions import ParameterError
 
 # Whoever finds one of these finds the other files too: they come last, and go first.
@@ -22,7 +22,7 @@ _LAST = ("result.json", "curve.json")
 OWN_FILES = (
     "labels.csv", "membership.npz", "interaction.csv", "result.json", "graph.png", "interaction.png",
     "composition.png", "methods.png", "tradeoff.png", "curve.csv", "curve.json", "twin.png", "front.png",
-    "report.html",
+    "report.html", "dropped.csv",
 )  # fmt: skip
 
 
@@ -51,6 +51,20 @@ def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = 
         "edges": edges,
         "options": {name: value for name, value in options.items() if value is not None},
     }
+
+
+def told_of(source: dict[str, Any], graph: Any) -> dict[str, Any]:
+    """Return a source with how many nodes of it were dropped, where any was."""
+    dropped = n_dropped(graph)
+    return {**source, "n_dropped": dropped} if dropped else source
+
+
+def write_dropped(graph: Any, folder: Path) -> None:
+    """Name the nodes that were dropped in a file of their own; without any there is none."""
+    from equigraph.records import write_csv
+
+    if n_dropped(graph):
+        write_csv(folder / "dropped.csv", {"node": graph.dropped})
 
 
 def check_folder(folder: str) -> None:

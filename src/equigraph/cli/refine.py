@@ -77,7 +77,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import check_folder, source_of
+    from equigraph.cli.output import check_folder, source_of, told_of
 
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
     if least is not None and most is not None and least > most:
@@ -89,9 +89,9 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
         graph = read_source(edges, settings)
         given = read_labels(Path(labels), graph)
         before, after = _refine(graph, given, settings)
-        after = replace(after, source=source)
+        after = replace(after, source=told_of(source, graph))
         summary = _summary(before, after)
-        files = _write(after, given, summary, output) if output is not None else []
+        files = _write(after, given, graph, summary, output) if output is not None else []
     if settings["as_json"]:
         line(json.dumps(summary, indent=2))
     elif not settings["quiet"]:
@@ -264,7 +264,7 @@ def _result(graph: Any, labels: Any, parameters: dict[str, Any], seed: int, seco
         interaction=sparse_interaction(graph.adjacency, labels, k),
         node_names=graph.node_names,
         sensitive_features=graph.sensitive_features,
-        scores=evaluate(graph.adjacency, labels, sensitive_features=graph.sensitive_features),
+        scores=evaluate(graph, labels),
         parameters={name: plain(value) for name, value in parameters.items()},
         seed=seed,
         seconds=seconds,
@@ -284,8 +284,8 @@ def _summary(before: Any, after: Any) -> dict[str, Any]:
     return {**after.summary(), "n_moved": int(after.labels.size - kept), "before": started}
 
 
-def _write(after: Any, given: Any, summary: dict[str, Any], output: str) -> list[str]:
-    from equigraph.cli.output import complete_folder
+def _write(after: Any, given: Any, graph: Any, summary: dict[str, Any], output: str) -> list[str]:
+    from equigraph.cli.output import complete_folder, write_dropped
     from equigraph.records import write_csv, write_json
 
     columns = {_NODE: after.node_names, _CLUSTER: after.labels}
@@ -293,12 +293,13 @@ def _write(after: Any, given: Any, summary: dict[str, Any], output: str) -> list
         columns["group"] = after.sensitive_features
     with complete_folder(output) as folder:
         write_csv(folder / "labels.csv", {**columns, "before": given})
+        write_dropped(graph, folder)
         write_json(folder / "result.json", summary)
         return sorted(file.name for file in folder.iterdir())
 
 
 def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
-    from equigraph.cli.summary import group_counts, print_composition, sizes_by_group
+    from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
     from equigraph.words import count
 
     rows: list[tuple[Any, ...]] = [
@@ -314,6 +315,7 @@ def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     table(("", "before", "after"), rows, left=("", "before", "after"))
     line()
     print_composition(after)
+    print_remarks(after.groups, after.sizes, after.parameters)
     line()
     verb = "changes its" if summary["n_moved"] == 1 else "change their"
     line(

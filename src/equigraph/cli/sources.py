@@ -56,10 +56,10 @@ READING_OPTIONS = (
     ),
     _option(
         "--missing",
-        type=click.Choice(("error", "own-group", "drop")),
+        type=click.Choice(("error", "ignore", "drop", "own-group")),
         default="error",
         show_default=True,
-        help="What to do with nodes without a group.",
+        help="What to do with nodes without a group; ignored ones count for cohesion and sizes, for no group's share.",
     ),
     _option(
         "--duplicates",
@@ -144,14 +144,22 @@ def describe_graph(graph: Any, edges: str) -> str:
     """Return one line on what was read."""
     kind = "weighted edge" if graph.is_weighted else "edge"
     text = f"{edges}: {count(graph.n_nodes, 'node')}, {count(graph.n_edges, kind)}"
-    if graph.sensitive_features is None:
+    dropped = n_dropped(graph)
+    if dropped:
+        text += f" ({count(dropped, 'node')} without a group left out)"
+    groups = graph.groups
+    if groups is None:
         return f"{text}, no groups"
-    from equigraph.groups import encode_groups
-
-    groups = encode_groups(graph.sensitive_features)
     pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
     shown = ", ".join(f"{size:,} {name}" for name, size in pairs[:6]) + (", ..." if len(pairs) > 6 else "")
-    return f"{text}; {graph.attribute or 'groups'}: {shown}"
+    rest = f", {groups.n_ungrouped:,} without" if groups.n_ungrouped else ""
+    return f"{text}; {graph.attribute or 'groups'}: {shown}{rest}"
+
+
+def n_dropped(graph: Any) -> int:
+    """Return how many nodes ``--missing drop`` left out; a graph on disk has all of its nodes."""
+    dropped = getattr(graph, "dropped", None)
+    return 0 if dropped is None else int(dropped.size)
 
 
 def column_of(name: str | None) -> str | int | None:

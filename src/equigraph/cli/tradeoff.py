@@ -10,6 +10,7 @@ import click
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
 from equigraph.cli.sources import describe_graph, read_source, reading_options
+from equigraph.cli.summary import print_remarks
 
 _POINTS = 21
 # The command has options of its own for these.
@@ -114,7 +115,7 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import check_folder, source_of
+    from equigraph.cli.output import check_folder, source_of, told_of
     from equigraph.methods import get_method
 
     rule = _rule(settings, ctx)
@@ -133,7 +134,7 @@ def command(
         graph = read_source(edges, settings)
         with progress_bar(quiet=settings["quiet"]) as callbacks:
             curve = _sweep(graph, method, parameters, values, settings, callbacks)
-        curve = replace(curve, source={**source, "attribute": graph.attribute})
+        curve = replace(curve, source={**told_of(source, graph), "attribute": graph.attribute})
         point = curve.select(**rule)
         files = _write(curve, point, rule, graph, settings) if settings["output"] is not None else []
     if settings["as_json"]:
@@ -143,6 +144,7 @@ def command(
         print_curve(curve, point)
         line()
         line(recommendation(curve, point, rule))
+        print_remarks(curve.groups, point.sizes, curve.parameters)
         if files:
             line(f"Wrote {', '.join(files)} to {settings['output']}.")
         else:
@@ -211,7 +213,7 @@ def _sweep(
 
 
 def _write(curve: Any, point: Any, rule: dict[str, Any], graph: Any, settings: dict[str, Any]) -> list[str]:
-    from equigraph.cli.output import complete_folder
+    from equigraph.cli.output import complete_folder, write_dropped
     from equigraph.cli.report import PAGE
     from equigraph.exceptions import MissingDependencyError
 
@@ -219,6 +221,7 @@ def _write(curve: Any, point: Any, rule: dict[str, Any], graph: Any, settings: d
         curve.to_csv(folder / "curve.csv")
         curve.to_json(folder / "curve.json", recommended=_recommended(curve, point, rule))
         curve.labels_to_csv(point, folder / "labels.csv")
+        write_dropped(graph, folder)
         try:
             for kind in ("twin", "front"):
                 curve.plot(kind, select=point).save(folder / f"{kind}.png")

@@ -64,7 +64,7 @@ def labels_before(folder: Path, result: ClusteringResult, graph: Any) -> Baselin
     if "before" not in columns:
         return None
     codes = np.asarray(unique_values(columns["before"])[1], dtype=np.intp)
-    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.sensitive_features)
+    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.groups)
     return aligned(codes, result.labels, scores, "before", [])
 
 
@@ -83,7 +83,7 @@ def _read_result(folder: Path) -> ClusteringResult:
         membership=indicator(labels, k),
         interaction=_read_interaction(folder / "interaction.csv", k),
         node_names=columns["node"],
-        sensitive_features=columns.get("group"),
+        sensitive_features=_groups_of(columns, told),
         scores=_scores(told["scores"]),
         parameters=told["parameters"],
         seed=told["seed"],
@@ -119,7 +119,7 @@ def _read_curve(folder: Path) -> tuple[TradeoffCurve, TradeoffPoint | None]:
     curve = TradeoffCurve(
         points=points,
         node_names=columns["node"],
-        sensitive_features=columns["group"],
+        sensitive_features=_groups_of(columns, told),  # type: ignore[arg-type]
         method=told["method"],
         parameters=told["parameters"],
         n_clusters=told["n_clusters"],
@@ -163,6 +163,16 @@ def _read_labels(folder: Path, n_nodes: int) -> dict[str, NDArray]:
         )
     columns = zip(*rows[1:], strict=True)
     return {head: np.asarray(column, dtype=object) for head, column in zip(heads, columns, strict=True)}
+
+
+def _groups_of(columns: dict[str, NDArray], told: dict[str, Any]) -> NDArray | None:
+    """Return the groups, with None for the nodes that had none: in the file their cells are empty."""
+    groups = columns.get("group")
+    if groups is None or not told.get("n_ungrouped"):
+        return groups
+    groups = groups.copy()
+    groups[groups == ""] = None
+    return groups
 
 
 def _numbers(texts: NDArray, folder: Path) -> NDArray[np.intp]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.groups import Groups, encode_groups
 from equigraph.parameters import Real, check_parameters
 from equigraph.records import Tabular, plain, write_csv, write_json
 from equigraph.tradeoff import selection
@@ -85,7 +87,7 @@ class TradeoffCurve(Tabular):
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
     sensitive_features : ndarray of shape (n_nodes,)
-        Groups as they came in.
+        Groups as they came in; None for a node without one.
     method : str
         Name of the estimator.
     parameters : dict
@@ -122,6 +124,11 @@ class TradeoffCurve(Tabular):
     versions: Mapping[str, str]
     input_hash: str
     source: Mapping[str, Any] | None = None
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups as codes. Who has no group here was meant to have none."""
+        return encode_groups(self.sensitive_features, missing="ignore")
 
     @property
     def measure(self) -> str:
@@ -319,6 +326,7 @@ class TradeoffCurve(Tabular):
             "method": self.method,
             "n_nodes": int(self.node_names.size),
             "n_clusters": self.n_clusters,
+            "n_ungrouped": self.groups.n_ungrouped,
             "notion": self.notion,
             "measure": self.measure,
             "hypervolume": self.hypervolume(),
