@@ -43,7 +43,11 @@ def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[n
     """
     sizes = np.asarray(sizes)
     n_clusters = parameters.get("n_clusters")
-    if n_clusters is None or parameters.get("size_bounds") is not None or sizes.sum() < _LEAST_MEAN * n_clusters:
+    if (
+        n_clusters is None
+        or parameters.get("size_bounds") is not None
+        or sizes.sum() < _LEAST_MEAN * n_clusters
+    ):
         return np.zeros(0, dtype=np.intp)
     return np.flatnonzero((sizes > 0) & (sizes <= SMALL))
 
