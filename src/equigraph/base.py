@@ -255,7 +255,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         sizes = np.bincount(self.labels_, minlength=n_clusters)
         small = small_clusters(sizes, self.get_params(deep=False)) if self._warns_of_small else sizes[:0]
         if small.size:
-            bounds = f"size_bounds={proposed_bounds(sizes.sum(), n_clusters)}"
+            bounds = f"size_bounds={proposed_bounds(self.labels_.size, n_clusters)}"
             how = bounds if "size_bounds" in self._parameters else f"FairPartition with {bounds}"
             words = f"{small_words(sizes, small)}, which nobody asked for: {how} keeps clusters larger."
             warn(f"{type(self).__name__}: {words}", SmallClusterWarning)
