@@ -76,7 +76,7 @@ def _solve(
     notes: list[tuple[type[Warning], str]] = []
     with _noted(notes):
         if hasattr(model, "_fit_dial"):
-            found = model._fit_dial(model._prepare(graph, None), values, notify)
+            found, _ = model._fit_dial(model._prepare(graph, None), values, notify)
         else:
             found = [model.set_params(fairness=value).fit(graph).labels_ for value in values]
     return [np.asarray(labels, dtype=np.intp) for labels in found], notes
