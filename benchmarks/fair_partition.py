@@ -90,8 +90,8 @@ def curve_of(data: Any, notion: str, seed: int) -> eg.TradeoffCurve:
 
 
 def passes(curve: eg.TradeoffCurve, Q: float, B: float) -> bool:
-    """Return whether a point has both a higher Q and a higher B."""
-    return bool(np.any((curve.values("Q") > Q) & (curve.values("B") > B)))
+    """Return whether some labels of the front have both a higher Q and a higher B."""
+    return bool(np.any((curve.front_values("Q") > Q) & (curve.front_values("B") > B)))
 
 
 def value_of(data: Any, labels: np.ndarray, fairness: float) -> tuple[float, str]:

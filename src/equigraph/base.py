@@ -6,8 +6,9 @@ out. Reading the input, checking parameters, numbering the clusters and telling 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,6 +88,21 @@ class Clustering:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
+class DialLabels(NamedTuple):
+    """What a method that searches its whole dial at once hands back; clusters may have any numbers.
+
+    Attributes
+    ----------
+    labels : sequence of ndarray of shape (n_nodes,)
+        One for each value of the dial, in their order; fewer where the method was stopped.
+    front : sequence of ndarray of shape (n_nodes,)
+        All labels found that no others found dominate in modularity and the measure of the notion.
+    """
+
+    labels: Sequence[NDArray]
+    front: Sequence[NDArray]
+
+
 class GraphClusterer(ClusterMixin, BaseEstimator):
     """Base class of all estimators.
 
@@ -117,6 +133,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _takes_ungrouped: ClassVar[bool] = False
     # Whether clusters of one or two nodes are worth a warning: a search on labels can be told to avoid them.
     _warns_of_small: ClassVar[bool] = False
+    # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
+    _searches_dial: ClassVar[bool] = False
 
     def fit(self, X: Any, y: None = None, *, sensitive_features: ArrayLike | None = None) -> Self:
         """Cluster the graph.
@@ -148,6 +166,20 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         return self.fit(X, sensitive_features=sensitive_features).labels_
 
     def _fit(self, problem: Problem) -> Clustering:
+        raise NotImplementedError
+
+    def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
+        """Find labels for many values of the dial at once; only for methods that set ``_searches_dial``.
+
+        Parameters
+        ----------
+        problem : Problem
+            The graph, its groups and a seed.
+        values : sequence of float, optional
+            Values of the dial. None: the whole front, also what no value of the dial gives.
+        notify : callable
+            Told about progress as `Notifier` is; when it returns True, what was found until then is returned.
+        """
         raise NotImplementedError
 
     def _fairness_wanted(self) -> bool:

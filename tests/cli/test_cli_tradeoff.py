@@ -44,8 +44,7 @@ def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
     assert told["labels"] == [point.labels.tolist() for point in expected.points]
     assert told["seeds"] == [2]
     assert (
-        f"Recommended: fairness {chosen.fairness:g}, where the product of cohesion and fairness is largest"
-        in answer.stdout
+        f"(dial {chosen.fairness:g}), where the product of cohesion and fairness is largest" in answer.stdout
     )
 
 
@@ -53,19 +52,19 @@ def test_table_has_a_row_per_value_and_an_arrow(run: Run) -> None:
     answer = run(*LOUVAIN, "--fairness-values", "0,0.1,1", "--restarts", 2, "--max-quality-loss", 0)
     assert answer.exit_code == 0, answer.stderr
     lines = answer.stdout.splitlines()
-    assert lines[1].split() == ["fairness", "Q", "B", "NB", "min", "B", "rho", "k", "sizes", "ARI"]
+    assert lines[1].split() == ["NB", "Q", "links", "dial", "k", "sizes", "ARI"]
     rows = [line.split() for line in lines[3:6]]
-    assert [row[0] for row in rows] == ["0", "0.1", "1"]
+    assert [row[3] for row in rows] == ["0", "0.1", "1"]
     assert [row[-1] == "<-" for row in rows] == [True, False, False]
-    assert "the fairest point that loses at most 0% of the best Q" in answer.stdout
+    assert "the fairest clusters found that lose at most 0% of the best Q" in answer.stdout
     assert "nothing was written" in answer.stderr
 
 
 def test_json_is_all_there_is_on_stdout(run: Run) -> None:
-    answer = run(*LOUVAIN, "--points", 3, "--json", "--min-fairness", 0.9)
+    answer = run(*LOUVAIN, "--points", 3, "--json", "--at-least", 0.9)
     told = json.loads(answer.stdout)
     assert [point["fairness"] for point in told["points"]] == [0, 0.5, 1]
-    assert told["recommended"]["rule"] == {"min_fairness": 0.9}
+    assert told["recommended"]["rule"] == {"at_least": 0.9}
     assert told["points"][told["recommended"]["index"]]["scores"]["NB"] >= 0.9
     assert "NB of at least 0.9" in told["recommended"]["sentence"]
     assert told["points"][0]["stability"] is None
@@ -87,6 +86,33 @@ def test_rules_and_notion_reach_the_curve(run: Run) -> None:
     for rule, one in told.items():
         assert one["measure"] == "B"
         assert one["recommended"]["fairness"] == curve.select(rule).fairness
+
+
+def test_rows_are_spaced_in_the_fairness_reached(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = run(*ROOM, "-k", 3, "--seed", 1, "--points", 6, "--at-least", 0.7, "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    room = eg.datasets.make_classroom()
+    curve = eg.tradeoff_curve(
+        room.adjacency,
+        sensitive_features=room.sensitive_features,
+        n_clusters=3,
+        n_points=6,
+        random_state=1,
+    )
+    chosen = curve.at_least(0.7)
+    rows = [line.split() for line in answer.stdout.splitlines()[3:] if line and line[0].isdigit()]
+    reached = [float(row[0]) for row in rows]
+    expected = {round(point.scores["NB"], 3) for point in (*curve.points, chosen)}
+    assert reached == sorted(expected)
+    assert [float(row[0]) for row in rows if row[-1] == "<-"] == [round(chosen.scores["NB"], 3)]
+    assert "the most cohesive clusters found with NB of at least 0.7" in answer.stdout
+    told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
+    assert told["spacing"] == "reached"
+    assert told["front"][told["recommended"]["front"]]["scores"]["NB"] == pytest.approx(chosen.scores["NB"])
+    assert [int(row["cluster"]) for row in rows_of(out / "labels.csv")] == chosen.labels.tolist()
+    back = eg.TradeoffCurve.load(out)
+    assert [point.labels.tolist() for point in back.front] == [point.labels.tolist() for point in curve.front]
 
 
 def test_parameters_of_the_method_and_a_dial_without_an_end(run: Run) -> None:
@@ -123,7 +149,7 @@ def test_quiet(run: Run) -> None:
 
 def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    answer = run(*LOUVAIN, "--fairness-values", "0", "--min-fairness", 0.99, "-o", out)
+    answer = run(*LOUVAIN, "--fairness-values", "0", "--at-least", 0.99, "-o", out)
     assert answer.exit_code == 2
     assert "No point of the curve reaches NB = 0.99: the highest is" in answer.stderr
     assert not out.exists()
@@ -139,6 +165,7 @@ def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
         (["-m", "fair-louvain", "--fairness", "0.5"], "tradeoff turns the dial itself"),
         (["-m", "fair-louvain", "-P", "fairness=0.5"], "-P fairness is not for tradeoff"),
         (["-m", "fair-louvain", "-P", "notion=balance"], "give --notion"),
+        (["-P", "at_least=0.9"], "-P at_least is not for tradeoff: give --at-least"),
         (["-m", "fair-louvain", "--points", "5", "--fairness-values", "0,1"], "not both"),
         (["-m", "fair-louvain", "--points", "1"], "1 is not in the range"),
         (["-m", "fair-louvain", "--fairness-values", "0,much"], "is no list of numbers"),
@@ -146,7 +173,7 @@ def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
         (["-m", "fair-louvain", "--fairness-values", "1,0"], "must ascend"),
         (["-m", "fair-louvain", "--notion", "equity"], "'equity' is unknown: expected one of"),
         (["-m", "fair-louvain", "--select", "elbow"], "'elbow' is not one of"),
-        (["-m", "fair-louvain", "--select", "knee", "--min-fairness", "0.5"], "Give one of --select"),
+        (["-m", "fair-louvain", "--select", "knee", "--at-least", "0.5"], "Give one of --select"),
         (["-m", "fair-louvain", "--max-quality-loss", "2"], "is not in the range"),
         (["-m", "fair-louvain", "--layers", "3"], "has no option --layers; it belongs to dfnmf"),
         (["-m", "fair-louvain", "--jobs", "0"], "n_jobs is 0"),
@@ -172,6 +199,6 @@ def test_no_flag_is_taken_twice(name: str) -> None:
 
     taken = [flag for option in command.params for flag in (*option.opts, *option.secondary_opts)]
     for option in parameter_options(get_method(name)):
-        if option.name not in ("parameter_fairness", "parameter_notion"):
+        if option.name not in ("parameter_fairness", "parameter_notion", "parameter_at_least"):
             taken += [*option.opts, *option.secondary_opts]
     assert len(taken) == len(set(taken))

@@ -49,7 +49,7 @@ def test_tradeoff_writes_the_page_and_report_writes_the_same(run: Run, files: Pa
     assert answer.exit_code == 0, answer.stderr
     page = (out / "report.html").read_text(encoding="utf-8")
     told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
-    assert f"at fairness {told['recommended']['fairness']:g}" in page
+    assert f"at dial {told['recommended']['fairness']:.3g}" in page
     assert "gender" in page
     answer = run("report", out)
     assert answer.exit_code == 0, answer.stderr

@@ -16,6 +16,7 @@ import equigraph as eg
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph import Graph
 from equigraph.report import write_report
+from equigraph.report.findings import of_result
 from tests.report.conftest import NASTY, as_result, make_large
 
 Parse = Callable[[Path], Any]
@@ -300,7 +301,7 @@ def test_fairness_that_was_asked_for_stands_at_no_dial(room: Graph, parse: Parse
     told = facts(page)
     assert told["Fairness asked for"] == "at least 0.9, and as cohesive as that allows"
     assert "Fairness dial" not in told
-    assert "What fairness costs" not in [words(title) for title in page.query("h2")]
+    assert "The ring is this clustering." in words(page.query("body")[0])
     plain = eg.cluster(room, n_clusters=3, fairness=0.0, random_state=0)
     scores = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
     assert scores["modularity Q"] == [f"{one.scores['Q']:.3f}", f"{plain.scores['Q']:.3f}"]
@@ -365,9 +366,9 @@ def test_a_curve_and_its_chosen_point(
     curve.report(tmp_path / "r.html", graph=room, select="knee")
     page = parse(tmp_path / "r.html")
     heads, *rows = cells(page, "All points of the curve")
-    assert heads[:4] == ["fairness", "Q", "B", "NB"]
+    assert heads[:4] == ["dial", "NB", "Q", "B"]
     for row, one in zip(rows, curve.points, strict=True):
-        assert row[:4] == [f"{one.fairness:g}", *(f"{one.scores[name]:.3f}" for name in ("Q", "B", "NB"))]
+        assert row[:4] == [f"{one.fairness:g}", *(f"{one.scores[name]:.3f}" for name in ("NB", "Q", "B"))]
     (chosen,) = [words(one.query("th")[0]) for one in page.query("tr.chosen") if len(one.query("td")) > 4]
     assert chosen == f"{point.fairness:g}"
     told = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
@@ -375,7 +376,57 @@ def test_a_curve_and_its_chosen_point(
     assert facts(page)["In Python"] == (
         "eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.1, 0.5, 1], random_state=0)"
     )
-    assert "picked among 4 values from 0 to 1" in facts(page)["Fairness dial"]
+    front = f"picked among {len(curve.front)} clusterings that no other found dominates"
+    assert front in facts(page)["Fairness dial"]
+
+
+def test_a_point_of_the_front_has_its_row(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    curve = eg.tradeoff_curve(room, n_clusters=3, n_points=2, random_state=1)
+    point = curve.at_least(0.7)
+    assert point not in curve.points
+    curve.report(tmp_path / "r.html", graph=room, select=point)
+    page = parse(tmp_path / "r.html")
+    _, *rows = cells(page, "All points of the curve")
+    assert [row[1] for row in rows] == [
+        f"{one.scores['NB']:.3f}" for one in (curve.points[0], point, curve.points[1])
+    ]
+    (chosen,) = [one for one in page.query("tr.chosen") if len(one.query("td")) > 4]
+    assert words(chosen.query("td")[0]) == f"{point.scores['NB']:.3f}"
+    assert facts(page)["In Python"] == (
+        "eg.tradeoff_curve(graph, estimator=eg.FairPartition(n_clusters=3), random_state=1)"
+    )
+
+
+def dominated(room: Graph, result: eg.ClusteringResult) -> eg.ClusteringResult:
+    """Return a result with two nodes of the same gender exchanged: equally fair, and less cohesive."""
+    groups = np.asarray(room.sensitive_features)
+    for one, two in itertools.combinations(np.flatnonzero(groups == "girl"), 2):
+        labels = result.labels.copy()
+        labels[[one, two]] = labels[[two, one]]
+        scores = eg.metrics.evaluate(room, labels)
+        if scores["Q"] < result.scores["Q"] - 0.01:
+            return replace(result, labels=labels, scores=scores)
+    raise AssertionError("there is no such pair")
+
+
+def test_a_result_is_never_shown_as_dominated(
+    room: Graph, result: eg.ClusteringResult, parse: Parse, tmp_path: Path
+) -> None:
+    sentence = "clusters were found that are at least as good by both measures and better by one"
+    for one, is_worse in ((result, False), (dominated(room, result), True)):
+        found = of_result(one, room, True)
+        assert found.curve is not None
+        assert found.point is not None
+        front = [(a.scores["Q"], a.scores["NB"]) for a in found.curve.front]
+        here = (found.point.scores["Q"], found.point.scores["NB"])
+        assert (found.better is not None) == is_worse
+        assert any(a is found.point for a in found.curve.front) != is_worse
+        assert any(q > here[0] and n >= here[1] for q, n in front) == is_worse
+        one.report(tmp_path / "r.html", graph=room)
+        text = words(parse(tmp_path / "r.html").query("body")[0])
+        assert (sentence in text) == is_worse
+        assert ("The ring is this clustering, at dial 0.5." in text) != is_worse
+        assert "dominated by others" not in text
 
 
 def test_the_lowest_point_of_a_curve_has_no_comparison(

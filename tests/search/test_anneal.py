@@ -17,15 +17,17 @@ from tests.reference.labels_objective import NOTIONS
 def run(level, labels, n_clusters, objective, *, hot=0.1, cold=1e-4, n_steps=400, swaps=0.3, seed=0):
     """Anneal a copy, and return the best labels, their gain and where the walk ended."""
     walk, sites, terms = labels.copy(), level.sites(), objective.terms()
-    clusters = make_clusters(sites, walk, n_clusters, terms)
-    best, gain = anneal(sites, walk, clusters, terms, hot, cold, n_steps, swaps, np.uint64(seed))
+    clusters = make_clusters(sites, walk, n_clusters, objective.score, terms)
+    best, gain = anneal(
+        sites, walk, clusters, objective.score, terms, hot, cold, n_steps, swaps, np.uint64(seed)
+    )
     return best, gain, walk
 
 
 def scale(level, labels, n_clusters, objective, n_trials, seed):
     sites, terms = level.sites(), objective.terms()
-    clusters = make_clusters(sites, labels, n_clusters, terms)
-    return typical_change(sites, labels, clusters, terms, n_trials, np.uint64(seed))
+    clusters = make_clusters(sites, labels, n_clusters, objective.score, terms)
+    return typical_change(sites, labels, clusters, objective.score, terms, n_trials, np.uint64(seed))
 
 
 cases = st.fixed_dictionaries(

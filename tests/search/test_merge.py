@@ -85,7 +85,13 @@ def test_labels_of_merged_pairs_name_their_clusters(naive):
     level, objective = prepare(adjacency, codes_for(8, 2, 1), 0.0)
     coarse = aggregate(level, np.arange(8, dtype=np.int32), objective)
     merged = merge_pairs(
-        coarse.graph.toarray(), coarse.strength.copy(), coarse.counts.copy(), 3, 3, objective.terms()
+        coarse.graph.toarray(),
+        coarse.strength.copy(),
+        coarse.counts.copy(),
+        3,
+        3,
+        objective.score,
+        objective.terms(),
     )
     assert np.unique(merged).size == 3
     assert all(merged[label] == label for label in np.unique(merged))
@@ -109,8 +115,8 @@ def test_small_ones_are_absorbed_by_the_best_neighbour(notion, fairness, density
 
         for n_wanted in (8, 5, 2):
             labels = np.arange(9, dtype=np.int32)
-            clusters = start(coarse.sites(), labels, 9, terms)
-            absorb(coarse.sites(), labels, clusters, terms, order, n_wanted)
+            clusters = start(coarse.sites(), labels, 9, objective.score, terms)
+            absorb(coarse.sites(), labels, clusters, objective.score, terms, order, n_wanted)
             expected = absorb_small(value, dense, parts, order, n_wanted)
             assert alike(labels, expected)
             assert np.unique(labels).size >= n_wanted

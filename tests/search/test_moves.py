@@ -76,8 +76,10 @@ def visit(level, labels, objective, site, n_slots, *, within=EVERYTHING, fixed):
     """Let the kernel visit one site once; return new labels, and what it says."""
     labels = labels.astype(np.int32)
     sites, terms = level.sites(), objective.terms()
-    clusters = start(sites, labels, n_slots, terms)
-    told = climb_kernel(sites, labels, clusters, terms, np.array([site]), within, fixed, 1, 0.0)
+    clusters = start(sites, labels, n_slots, objective.score, terms)
+    told = climb_kernel(
+        sites, labels, clusters, objective.score, terms, np.array([site]), within, fixed, 1, 0.0
+    )
     return labels, told
 
 
@@ -142,15 +144,15 @@ def test_after_many_moves_gains_and_clusters_are_those_of_the_labels(case, fixed
     before = parts_of_value(case, dense, labels, naive)
     sites, terms = level.sites(), objective.terms()
     n_slots = case["k"] if fixed else case["n"]
-    clusters = start(sites, labels, n_slots, terms)
+    clusters = start(sites, labels, n_slots, objective.score, terms)
     _, gain_q, gain_n = climb_kernel(
-        sites, labels, clusters, terms, np.arange(case["n"]), EVERYTHING, fixed, 100, 0.0
+        sites, labels, clusters, objective.score, terms, np.arange(case["n"]), EVERYTHING, fixed, 100, 0.0
     )
     after = parts_of_value(case, dense, labels, naive)
     assert gain_q == pytest.approx(after[0] - before[0], abs=1e-9)
     if case["fairness"] > 0:
         assert gain_n == pytest.approx(after[1] - before[1], abs=1e-9)
-    fresh = start(sites, labels, n_slots, terms)
+    fresh = start(sites, labels, n_slots, objective.score, terms)
     for name in ("members", "size", "table"):
         np.testing.assert_array_equal(getattr(clusters, name), getattr(fresh, name))
     for name in ("volume", "parts", "tally"):

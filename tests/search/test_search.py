@@ -13,7 +13,7 @@ from equigraph.callbacks import Notifier
 from equigraph.search.free import best_number
 from equigraph.search.pool import TOLERANCE
 from equigraph.search.search import Search, Target, unit_weights
-from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for
+from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, skewed_blocks
 from tests.reference.labels_objective import NOTIONS
 
 VALUES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
@@ -203,3 +203,17 @@ def test_the_number_of_clusters_comes_out(make_skewed):
     assert best_number(adjacency, codes, Target(0.0)) >= 3
     assert best_number(adjacency, codes, Target(0.8)) == 3
     assert best_number(adjacency, codes, Target(at_least=0.95)) == 3
+
+
+def test_the_front_fills_the_gaps_of_the_dial():
+    adjacency, codes = skewed_blocks(0, n_blocks=4, size=15, paired=2)
+    search = Search(adjacency, codes, 4, effort=0.1)
+    pool = search.front()
+    for labels, told in zip(pool.labels, pool.scores, strict=True):
+        assert np.unique(labels).size == 4
+        assert search.score(labels) == pytest.approx(told, abs=1e-12)
+    notions = np.sort([notion for _, notion in pool.scores])
+    assert notions[0] < 0.3
+    assert notions[-1] > 0.95
+    assert np.diff(notions).max() < 0.1
+    assert len(notions) > 10

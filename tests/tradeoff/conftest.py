@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,12 +9,22 @@ import pytest
 import equigraph as eg
 from equigraph.graph import Graph
 from equigraph.tradeoff import TradeoffCurve, TradeoffPoint
+from equigraph.tradeoff.found import nondominated
+from equigraph.tradeoff.scores import measure_of
 
 
 @pytest.fixture(scope="session")
 def room() -> Graph:
     data = eg.datasets.make_classroom()
     return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+def _more(like: TradeoffPoint, pairs: Sequence[tuple[float, float]]) -> list[TradeoffPoint]:
+    """Return points beside those of the dial, with other scores."""
+    return [
+        replace(like, fairness=0.5, scores={**like.scores, "Q": quality, "B": fair, "NB": fair})
+        for quality, fair in pairs
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +40,7 @@ def make_curve() -> Callable[..., TradeoffCurve]:
         means: tuple[Sequence[float], Sequence[float]] | None = None,
         spread: float = float("nan"),
         notion: str = "normalized",
+        more: Sequence[tuple[float, float]] = (),
     ) -> TradeoffCurve:
         n = len(quality)
         fairness = np.linspace(0, 1, n).tolist() if fairness is None else fairness
@@ -37,6 +49,7 @@ def make_curve() -> Callable[..., TradeoffCurve]:
         points = []
         for i in range(n):
             names = {"Q": quality[i], "B": fair[i], "NB": fair[i], "min_balance": 0.0, "rho": 0.5}
+            names[measure_of(notion)] = fair[i]
             scores = {**names, "n_nonempty": found[i]}
             average = scores if means is None else {**scores, "Q": means[0][i], "NB": means[1][i]}
             labels = np.arange(6) % found[i]
@@ -55,6 +68,8 @@ def make_curve() -> Callable[..., TradeoffCurve]:
             )
         return TradeoffCurve(
             points=tuple(points),
+            front=nondominated([*points, *_more(points[0], more)], measure_of(notion)),
+            spacing="dial",
             node_names=np.array(list("abcdef")),
             sensitive_features=np.array(list("xyxyxy")),
             method="Hand",

@@ -31,7 +31,16 @@ def test_public_names() -> None:
 def test_table_has_one_row_per_point(curve: TradeoffCurve) -> None:
     table = curve.table()
     pairs = [f"{name}_{what}" for name in SCORES for what in ("mean", "std")]
-    assert list(table) == ["fairness", *SCORES, *pairs, "stability", "sizes", "seed", "n_restarts"]
+    assert list(table) == [
+        "fairness",
+        *SCORES,
+        *pairs,
+        "stability",
+        "sizes",
+        "seed",
+        "n_restarts",
+        "on_front",
+    ]
     assert all(column.shape == (3,) for column in table.values())
     assert table["Q"].tolist() == [point.scores["Q"] for point in curve.points]
     assert table["NB_std"].tolist() == [point.spreads["NB"] for point in curve.points]
@@ -42,7 +51,7 @@ def test_table_has_one_row_per_point(curve: TradeoffCurve) -> None:
 def test_frames(curve: TradeoffCurve, backend: str) -> None:
     pytest.importorskip(backend)
     frame = curve.to_frame(backend)
-    assert frame.shape == (3, 23)
+    assert frame.shape == (3, 24)
     assert list(frame["NB"].to_numpy()) == curve.values("NB").tolist()
 
 

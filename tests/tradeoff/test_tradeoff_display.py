@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,30 +50,37 @@ def test_twin_shows_both_measures_and_the_collapse(curve: TradeoffCurve) -> None
     (text,) = display.ax_.texts
     assert (
         text.get_text()
-        == f"fairness = {point.fairness:g}: Q = {point.scores['Q']:.3f}, NB = {point.scores['NB']:.3f}"
+        == f"dial {point.fairness:.3g}: Q = {point.scores['Q']:.3f}, NB = {point.scores['NB']:.3f}"
     )
     assert display.clusters_ax_.get_title(loc="right") == "bands: mean ± sd of 3 restarts"
 
 
-def test_lines_of_the_twin_cross_where_the_rule_looks(curve: TradeoffCurve) -> None:
-    display = curve.plot("twin")
-
-    def height(ax: Any, name: str) -> np.ndarray:
-        bottom, top = ax.get_ylim()
-        return (curve.values(name) - bottom) / (top - bottom)
-
-    gap = height(display.ax_, "Q") - height(display.fairness_ax_, "NB")
-    crossing = int(np.nonzero(gap[:-1] * gap[1:] <= 0)[0][0])
-    assert curve.points.index(curve.select("intersection")) in (crossing, crossing + 1)
-    assert (height(display.ax_, "Q") > 0).all()
+def test_axes_of_the_twin_begin_at_0(make_curve: Make) -> None:
+    """A loss of 4 % must look like one."""
+    display = make_curve([0.50, 0.48], [0.9, 1.0]).plot("twin")
+    for ax in (display.ax_, display.fairness_ax_):
+        assert ax.get_ylim()[0] == 0
+        assert min(ax.get_yticks()) == 0
+    bottom, top = display.ax_.get_ylim()
+    assert (0.50 - 0.48) / (top - bottom) < 0.05
+    assert display.fairness_ax_.get_ylim()[1] > 1
+    assert "dial" in display.clusters_ax_.get_xlabel()
 
 
 def test_ticks_of_the_twin_are_possible_scores(make_curve: Make) -> None:
-    display = make_curve([0.4, 0.0], [0.02, 1.0], spread=0.3).plot("twin")
-    assert display.fairness_ax_.get_ylim()[0] < 0
-    assert min(display.fairness_ax_.get_yticks()) >= 0
+    display = make_curve([0.4, -0.1], [0.02, 1.0], spread=0.3).plot("twin")
+    assert display.fairness_ax_.get_ylim()[0] == 0
     assert max(display.fairness_ax_.get_yticks()) <= 1
     assert min(display.ax_.get_yticks()) < 0
+
+
+def test_the_twin_of_a_curve_spaced_in_fairness_goes_along_the_front(make_curve: Make) -> None:
+    found = make_curve([0.5, 0.45, 0.4], [0.6, 0.7, 1.0], fairness=[0, 0.2, 0.2])
+    curve = replace(found, points=(found.points[0], found.points[2]), spacing="reached")
+    display = curve.plot("twin")
+    line = line_through(display.ax_, np.array([0, 0.2, 0.2, 1]), np.array([0.5, 0.45, 0.4, 0.4]))
+    assert line.get_drawstyle() == "steps-post"
+    line_through(display.fairness_ax_, np.array([0, 0.2]), np.array([0.6, 1.0]))
 
 
 def test_wide_dials_have_a_logarithmic_axis(make_curve: Make) -> None:
@@ -82,22 +90,29 @@ def test_wide_dials_have_a_logarithmic_axis(make_curve: Make) -> None:
     assert narrow.plot().ax_.get_xscale() == "linear"
 
 
-def test_front_highlights_what_is_not_dominated(curve: TradeoffCurve) -> None:
+def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve: Make) -> None:
+    quality = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0]
+    fair = [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
+    curve = make_curve(quality, fair, spread=0.01, more=[(0.2, 0.9), (0.1, 0.85)])
     display = curve.plot("front")
-    front = curve.pareto()
-    assert front.tolist() == [0, 1, 2, 3, 5]
-    order = front[np.argsort(curve.values("Q")[front])]
-    line = line_through(display.ax_, curve.values("Q")[order], curve.values("NB")[order])
+    line = line_through(
+        display.ax_, np.array([0.40, 0.39, 0.37, 0.30, 0.2, 0.0]), np.array([0.3, 0.45, 0.6, 0.8, 0.9, 1.0])
+    )
     assert line.get_color() == PALETTE[0]
-    line_through(display.ax_, curve.values("Q")[[4]], curve.values("NB")[[4]])
+    line_through(display.ax_, np.array([0.29]), np.array([0.70]))
+    points = line_through(display.ax_, np.delete(quality, 4), np.delete(fair, 4))
+    assert points.get_linestyle() == "None"
+    assert points.get_markersize() > line.get_markersize()
     assert {text.get_text() for text in display.ax_.get_legend().get_texts()} == {
-        "front",
-        "dominated by another point",
-        "chosen",
+        "nothing found is better",
+        "points: values of the dial",
+        "dominated by others",
+        "marked",
         "mean ± sd of 3 restarts",
     }
     marked = curve.select("product")
-    assert f"fairness = {marked.fairness:g}" in {text.get_text() for text in display.ax_.texts}
+    expected = f"NB {marked.scores['NB']:.2f}, dial {marked.fairness:.3g}"
+    assert expected in {text.get_text() for text in display.ax_.texts}
 
 
 def test_compared_methods_are_labelled_and_labels_do_not_overlap(curve: TradeoffCurve) -> None:

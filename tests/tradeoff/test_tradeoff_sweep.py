@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
-from equigraph.base import Problem
+from equigraph.base import DialLabels, Problem
 from equigraph.callbacks import Progress
 from equigraph.community.louvain import fair_louvain
 from equigraph.exceptions import GroupsError, ParameterError
@@ -28,10 +28,13 @@ small_clusters = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallC
 class TogetherLouvain(eg.FairLouvain):
     """Computes all values of the dial in one go."""
 
+    _searches_dial = True
+
     def _fit_dial(
-        self, problem: Problem, values: Sequence[float], notify: Callable[..., bool]
-    ) -> list[np.ndarray]:
+        self, problem: Problem, values: Sequence[float] | None, notify: Callable[..., bool]
+    ) -> DialLabels:
         assert problem.groups is not None
+        assert values is not None
         found = []
         for step, value in enumerate(values, start=1):
             one = fair_louvain(
@@ -45,7 +48,7 @@ class TogetherLouvain(eg.FairLouvain):
             found.append(one.labels)
             if notify("together", step, len(values)):
                 break
-        return found
+        return DialLabels(found, found)
 
 
 def labels_of(curve: TradeoffCurve) -> list[list[int]]:
@@ -133,7 +136,7 @@ def test_all_values_together_are_asked_for_once_per_restart(
     calls: list[tuple[int, tuple[float, ...]]] = []
     together = TogetherLouvain._fit_dial
 
-    def counted(self: Any, problem: Problem, values: Sequence[float], notify: Any) -> list[np.ndarray]:
+    def counted(self: Any, problem: Problem, values: Sequence[float], notify: Any) -> DialLabels:
         calls.append((problem.seed, tuple(values)))
         return together(self, problem, values, notify)
 
@@ -264,7 +267,7 @@ def test_callbacks_stop_inside_a_method_and_between_numbers_of_clusters(room: Gr
         ({"fairness": [0, 2]}, r"fairness must be a finite number in \[0, 1\]; got 2"),
         ({"fairness": [0, "much"]}, "got 'much'"),
         ({"fairness": [0.5, 0.5]}, r"must ascend; 0\.5 comes after 0\.5"),
-        ({"notion": "equity"}, "no notion 'equity': expected one of normalized, balance"),
+        ({"notion": "equity"}, "notion='equity' is unknown: expected one of 'normalized', 'balance'"),
         ({"n_restarts": 0}, "n_restarts must be a whole number of at least 1"),
         ({"n_jobs": 0}, "n_jobs is 0"),
         ({"effort": 3}, "FairLouvain has no parameter 'effort'"),

@@ -14,9 +14,8 @@ from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.summary import print_remarks
 
-_POINTS = 21
 # The command has options of its own for these.
-_REPLACED = ("fairness", "notion")
+_REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
 _PICTURES = ("twin.png", "front.png")
 _RULES = ("product", "intersection", "knee")
 _REASONS = {
@@ -56,17 +55,18 @@ class _DialCommand(MethodCommand):
 @click.option(
     "--fairness-values",
     metavar="A,B,C",
-    help="Values of the dial, ascending; needed where the dial has no upper end.",
+    help="Values of the dial, ascending, one row each; needed where the dial has no upper end.",
 )
 @click.option(
     "--points",
     type=click.IntRange(min=2),
-    help=f"Number of even values in [0, 1].  [default: {_POINTS}]",
+    help="Number of rows, evenly spaced in the fairness reached (fair-partition, default 11) or in the dial (other "
+    "methods, default 21).",
 )
 @click.option(
     "--notion",
     metavar="NAME",
-    help="What fairness means: normalized (NB), balance (B) or mouflon.  [default: that of the method]",
+    help="What fairness means: normalized (NB), balance (B), mouflon or evenness.  [default: that of the method]",
 )
 @click.option(
     "--restarts",
@@ -78,14 +78,14 @@ class _DialCommand(MethodCommand):
 @click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes; -1 for all cores.")
 @click.option("--select", type=click.Choice(_RULES), help="Rule that recommends a point.  [default: product]")
 @click.option(
-    "--min-fairness",
+    "--at-least",
     type=click.FloatRange(0, 1),
-    help="Recommend the most cohesive point that is at least this fair.",
+    help="Recommend the most cohesive clusters that are at least this fair.",
 )
 @click.option(
     "--max-quality-loss",
     type=click.FloatRange(0, 1),
-    help="Recommend the fairest point that loses at most this fraction of Q.",
+    help="Recommend the fairest clusters that lose at most this fraction of Q.",
 )
 @click.option(
     "-P",
@@ -113,11 +113,13 @@ class _DialCommand(MethodCommand):
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
 ) -> None:
-    """Sweep the fairness dial, and recommend a point.
+    """Find out what fairness costs, and recommend a point.
 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
-    dataset:classroom. In the table k counts the clusters that have a node, and ARI is the mean adjusted Rand
-    index between the restarts (1: all give the same clusters).
+    dataset:classroom. In the table NB (or the score of another --notion) is the fairness reached, Q the cohesion, links
+    the share of the links that stay inside clusters, and dial the weight of fairness from which on the search prefers
+    such clusters; k counts the clusters that have a node, and ARI is the mean adjusted Rand index between the restarts
+    (1: all give the same clusters).
     """
     from dataclasses import replace
 
@@ -131,8 +133,7 @@ def command(
     parameters = method_parameters(get_method(method), ctx, generic)
     for name in _REPLACED:
         if name in parameters:
-            other = "--notion" if name == "notion" else "--fairness-values or --points"
-            raise click.UsageError(f"-P {name} is not for tradeoff: give {other}.", ctx)
+            raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
     stop = Stop(ctx, settings["time_limit"])
     with warnings_as_notes(), output_folder(ctx, settings, _names(settings)) as out:
         source = source_of(ctx, edges, settings)
@@ -142,12 +143,13 @@ def command(
         curve = replace(curve, source={**told_of(source, graph), "attribute": graph.attribute})
         point, rule = _selected(curve, rule)
         files = [] if out is None else _write(out, curve, point, rule, graph, settings, run_of(ctx))
-    stop.tell(f"the curve has what was found until then, {len(curve.points)} of {len(values)} points")
+    some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
+    stop.tell(f"the curve has what was found until then{some}")
     if settings["as_json"]:
         line(json.dumps({**curve.summary(), "recommended": _recommended(curve, point, rule)}, indent=2))
     elif not settings["quiet"]:
         line(describe_graph(graph, edges))
-        print_curve(curve, point)
+        print_curve(curve, point, graph)
         line()
         line(recommendation(curve, point, rule))
         print_remarks(curve.groups, point.sizes, curve.parameters)
@@ -171,7 +173,7 @@ def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     from equigraph.exceptions import InfeasibleError
 
     try:
-        return curve.select(**rule), rule
+        return _pick(curve, rule), rule
     except InfeasibleError as error:
         if not curve.stopped:
             raise
@@ -179,20 +181,25 @@ def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return curve.select(_RULES[0]), {"rule": _RULES[0]}
 
 
+def _pick(curve: Any, rule: dict[str, Any]) -> Any:
+    return curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule)
+
+
 def _rule(settings: dict[str, Any], ctx: click.Context) -> dict[str, Any]:
-    """Return the one rule that was given, as arguments of ``TradeoffCurve.select``."""
-    given = {name: settings.pop(name) for name in ("select", "min_fairness", "max_quality_loss")}
+    """Return the one rule that was given, with its value."""
+    given = {name: settings.pop(name) for name in ("select", "at_least", "max_quality_loss")}
     given = {name: value for name, value in given.items() if value is not None}
     if len(given) > 1:
         raise click.UsageError(
-            "Give one of --select, --min-fairness and --max-quality-loss: each recommends one point.", ctx
+            "Give one of --select, --at-least and --max-quality-loss: each recommends one point.", ctx
         )
     if "select" in given or not given:
         return {"rule": given.get("select", _RULES[0])}
     return given
 
 
-def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float]:
+def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float] | None:
+    """Return the values of the dial that were given, None where there are none."""
     from equigraph.methods import METHODS, get_method
     from equigraph.parameters import Real
 
@@ -214,15 +221,14 @@ def _values(method: str, text: str | None, points: int | None, ctx: click.Contex
         raise click.UsageError(
             f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100.", ctx
         )
-    count = points or _POINTS
-    return [round(i / (count - 1), 12) for i in range(count)]
+    return None
 
 
 def _sweep(
     graph: Any,
     method: str,
     parameters: dict[str, Any],
-    values: list[float],
+    values: list[float] | None,
     settings: dict[str, Any],
     callbacks: list[Any],
 ) -> Any:
@@ -233,6 +239,7 @@ def _sweep(
         graph,
         estimator=get_method(method).load()(**parameters),
         fairness=values,
+        n_points=settings["points"],
         notion=settings["notion"],
         n_restarts=settings["restarts"],
         n_jobs=settings["jobs"],
@@ -267,53 +274,56 @@ def _write(
         return sorted(file.name for file in folder.iterdir())
 
 
-def print_curve(curve: Any, point: Any) -> None:
-    """Print one row per point; the recommended one is bold and has an arrow."""
-    names = [name for name in curve.points[0].scores if name != "n_nonempty"]
-    heads = ["min B" if name == "min_balance" else name for name in names]
-    several = len(curve.seeds) > 1
+def print_curve(curve: Any, point: Any, graph: Any) -> None:
+    """Print one row per point; the recommended one, which is added if it is none of them, is bold and has an arrow."""
+    shown = curve.points_with(point)
+    several = any(one.n_restarts > 1 for one in shown)
     rows = [
         (
-            f"{one.fairness:g}",
-            *(float(one.scores[name]) for name in names),
+            float(one.scores[curve.measure]),
+            float(one.scores["Q"]),
+            *_links(graph, one.labels),
+            f"{one.fairness:.3g}",
             int(one.scores["n_nonempty"]),
             " ".join(map(str, one.sizes.tolist())),
             *((None if one.n_restarts < 2 else one.stability,) if several else ()),
             "<-" if one is point else "",
         )
-        for one in curve.points
+        for one in shown
     ]
-    columns = ("fairness", *heads, "k", "sizes", *(("ARI",) if several else ()), "")
-    table(columns, rows, left=("sizes", ""), bold=curve.points.index(point))
+    links = ("links",) if graph.n_edges else ()
+    columns = (curve.measure, "Q", *links, "dial", "k", "sizes", *(("ARI",) if several else ()), "")
+    table(columns, rows, left=("sizes", ""), bold=next(i for i, one in enumerate(shown) if one is point))
+
+
+def _links(graph: Any, labels: Any) -> tuple[str, ...]:
+    """Return the share of the links, by weight, that stay inside clusters; nothing for a graph without links."""
+    from equigraph.metrics.links import share_inside
+
+    return (f"{share_inside(graph.adjacency, labels):.0%}",) if graph.n_edges else ()
 
 
 def recommendation(curve: Any, point: Any, rule: dict[str, Any]) -> str:
     """Say in words which point is recommended, why, and what it costs."""
-    measure = curve.measure
-    best = max(curve.values("Q").tolist())
+    measure, first = curve.measure, curve.points[0]
+    best = max(float(one.scores["Q"]) for one in curve.candidates())
     quality, fair = float(point.scores["Q"]), float(point.scores[measure])
     loss = f" ({(best - quality) / best:.0%} below)" if best > quality and best > 0 else ""
     ((name, value),) = rule.items()
     if name == "rule":
         reason = _REASONS[value]
-    elif name == "min_fairness":
-        reason = f"the most cohesive point with {measure} of at least {value:g}"
+    elif name == "at_least":
+        reason = f"the most cohesive clusters found with {measure} of at least {value:g}"
     else:
-        reason = f"the fairest point that loses at most {value:.0%} of the best Q"
+        reason = f"the fairest clusters found that lose at most {value:.0%} of the best Q"
     found = int(point.scores["n_nonempty"])
     few = curve.n_clusters is not None and found < curve.n_clusters
     empty = f" Only {found} of {curve.n_clusters} clusters have a node there." if few else ""
     return (
-        f"Recommended: fairness {point.fairness:g}, {reason}. {measure} is {fair:.3f} (from "
-        f"{float(curve.points[0].scores[measure]):.3f} at fairness {curve.points[0].fairness:g}), and Q is "
-        f"{quality:.3f} where the best of the curve is {best:.3f}{loss}.{empty}"
+        f"Recommended: {measure} {fair:.3f} (dial {point.fairness:.3g}), {reason}. Q is {quality:.3f} where the best "
+        f"found is {best:.3f}{loss}; {measure} is {float(first.scores[measure]):.3f} at dial {first.fairness:g}.{empty}"
     )
 
 
 def _recommended(curve: Any, point: Any, rule: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "index": curve.points.index(point),
-        "fairness": point.fairness,
-        "rule": rule,
-        "sentence": recommendation(curve, point, rule),
-    }
+    return {**curve.place_of(point), "rule": rule, "sentence": recommendation(curve, point, rule)}

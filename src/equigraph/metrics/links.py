@@ -1,4 +1,4 @@
-"""Where the links of each node go."""
+"""Where links go: how many stay inside clusters, and those of each node."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from equigraph.groups.sums import indicator
 from equigraph.metrics._table import as_adjacency, encode_labels
@@ -44,3 +45,19 @@ def link_shares(adjacency: Any, labels: ArrayLike) -> NDArray[np.float64]:
     weights = np.asarray((matrix @ indicator(encoded.codes, encoded.n_clusters)).todense(), dtype=np.float64)
     degrees = weights.sum(axis=1, keepdims=True)
     return np.divide(weights, degrees, out=np.zeros_like(weights), where=degrees > 0)
+
+
+def share_inside(adjacency: sparse.csr_array, labels: NDArray) -> float:
+    """Return the share of the links, by weight, whose two ends are in the same cluster; NaN without links.
+
+    Examples
+    --------
+    >>> path = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> share_inside(path, np.array([0, 0, 1]))
+    0.5
+    """
+    links = adjacency.tocoo()
+    rows, columns = links.coords
+    total = float(links.data.sum(dtype=np.float64))
+    kept = float(links.data[labels[rows] == labels[columns]].sum(dtype=np.float64))
+    return kept / total if total else float("nan")

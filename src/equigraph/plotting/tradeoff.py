@@ -28,8 +28,10 @@ _NAMES = {
     "min_balance": "balance of the worst cluster",
     "rho": "individual balance rho",
     "mouflon": "MOUFLON balance",
+    "evenness": "evenness",
 }
 _RULE_OF = {"twin": "intersection", "front": "product"}
+_FRONT = "nothing found is better"
 _WIDE = 30.0  # a dial whose values span more than this ratio is drawn on a logarithmic axis
 
 
@@ -41,10 +43,11 @@ class TradeoffDisplay(Display):
     curve : TradeoffCurve
         The curve.
     kind : {"twin", "front"}, default="twin"
-        "twin": Q and the measure of the notion over the dial, each with its own axis from its lowest to its
-        highest value, so that the lines cross where the rule "intersection" looks; below them the number of
-        clusters that have a node, since a collapse looks like fairness. "front": the two measures against
-        each other, with the points that no other dominates.
+        "twin": Q and the measure of the notion over the dial, each with its own axis from 0, so that a small loss looks
+        small; below them the number of clusters that have a node, since a collapse looks like fairness. With points
+        that are spaced in the fairness reached, the lines go along the front: a step is a value at which the dial
+        jumps, and points on it are what no value of the dial gives. "front": the two measures against each other, with
+        all labels that nothing found dominates and the points among them.
     select : TradeoffPoint or str, optional
         The point to mark, or the rule that picks it; by default "intersection" for "twin", "product" for "front".
     compare : Comparison or mapping from name to (Q, measure), optional
@@ -123,20 +126,21 @@ class TradeoffDisplay(Display):
         right = self.fairness_ax_ = ax.twinx()
         right.spines["right"].set_visible(True)
         names = ("Q", curve.measure)
-        # The same margins on both axes: only then do the lines cross where the scaled measures do.
-        margins = np.max([_margins(curve, name) for name in names], axis=0)
-        _draw_measure(ax, curve, "Q", margins, color=_QUALITY, marker="o", markersize=5.5, linewidth=2.4)
-        _draw_measure(right, curve, names[1], margins, color=_FAIR, marker="s", markersize=4, linewidth=1.5)
-        _dial_axis(ax, curve.fairness)
+        _draw_measure(ax, curve, "Q", color=_QUALITY, marker="o", markersize=5.5, linewidth=2.4)
+        _draw_measure(right, curve, names[1], color=_FAIR, marker="s", markersize=4, linewidth=1.5)
+        _dial_axis(ax, curve)
         point = self.selected
         # The twin is drawn over the left axes, so the line goes there to be seen.
         right.axvline(point.fairness, color=_MARK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+        for axis, name, marker, size in ((ax, "Q", "o", 12), (right, names[1], "s", 10)):
+            place = ([point.fairness], [point.scores[name]])
+            axis.plot(*place, marker, markersize=size, markerfacecolor="none", markeredgecolor=_MARK)
         share = _axis_share(ax, point.fairness)
         measured = ", ".join(f"{name} = {point.scores[name]:.3f}" for name in names)
         ax.text(
             share,
             1.02,
-            f"fairness = {point.fairness:g}: {measured}",
+            f"dial {point.fairness:.3g}: {measured}",
             transform=ax.transAxes,
             ha="left" if share < 0.3 else "right" if share > 0.7 else "center",
             va="bottom",
@@ -150,9 +154,13 @@ class TradeoffDisplay(Display):
         curve = self.curve
         strip = self.clusters_ax_ = ax.inset_axes([0, -0.27, 1, 0.13], sharex=ax)
         found = curve.values("n_nonempty")
-        asked = curve.n_clusters
-        top = max(int(found.max()), asked or 0)
-        strip.step(curve.fairness, found, where="mid", color=MUTED, linewidth=1.5)
+        top = max(int(found.max()), curve.n_clusters or 0)
+        strip.plot(
+            *_along_dial(curve, "n_nonempty"),
+            color=MUTED,
+            linewidth=1.5,
+            drawstyle="steps-mid" if curve.spacing == "dial" else "steps-post",
+        )
         strip.set_ylim(min(float(found.min()), top - 1) - 0.4, top + 0.4)
         strip.set_yticks(sorted({int(found.min()), top}))
         strip.tick_params(labelsize=8)
@@ -160,28 +168,36 @@ class TradeoffDisplay(Display):
         strip.set_title("non-empty clusters", **small)
         if any(point.n_restarts > 1 for point in curve.points):
             strip.set_title(f"bands: mean ± sd of {len(curve.seeds)} restarts", loc="right", **small)
-        strip.set_xlabel("fairness (dial)")
+        strip.set_xlabel("the dial: weight of fairness in the search")
         ax.tick_params(axis="x", labelbottom=False)
 
     def _plot_front(self, ax: Any) -> None:
         curve, measure = self.curve, self.curve.measure
-        x, y = curve.values("Q"), curve.values(measure)
-        front = curve.pareto()
-        order = front[np.lexsort((y[front], x[front]))]
-        dominated = np.setdiff1d(np.arange(x.size), front)
-        ax.plot(x, y, color=EDGE, linewidth=0.9, zorder=1)
+        x, y = curve.front_values("Q"), curve.front_values(measure)
+        all_x, all_y = curve.values("Q"), curve.values(measure)
+        below = ~curve.table()["on_front"]
+        ax.plot(x, y, ".-", color=_QUALITY, markersize=7, linewidth=1.2, zorder=2, label=_FRONT)
         self._draw_spreads(ax)
         ax.plot(
-            x[dominated],
-            y[dominated],
+            all_x[below],
+            all_y[below],
             "o",
             markersize=4.5,
             markerfacecolor="white",
             markeredgecolor=EDGE,
             zorder=2,
-            label="dominated by another point" if dominated.size else None,
+            label="dominated by others" if below.any() else None,
         )
-        ax.plot(x[order], y[order], "o-", color=_QUALITY, markersize=6, linewidth=2, zorder=3, label="front")
+        shown = "values of the dial" if curve.spacing == "dial" else "evenly spaced"
+        ax.plot(
+            all_x[~below],
+            all_y[~below],
+            "o",
+            color=_QUALITY,
+            markersize=8,
+            zorder=3,
+            label=f"points: {shown}",
+        )
         chosen = (self.selected.scores["Q"], self.selected.scores[measure])
         ax.plot(
             *chosen,
@@ -190,7 +206,7 @@ class TradeoffDisplay(Display):
             markerfacecolor="none",
             markeredgecolor=_MARK,
             zorder=5,
-            label="chosen",
+            label="marked",
         )
         for i, (xy, color) in enumerate(zip(self.compared.values(), itertools.cycle(_OTHERS), strict=False)):
             marker = MARKERS[1:][i % (len(MARKERS) - 1)]
@@ -201,9 +217,9 @@ class TradeoffDisplay(Display):
         ax.grid(color="#E6E6E6", linewidth=0.7)
         ax.set_axisbelow(True)
         ax.set_xlabel(_NAMES["Q"])
-        ax.set_ylabel(_NAMES[measure])
+        ax.set_ylabel(_name(measure))
         ax.set_title(f"Cohesion against fairness: {self._title()}")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=4, columnspacing=1.4)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
         self._write_labels(ax, x, y)
 
     def _draw_spreads(self, ax: Any) -> None:
@@ -240,14 +256,18 @@ class TradeoffDisplay(Display):
 
     def _write_labels(self, ax: Any, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
         measure, ends = self.curve.measure, (self.curve.points[0], self.curve.points[-1])
-        labels = []
-        for point in dict.fromkeys((self.selected, *ends)):
-            mark = point is self.selected
-            text = f"fairness = {point.fairness:g}"
-            labels.append(PointLabel(point.scores["Q"], point.scores[measure], text, _QUALITY, mark))
+        labels, places = [], set()
+        for point in (self.selected, *ends):
+            place = (round(point.scores["Q"], 3), round(point.scores[measure], 3))
+            if place not in places:
+                text = f"{measure} {point.scores[measure]:.2f}, dial {point.fairness:.3g}"
+                mark = point is self.selected
+                labels.append(PointLabel(point.scores["Q"], point.scores[measure], text, _QUALITY, mark))
+            places.add(place)
         labels += [PointLabel(*xy, text, TEXT) for text, xy in _joined(self.compared)]
-        places = np.array([*zip(x, y, strict=True), *self.compared.values()])
-        label_points(ax, labels, np.vstack((places, _samples(x, y), self._bars())))
+        points = zip(self.curve.values("Q"), self.curve.values(measure), strict=True)
+        busy = np.array([*zip(x, y, strict=True), *points, *self.compared.values()])
+        label_points(ax, labels, np.vstack((busy, _samples(x, y), self._bars())))
 
 
 class TradeoffCurvesDisplay(Display):
@@ -268,7 +288,7 @@ class TradeoffCurvesDisplay(Display):
         self.curves = curves
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw one line per number of clusters, through the points that no other point of its curve dominates.
+        """Draw one line per number of clusters, through all labels of its curve that nothing dominates.
 
         Parameters
         ----------
@@ -288,16 +308,14 @@ class TradeoffCurvesDisplay(Display):
 
             shades = colormaps["cividis"](np.linspace(0.0, 0.92, len(self.curves)))
             for i, (k, curve) in enumerate(self.curves.items()):
-                x, y = curve.values("Q"), curve.values(measure)
-                front = curve.pareto()
-                front = front[np.lexsort((y[front], x[front]))]
+                x, y = curve.front_values("Q"), curve.front_values(measure)
                 marker = MARKERS[i % len(MARKERS)]
-                ax.plot(x[front], y[front], marker=marker, color=shades[i], markersize=5.5, label=str(k))
+                ax.plot(x, y, marker=marker, color=shades[i], markersize=4.5, label=str(k))
             ax.margins(0.08)
             ax.grid(color="#E6E6E6", linewidth=0.7)
             ax.set_axisbelow(True)
             ax.set_xlabel(_NAMES["Q"])
-            ax.set_ylabel(_NAMES[measure])
+            ax.set_ylabel(_name(measure))
             method = next(iter(self.curves.values())).method
             ax.set_title(f"Cohesion against fairness: {method}")
             ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
@@ -341,39 +359,45 @@ def _band(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray
     return means - spreads, np.minimum(means + spreads, 1.0)
 
 
-def _range(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the ends of a measure; one that never changes is at its upper end, as in the rules."""
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high > low else (high - 0.1, high)
+def _name(measure: str) -> str:
+    """Return a score in words; a notion of one's own has none but its name."""
+    return _NAMES.get(measure, measure)
 
 
-def _margins(curve: TradeoffCurve, name: str) -> tuple[float, float]:
-    """Return how far, in units of a measure's range, its band reaches below and above its values."""
-    (low, high), (below, above) = _range(curve.values(name)), _band(curve, name)
-    reach = np.array([low - below.min(), above.max() - high]) / (high - low)
-    lower, upper = np.clip(1.1 * reach, 0.06, 1.0)
-    return float(lower), float(upper)
+def _along_dial(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the dial and a score along it: at the points, or along the whole front up to a dial of 1."""
+    if curve.spacing == "dial":
+        return curve.fairness, curve.values(name)
+    values = curve.front_values(name)
+    dial = [point.fairness for point in curve.front]
+    return np.array([*dial, 1.0]), np.append(values, values[-1])
 
 
-def _draw_measure(
-    ax: Any, curve: TradeoffCurve, name: str, margins: NDArray[np.float64], *, color: str, **style: Any
-) -> None:
-    values = curve.values(name)
+def _draw_measure(ax: Any, curve: TradeoffCurve, name: str, *, color: str, **style: Any) -> None:
+    """Draw a score over the dial, on an axis from 0 (or below, where there are such scores)."""
+    low, high = _band(curve, name)
     if any(point.n_restarts > 1 for point in curve.points):
-        ax.fill_between(curve.fairness, *_band(curve, name), color=color, alpha=0.13, linewidth=0)
-    ax.plot(curve.fairness, values, color=color, **style)
-    low, high = _range(values)
-    bottom, top = low - margins[0] * (high - low), high + margins[1] * (high - low)
-    ax.set_ylim(bottom, top)
-    # No ticks where there are no scores: Q can be below 0, the others cannot, and none is above 1.
-    least = bottom if name == "Q" else max(bottom, 0)
-    ax.set_yticks([tick for tick in ax.get_yticks() if least <= tick <= min(1, top)])
-    ax.set_ylabel(_NAMES[name], color=color)
+        ax.fill_between(curve.fairness, low, high, color=color, alpha=0.13, linewidth=0)
+    if curve.spacing == "dial":
+        ax.plot(*_along_dial(curve, name), color=color, **style)
+    else:
+        width = style.pop("linewidth")
+        ax.plot(*_along_dial(curve, name), color=color, linewidth=width, drawstyle="steps-post")
+        ax.plot(curve.fairness, curve.values(name), color=color, linestyle="none", **style)
+    lowest = min(0.0, float(curve.values(name).min()), float(low.min()) if name == "Q" else 0.0)
+    # A fairness is read against 1, whatever it reaches.
+    highest = max(float(curve.values(name).max()), float(high.max())) if name == "Q" else 1.0
+    ax.set_ylim(1.1 * lowest, 1.1 * max(highest, 0.1))
+    ax.set_yticks(
+        [tick for tick in ax.get_yticks() if 1.1 * lowest <= tick <= min(1, 1.1 * max(highest, 0.1))]
+    )
+    ax.set_ylabel(_name(name), color=color)
     ax.tick_params(axis="y", colors=color)
 
 
-def _dial_axis(ax: Any, fairness: NDArray[np.float64]) -> None:
+def _dial_axis(ax: Any, curve: TradeoffCurve) -> None:
     """Set a logarithmic axis, with room for 0, where the values of the dial span several orders."""
+    fairness = curve.fairness
     positive = fairness[fairness > 0]
     if fairness.max() > 1 and positive.max() / positive.min() > _WIDE:
         ax.set_xscale("symlog", linthresh=float(positive.min()))

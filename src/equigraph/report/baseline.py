@@ -16,8 +16,9 @@ from equigraph.parameters import Real
 from equigraph.results import ClusteringResult
 from equigraph.tradeoff import TradeoffCurve, tradeoff_curve
 from equigraph.tradeoff.alignment import align_labels
-from equigraph.tradeoff.curve import TradeoffPoint
-from equigraph.tradeoff.scores import score_labels
+from equigraph.tradeoff.found import nondominated, single_point
+from equigraph.tradeoff.front import passing_weights
+from equigraph.tradeoff.point import TradeoffPoint, index_of
 
 MAX_ALIGNED = 2000  # clusters; the assignment holds a dense table of them
 # A whole curve is computed up to this size, and this time of the fit; above, the dial at 0 only.
@@ -48,6 +49,28 @@ class Baseline:
         return np.flatnonzero(self.labels != labels)
 
 
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What fairness costs a result.
+
+    Attributes
+    ----------
+    curve : TradeoffCurve
+        The method at other values of its dial; with the result, unless something there dominates it.
+    point : TradeoffPoint
+        The result.
+    better : TradeoffPoint or None
+        Labels of the curve that are at least as good by both measures, and better by one.
+    baseline : Baseline or None
+        The labels of dial 0.
+    """
+
+    curve: TradeoffCurve
+    point: TradeoffPoint
+    better: TradeoffPoint | None
+    baseline: Baseline | None
+
+
 def aligned(
     labels: NDArray, reference: NDArray, scores: Mapping[str, Any], phrase: str, left_out: list[str]
 ) -> Baseline | None:
@@ -62,9 +85,7 @@ def aligned(
     return Baseline(align_labels(labels, reference, n_clusters), scores, phrase)
 
 
-def without_fairness(
-    result: ClusteringResult, graph: Graph, left_out: list[str]
-) -> tuple[TradeoffCurve | None, TradeoffPoint | None, Baseline | None]:
+def without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]) -> Costs | None:
     """Fit the method of a result with its dial at 0, and along the whole dial where that is cheap.
 
     Parameters
@@ -78,16 +99,16 @@ def without_fairness(
 
     Returns
     -------
-    curve, point, baseline
-        A curve that the result is a point of, that point, and the labels of dial 0; or None.
+    Costs or None
+        None where there is nothing to compare with.
     """
     reason = None
     model = None
     # Clusters that were to be at least so fair stand at no value of the dial.
-    asked = result.parameters.get("at_least") is not None
+    bound = result.parameters.get("at_least")
     if "fairness" not in result.parameters:
         reason = f"{result.method} has no fairness dial"
-    elif float(result.parameters["fairness"]) == 0 and not asked:
+    elif float(result.parameters["fairness"]) == 0 and bound is None:
         reason = "the fairness dial is at 0"
     elif result.groups is None or result.groups.n_groups < 2:
         reason = "there is only one group"
@@ -97,24 +118,44 @@ def without_fairness(
             reason = f"{result.method} cannot be made again from the parameters in the record"
     if model is None:
         left_out.append(f"There is no comparison without fairness: {reason}.")
-        return None, None, None
+        return None
     dial = float(result.parameters["fairness"])
     scale = model._parameters["fairness"]
     bounded = isinstance(scale, Real) and scale.high == 1
     # The time of a result that was not timed is NaN, which is not above anything.
     cheap = graph.n_nodes + graph.n_edges <= _CHEAP_SIZE and not result.seconds > _CHEAP_SECONDS
-    values = [0.0] if asked else sorted({*(_GRID if bounded and cheap else (0.0,))} - {dial})
+    values = sorted({*(_GRID if bounded and cheap else (0.0,))} - ({dial} if bound is None else set()))
     with warnings.catch_warnings():
         # What those fits have to remark is not about the result.
         warnings.simplefilter("ignore", UserWarning)
         others = tradeoff_curve(graph, estimator=model, fairness=values, random_state=result.seed)
+    point = single_point(graph, result.labels, others.notion, dial, result.seed)
     first = others.points[0]
     compared = aligned(first.labels, result.labels, first.scores, "without fairness", left_out)
-    if asked:
-        return None, None, compared
-    point = _as_point(result, graph, dial, others.notion)
-    points = sorted((*others.points, point), key=lambda one: one.fairness)
-    return replace(others, points=tuple(points)), point, compared
+    return _with_result(others, point, compared, has_dial=bound is None)
+
+
+def _with_result(
+    others: TradeoffCurve, point: TradeoffPoint, compared: Baseline | None, *, has_dial: bool
+) -> Costs:
+    """Put a result on a curve, unless something on the curve dominates it."""
+    front = nondominated((point, *others.front), others.measure)
+    place = index_of(point, front)
+    if place is None:
+        better = next(one for one in front if _dominates(one, point, others.measure))
+        return Costs(others, point, better, compared)
+    if not has_dial:
+        # Asked for by a bound: its dial is the one at which it is passed.
+        scores = [[one.scores[name] for one in front] for name in ("Q", others.measure)]
+        point = replace(point, fairness=float(passing_weights(*scores)[place]))
+        front = (*front[:place], point, *front[place + 1 :])
+    points = sorted((*others.points, point), key=lambda one: (one.fairness, one.scores[others.measure]))
+    return Costs(replace(others, points=tuple(points), front=front), point, None, compared)
+
+
+def _dominates(one: TradeoffPoint, other: TradeoffPoint, measure: str) -> bool:
+    """Return whether a point is at least as good by both measures, up to rounding."""
+    return all(round(one.scores[name] - other.scores[name], 12) >= 0 for name in ("Q", measure))
 
 
 def method_of(estimator: str) -> Method | None:
@@ -145,18 +186,3 @@ def _made_again(result: ClusteringResult) -> Any:
     ):
         return None
     return estimator(**parameters)
-
-
-def _as_point(result: ClusteringResult, graph: Graph, dial: float, notion: str) -> TradeoffPoint:
-    scores = score_labels(graph, result.labels, notion)
-    return TradeoffPoint(
-        fairness=dial,
-        labels=result.labels,
-        sizes=result.sizes,
-        scores=scores,
-        means=scores,
-        spreads=dict.fromkeys(scores, float("nan")),
-        stability=float("nan"),
-        seed=result.seed,
-        n_restarts=1,
-    )

@@ -51,11 +51,18 @@ def _axes(width: float, height: float) -> Any:
 def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> Html:
     """Return the curve with the chosen point."""
     assert findings.curve is not None
+    point, compare = findings.point, None
+    if findings.better is not None and point is not None:
+        point, compare = findings.better, {"this clustering": _place(point, findings.curve.measure)}
     # Checked by the display itself.
-    display = TradeoffDisplay(findings.curve, kind=kind, select=findings.point)  # type: ignore[arg-type]
+    display = TradeoffDisplay(findings.curve, kind=kind, select=point, compare=compare)  # type: ignore[arg-type]
     display.plot(_axes(5.0, 4.2 if kind == "front" else 3.9))
     display.ax_.set_title("", loc="left")  # the page has headings and captions
     return figure(inline_svg(display.figure_, name=f"tradeoff-{kind}", label=caption), caption)
+
+
+def _place(point: Any, measure: str) -> tuple[float, float]:
+    return point.scores["Q"], point.scores[measure]
 
 
 def interaction_figure(findings: Findings, *, caption: str) -> Html:

@@ -15,15 +15,16 @@ from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph import Graph, read_graph
 from equigraph.groups import Groups
 from equigraph.metrics import composition, evaluate
+from equigraph.metrics.links import share_inside
 from equigraph.metrics.summary import Composition
 from equigraph.report import baseline as baselines
-from equigraph.report.baseline import Baseline
+from equigraph.report.baseline import Baseline, Costs
 from equigraph.results import ClusteringResult
 from equigraph.tradeoff import TradeoffCurve
 from equigraph.words import count
 
 if TYPE_CHECKING:
-    from equigraph.tradeoff.curve import TradeoffPoint
+    from equigraph.tradeoff.point import TradeoffPoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,7 @@ class Findings:
     point: TradeoffPoint | None
     baseline: Baseline | None
     left_out: list[str] = field(default_factory=list)
+    better: TradeoffPoint | None = None
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -95,10 +97,7 @@ class Findings:
         """Return the share of the links (by weight) that stay inside a cluster; None if that is not known."""
         if self.graph is None or not self.graph.n_edges:
             return None
-        links = self.graph.adjacency.tocoo()
-        rows, columns = links.coords
-        kept = links.data[labels[rows] == labels[columns]]
-        return float(kept.sum(dtype=np.float64) / links.data.sum(dtype=np.float64))
+        return share_inside(self.graph.adjacency, labels)
 
 
 def of_result(
@@ -110,15 +109,16 @@ def of_result(
     groups = result.groups
     if groups is None:
         left_out.append("The nodes have no groups, so nothing is said about fairness.")
-    asked = result.parameters.get("at_least")
-    dial = result.parameters.get("fairness") if asked is None else None
-    curve = point = None
+    # Labels that were asked for by a bound have no dial.
+    dial = None if result.parameters.get("at_least") is not None else result.parameters.get("fairness")
+    costs: Costs | None = None
     if isinstance(baseline, Baseline):
         compared: Baseline | None = baseline
     elif isinstance(baseline, bool):
         compared = None
         if baseline and known is not None and groups is not None:
-            curve, point, compared = baselines.without_fairness(result, known, left_out)
+            costs = baselines.without_fairness(result, known, left_out)
+            compared = None if costs is None else costs.baseline
         elif not baseline:
             left_out.append("The comparison without fairness was not wanted.")
     else:
@@ -134,10 +134,11 @@ def of_result(
         dial=None if dial is None else float(dial),
         seed=result.seed,
         interaction=_interaction(known, result.labels, result.n_clusters, result.interaction),
-        curve=curve,
-        point=point,
+        curve=None if costs is None else costs.curve,
+        point=None if costs is None else costs.point,
         baseline=compared,
         left_out=left_out,
+        better=None if costs is None else costs.better,
     )
 
 
@@ -146,7 +147,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
     left_out: list[str] = []
     # A wrong name is refused by select itself.
     point: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]
-    if not any(one is point for one in curve.points):
+    if not any(one is point for one in curve.candidates()):
         raise ParameterError(
             "The selected point is not one of the curve: expected one of its points, or a rule."
         )
@@ -160,7 +161,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
             "The chosen point has the lowest dial of the curve, so there is nothing to compare it with."
         )
     else:
-        phrase = "without fairness" if first.fairness == 0 else f"at fairness {first.fairness:g}"
+        phrase = "without fairness" if first.fairness == 0 else f"at dial {first.fairness:g}"
         compared = baselines.aligned(first.labels, point.labels, first.scores, phrase, left_out)
     return Findings(
         subject=curve,

@@ -170,9 +170,10 @@ def _python_call(findings: Findings) -> str:
     inside = ", ".join(f"{name}={value!r}" for name, value in given.items())
     if isinstance(subject, TradeoffCurve):
         values = ", ".join(f"{value:g}" for value in subject.fairness)
+        dial = f"fairness=[{values}], " if subject.spacing == "dial" else ""
         restarts = f", n_restarts={len(subject.seeds)}" if len(subject.seeds) > 1 else ""
         return (
-            f"eg.tradeoff_curve(graph, estimator=eg.{subject.method}({inside}), fairness=[{values}], "
+            f"eg.tradeoff_curve(graph, estimator=eg.{subject.method}({inside}), {dial}"
             f"random_state={subject.seeds[0]}{restarts})"
         )
     return f"eg.{subject.method}({inside}{', ' if inside else ''}random_state={subject.seed}).fit(graph)"

@@ -40,7 +40,9 @@ def tiles(findings: Findings) -> Html:
     for name in ("Q", measure):
         if name in findings.scores:
             old = None if compared is None else compared.scores.get(name)
-            entries.append((wording.NAMES[name], number(findings.scores[name]), _was(old, number, findings)))
+            entries.append(
+                (wording.NAMES.get(name, name), number(findings.scores[name]), _was(old, number, findings))
+            )
     if compared is not None:
         moved = compared.moved(findings.labels).size
         entries.append(("nodes that move", f"{moved:,}", f"of {findings.labels.size:,}"))
@@ -103,7 +105,7 @@ def _method_words(name: str) -> str:
 def _dial_words(findings: Findings) -> str:
     from equigraph.parameters import Real
 
-    dial = f"{findings.dial:g}"
+    dial = f"{findings.dial:.3g}"
     method = method_of(findings.subject.method)
     constraint = None if method is None else method.load()._parameters["fairness"]
     if isinstance(constraint, Real) and constraint.high == 1:
@@ -111,8 +113,9 @@ def _dial_words(findings: Findings) -> str:
     elif constraint is not None:
         dial += ", a weight on the method's own scale; 0 is no fairness"
     if findings.curve is not None and isinstance(findings.subject, TradeoffCurve):
-        ends = (findings.curve.points[0].fairness, findings.curve.points[-1].fairness)
-        dial += f"; picked among {len(findings.curve.points)} values from {ends[0]:g} to {ends[1]:g}"
+        dial += (
+            f"; picked among {count(len(findings.curve.front), 'clustering')} that no other found dominates"
+        )
     return dial
 
 
@@ -181,15 +184,14 @@ def tradeoff(findings: Findings) -> Html:
     curve, point = findings.curve, findings.point
     if curve is None or point is None:
         return Html("")
-    measure = wording.NAMES[curve.measure]
-    ring = "The ring is the chosen point" if findings.is_curve else "The ring is this clustering"
+    measure = wording.NAMES.get(curve.measure, curve.measure)
     parts = [
         element("p", wording.tradeoff_sentence(findings)),
         figures.tradeoff_figure(
             findings,
             "front",
             caption=f"Cohesion (modularity Q, to the right) against fairness ({measure}, upwards); up and to the right "
-            f"is better. {ring}, at fairness {point.fairness:g}.",
+            f"is better. {_ring_words(findings)}",
         ),
     ]
     if findings.is_curve:
@@ -197,29 +199,38 @@ def tradeoff(findings: Findings) -> Html:
             figures.tradeoff_figure(
                 findings,
                 "twin",
-                caption=f"Cohesion (circles, left axis) and {measure} (squares, right axis) along the dial, and "
-                "below them the number of clusters that have a node.",
+                caption=f"Cohesion (circles, left axis) and {measure} (squares, right axis) along the dial, both from "
+                "0, and below them the number of clusters that have a node.",
             )
         )
         parts.append(_points_table(findings))
     return section("What fairness costs", *parts)
 
 
+def _ring_words(findings: Findings) -> str:
+    """Say what the ring of the front is."""
+    if findings.better is not None:
+        return "The ring is what was found along the dial and is better than this clustering, which has its own mark."
+    ring = "The ring is the chosen point" if findings.is_curve else "The ring is this clustering"
+    return f"{ring}." if findings.dial is None else f"{ring}, at dial {findings.dial:.3g}."
+
+
 def _points_table(findings: Findings) -> Html:
-    curve = findings.curve
+    curve, point = findings.curve, findings.point
     assert curve is not None
-    names = list(curve.points[0].scores)
+    assert point is not None
+    shown = curve.points_with(point)
+    names = [curve.measure, *(name for name in curve.points[0].scores if name != curve.measure)]
     rows = [
-        [f"{one.fairness:g}", *(number(one.scores[name]) for name in names), _sizes(one.sizes)]
-        for one in curve.points
+        [f"{one.fairness:.3g}", *(number(one.scores[name]) for name in names), _sizes(one.sizes)]
+        for one in shown
     ]
-    mark = next(i for i, one in enumerate(curve.points) if one is findings.point)
     return table(
-        ["fairness", *(_short(name) for name in names), "sizes"],
+        ["dial", *(_short(name) for name in names), "sizes"],
         rows,
         caption="All points of the curve; the chosen one is emphasised",
         words=(len(names) + 1,),
-        mark=mark,
+        mark=next(i for i, one in enumerate(shown) if one is point),
     )
 
 

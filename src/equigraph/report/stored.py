@@ -15,9 +15,9 @@ from equigraph.metrics import evaluate
 from equigraph.report.baseline import Baseline, aligned
 from equigraph.results import KIND, ClusteringResult
 from equigraph.tradeoff import TradeoffCurve
-from equigraph.tradeoff.curve import TradeoffPoint
 from equigraph.tradeoff.keeping import CURVE_FILES, curve_parts, recommended_point
 from equigraph.tradeoff.keeping import KIND as CURVE_KIND
+from equigraph.tradeoff.point import TradeoffPoint
 
 
 def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, TradeoffPoint | None, Kept]:
@@ -34,7 +34,7 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
         return ClusteringResult(**clustering_parts(kept)), None, kept
     if kind == CURVE_KIND:
         curve = TradeoffCurve(**curve_parts(kept))
-        return curve, recommended_point(kept, curve.points), kept
+        return curve, recommended_point(kept, curve), kept
     raise InputError(f"{folder} holds neither a clustering nor a curve, but {kind!r}, which has no page.")
 
 

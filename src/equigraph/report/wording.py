@@ -208,14 +208,31 @@ def moved_sentence(findings: Findings) -> str:
 
 
 def tradeoff_sentence(findings: Findings) -> str:
-    """Say what the chosen point gains and loses against the lowest dial."""
+    """Say what the chosen point gains and loses against the lowest dial, and whether better ones were found."""
     assert findings.curve is not None
     assert findings.point is not None
     measure, first = findings.curve.measure, findings.curve.points[0]
     here, start = findings.point.scores, first.scores
     if findings.point is first:
-        return f"The chosen point is the lowest of the dial, fairness {first.fairness:g}."
+        return f"The chosen point is the lowest of the dial, {first.fairness:g}."
     return (
-        f"From fairness {first.fairness:g} to {findings.point.fairness:g}, {NAMES[measure]} goes from "
+        f"From dial {first.fairness:g} to {_where(findings)}, {NAMES.get(measure, measure)} goes from "
         f"{start[measure]:.3f} to {here[measure]:.3f} and modularity Q from {start['Q']:.3f} to {here['Q']:.3f}."
+        f"{_better(findings, measure)}"
+    )
+
+
+def _where(findings: Findings) -> str:
+    return "these clusters" if findings.dial is None else f"{findings.dial:.3g}"
+
+
+def _better(findings: Findings, measure: str) -> str:
+    """Say that the curve has clusters that dominate these, where it has."""
+    if findings.better is None or findings.point is None:
+        return ""
+    better, here = findings.better.scores, findings.point.scores
+    return (
+        f" Along the dial clusters were found that are at least as good by both measures and better by one: Q "
+        f"{better['Q']:.4f} (here {here['Q']:.4f}) and {measure} {better[measure]:.4f} (here {here[measure]:.4f}). "
+        "`equigraph tradeoff`, or a higher effort, can give you those."
     )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
 HIGHEST = 0.97
+# More groups of one member than this are counted together.
+_MOST_SINGLES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +106,7 @@ class Objective:
         """Return the rest of the objective in the form that compiled code takes."""
         from equigraph.search.kernels.state import Terms
 
-        known = np.add.reduceat(self.population, self.offsets[:-1])
+        known = np.add.reduceat(np.abs(self.population), self.offsets[:-1])
         return Terms(
             self.population,
             self.offsets,
@@ -152,10 +154,13 @@ def make_objective(
     for count in counts:
         if not count.all():
             raise GroupsError(f"Group {int(np.argmin(count))} has no node: number the groups without gaps.")
+    notion = get_notion(notion)
+    if notion.folds_singles:
+        columns, counts = _folded(columns, counts)
     weights = np.ones(len(counts)) if weights is None else np.asarray(weights, dtype=np.float64)
     objective = Objective(
         fairness=float(fairness),
-        notion=get_notion(notion),
+        notion=notion,
         population=np.concatenate(counts).astype(np.int64),
         offsets=np.cumsum([0, *(count.size for count in counts)]).astype(np.int64),
         weights=weights / weights.sum(),
@@ -164,3 +169,19 @@ def make_objective(
         resolution=float(resolution),
     )
     return objective, columns
+
+
+def _folded(columns: NDArray[np.int32], counts: list[NDArray]) -> tuple[NDArray[np.int32], list[NDArray]]:
+    """Count the groups of one member together, as one with a negative number of members, where they are many."""
+    columns = columns.copy()
+    folded = []
+    for column, count in zip(columns.T, counts, strict=True):
+        single = count == 1
+        if single.sum() <= _MOST_SINGLES:
+            folded.append(count)
+            continue
+        place = np.where(single, count.size - single.sum(), np.cumsum(~single) - 1).astype(np.int32)
+        known = column >= 0
+        column[known] = place[column[known]]
+        folded.append(np.append(count[~single], -single.sum()))
+    return columns, folded

@@ -20,13 +20,13 @@ _LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
 # Proposals of an annealing for each node and cluster, where more clusters than this do not count.
 _PER_PAIR, _MOST_CLUSTERS = 4, 20
 # No annealing is shorter: on a few dozen nodes it costs milliseconds.
-_LEAST_STEPS = 20_000
+_LEAST_STEPS = 40_000
 # Nodes with more edges than this make a proposal cost more.
 _EDGES = 40
 # Divisions that are made and raised on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
-_STARTS = ((2_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)), (300_000, (2, 2)))
+_STARTS = ((500, (10, 10)), (3_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)), (300_000, (2, 2)))
 # Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
-_KICKED, _MOST_KICKS = 10_000, 30
+_KICKED, _MOST_KICKS = 10_000, 15
 # Parts of a large graph: so many for each cluster, and at least so many.
 _PARTS_EACH, _LEAST_PARTS = 20, 2_000
 

@@ -31,6 +31,8 @@ _TURNS = (_WARM, _HOT, 0.3)
 _AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
+# Values of the dial that are searched before a bound is.
+_AROUND_BOUND = (0.2, 0.5, 0.8)
 # Keys of random draws beyond those of single starts.
 _BASE = 1000
 # Two divisions whose common parts are more than this share of the nodes have nothing in common.
@@ -188,14 +190,14 @@ class Search:
                 break
         return [self._settled(target) for target in targets]
 
-    def front(self, notify: Notifier | None = None, n_runs: int = 1) -> Pool:
+    def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
 
         A weighted sum reaches only the convex hull of the front. Where the notion of two neighbours on it differs by
         more than `_GAP`, the most cohesive labels at least as fair as the middle are searched for, as long as that
         finds any.
         """
-        self.solve([Target(value) for value in DIAL], notify=notify, n_runs=n_runs)
+        self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
         while self.effort and self.objective.is_fair and (gap := self._widest_gap(given_up)):
             if self._fill(*gap) is False:
@@ -225,7 +227,14 @@ class Search:
         return self._anneal(labels, objective, rng, hot=_WARM)
 
     def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
-        return n_runs * (self.plan.n_starts + 1 + len(targets)) if self.effort else len(targets)
+        """Return about how many steps `_work` takes, for who watches."""
+        if not self.effort:
+            return len(targets)
+        fair = _any_fair(targets) and self.objective.is_fair
+        n_lineages = self.plan.n_raised if fair else 1
+        searches = sum(1 if target.at_least is None else 1 + len(_AROUND_BOUND) for target in targets)
+        steps = self.plan.n_starts + n_lineages * fair + searches * (n_lineages + 2)
+        return n_runs * steps * (2 if self.plan.n_parts else 1)
 
     def _work(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
         """Do the search, step by step."""
@@ -248,13 +257,20 @@ class Search:
             base = self._recombined(bases, self.objective, self.rng(run, _BASE))
             lineages = [[base]]
             if _any_fair(targets) and self.objective.is_fair:
-                lineages = self._raised(base, bases, run)
+                lineages = []
+                for number in range(self.plan.n_raised):
+                    lineages.append(self._raised(number, base, bases, run))
+                    yield
             lineages += [[labels] for labels in given]
-            yield
             for target in targets:
                 known = lineages if target.wants_fairness else [[base], *([labels] for labels in given)]
-                self._search_at(target, known, self.rng(run, *_key(target)))
-                yield
+                if target.at_least is not None:
+                    # The dial often leads past a bound to labels that a search under the bound does not find.
+                    for value in _AROUND_BOUND:
+                        dial = Target(value)
+                        yield from self._search_at(dial, known, self.rng(run, *_key(dial)))
+                    known = [*known, [target.best(self.pool)]]
+                yield from self._search_at(target, known, self.rng(run, *_key(target)))
 
     def _work_on_parts(self, targets: Sequence[Target], given: list[NDArray], n_runs: int) -> Iterator[None]:
         """Do on a few thousand parts of a large graph what is done on the nodes of a small one, and then climb.
@@ -336,25 +352,36 @@ class Search:
     def _cohesive(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return k cohesive clusters."""
         free = self.steps.cohesive(self.objective, rng)
-        labels = self.steps.with_k(free, self.objective, rng)
+        labels = self._regrouped(free, self.steps.with_k(free, self.objective, rng), self.objective, rng)
         return self.steps.climb(labels, self.objective, rng, cycles=2)
 
     def _mixed(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return k clusters that were fair from the first moves on."""
         guide = self.guide.at(_MIXED)
-        return self.steps.with_k(self.steps.cohesive(guide, rng), guide, rng)
+        free = self.steps.cohesive(guide, rng)
+        return self._regrouped(free, self.steps.with_k(free, guide, rng), guide, rng)
 
-    def _raised(self, base: NDArray, bases: Sequence[NDArray], run: int) -> list[list[NDArray[np.int32]]]:
-        """Return divisions and what becomes of each as the dial is raised: cohesive ones, and mixed ones in turn."""
-        lineages = []
-        for number in range(self.plan.n_raised):
-            rng = self.rng(run, _BASE + 1 + number)
-            if number % 2:
-                lineages.append(self._along_dial(self._mixed(rng), rng, least=_MIXED))
-            else:
-                start = base if number == 0 else bases[number // 2 % len(bases)]
-                lineages.append(self._along_dial(start, rng))
-        return lineages
+    def _regrouped(
+        self, free: NDArray, labels: NDArray, objective: Objective, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Anneal which of the free clusters make up each of k: greedy merging alone is short-sighted for few."""
+        if int(free.max()) + 1 <= self.n_clusters or objective.is_bounded:
+            return labels.astype(np.int32)
+        steps, parts = self.steps.overlay(free, labels, objective)
+        coarse = np.empty(steps.level.n_nodes, dtype=np.int32)
+        coarse[parts] = labels
+        n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * steps.level.n_nodes)
+        return steps.anneal(coarse, objective, rng, n_steps, _TURNS[-1])[parts]
+
+    def _raised(
+        self, number: int, base: NDArray, bases: Sequence[NDArray], run: int
+    ) -> list[NDArray[np.int32]]:
+        """Return a division and what becomes of it as the dial is raised: a cohesive one, and a mixed one in turn."""
+        rng = self.rng(run, _BASE + 1 + number)
+        if number % 2:
+            return self._along_dial(self._mixed(rng), rng, least=_MIXED)
+        start = base if number == 0 else bases[number // 2 % len(bases)]
+        return self._along_dial(start, rng)
 
     def _along_dial(
         self, labels: NDArray, rng: np.random.Generator, least: float = 0.0
@@ -376,8 +403,10 @@ class Search:
                 best = self._recombine(best, other, objective, rng)
         return best
 
-    def _search_at(self, target: Target, lineages: list[list[NDArray]], rng: np.random.Generator) -> None:
-        """Bring one division of every lineage to a target, and recombine them."""
+    def _search_at(
+        self, target: Target, lineages: list[list[NDArray]], rng: np.random.Generator
+    ) -> Iterator[None]:
+        """Bring one division of every lineage to a target, recombine them, and kick the best."""
         objective = target.of(self.objective)
         found = []
         for number, lineage in enumerate(lineages):
@@ -385,11 +414,14 @@ class Search:
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
             # Which temperature suits a graph is not known beforehand, so they take turns.
             found.append(self._anneal(labels, objective, rng, hot=_TURNS[number % len(_TURNS)]))
+            yield
         best = self._recombined(found, objective, rng)
+        yield
         for _ in range(self.plan.n_kicks):
             kicked = self.steps.kick(best, objective, rng)
             settled = self._anneal(kicked, objective, rng, hot=_HOT, share=_KICK)
             best = self._best_of([best, settled], objective)
+        yield
         self._anneal(best, objective, rng, hot=_WARM, share=_LAST)
 
     def _anneal(

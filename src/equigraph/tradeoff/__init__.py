@@ -1,7 +1,8 @@
 """The trade-off curve: what a sweep of the fairness dial gives, and which of its points to take."""
 
 from equigraph.tradeoff.alignment import align_labels
-from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves, TradeoffPoint
+from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves
+from equigraph.tradeoff.point import TradeoffPoint
 from equigraph.tradeoff.sweep import tradeoff_curve
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -15,10 +15,11 @@ from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.groups import Groups, encode_groups
 from equigraph.loading import group_cells
 from equigraph.parameters import Real, check_parameters
-from equigraph.records import Tabular, plain, write_csv, write_json
+from equigraph.records import Tabular, write_csv, write_json
 from equigraph.tradeoff import selection
 from equigraph.tradeoff.front import hypervolume, pareto_front
 from equigraph.tradeoff.keeping import KeptCurve
+from equigraph.tradeoff.point import TradeoffPoint, index_of
 from equigraph.tradeoff.scores import measure_of
 
 Of = Literal["labels", "means"]
@@ -26,66 +27,19 @@ RULES = {"product": selection.product, "intersection": selection.intersection, "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TradeoffPoint:
-    """What one value of the dial gave.
-
-    Attributes
-    ----------
-    fairness : float
-        Value of the dial.
-    labels : ndarray of shape (n_nodes,)
-        Cluster of each node; clusters have the number that they have at the point before.
-    sizes : ndarray of shape (n_clusters,)
-        Nodes of each cluster; 0 for an empty one.
-    scores : dict
-        Q, B, NB, min_balance, rho and n_nonempty of these labels (and the measure of the notion, if it is none
-        of these).
-    means, spreads : dict
-        Mean and standard deviation of the scores over the restarts; a single one has spread NaN.
-    stability : float
-        Mean adjusted Rand index over all pairs of restarts: 1 when all give the same clusters; NaN for one.
-    seed : int
-        Seed of the restart that the labels are from.
-    n_restarts : int
-        Number of restarts.
-    """
-
-    fairness: float
-    labels: NDArray[np.intp]
-    sizes: NDArray[np.intp]
-    scores: Mapping[str, float]
-    means: Mapping[str, float]
-    spreads: Mapping[str, float]
-    stability: float
-    seed: int
-    n_restarts: int
-
-    def summary(self) -> dict[str, Any]:
-        """Return everything but the labels, ready for JSON."""
-        return {
-            "fairness": self.fairness,
-            "scores": {name: plain(value) for name, value in self.scores.items()},
-            "means": {name: plain(value) for name, value in self.means.items()},
-            "spreads": {name: plain(value) for name, value in self.spreads.items()},
-            "stability": plain(self.stability),
-            "sizes": self.sizes.tolist(),
-            "seed": self.seed,
-            "n_restarts": self.n_restarts,
-        }
-
-    def __repr__(self) -> str:
-        scores = ", ".join(f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB"))
-        return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {_clusters(self)})"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class TradeoffCurve(KeptCurve, Tabular):
-    """One point per value of the dial, in ascending order, with what is needed to repeat the sweep.
+    """Labels from the most cohesive to the fairest, with what is needed to repeat the sweep.
 
     Attributes
     ----------
     points : tuple of TradeoffPoint
-        The points.
+        One for each value of the dial, ascending; or, with ``spacing="reached"``, points of the front that are evenly
+        spaced in the fairness reached.
+    front : tuple of TradeoffPoint
+        All labels found, in all restarts, that no others found dominate in Q and the measure of the notion, in
+        ascending order of the measure.
+    spacing : {"dial", "reached"}
+        What the points are spaced in.
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
     sensitive_features : ndarray of shape (n_nodes,)
@@ -114,6 +68,8 @@ class TradeoffCurve(KeptCurve, Tabular):
     """
 
     points: tuple[TradeoffPoint, ...]
+    front: tuple[TradeoffPoint, ...]
+    spacing: Literal["dial", "reached"]
     node_names: NDArray
     sensitive_features: NDArray
     method: str
@@ -139,11 +95,23 @@ class TradeoffCurve(KeptCurve, Tabular):
 
     @property
     def fairness(self) -> NDArray[np.float64]:
-        """Values of the dial."""
+        """Values of the dial of the points."""
         return np.array([point.fairness for point in self.points])
 
+    def candidates(self) -> tuple[TradeoffPoint, ...]:
+        """Return the front, and the points that are not on it."""
+        on_front = set(map(id, self.front))
+        return (*self.front, *(point for point in self.points if id(point) not in on_front))
+
+    def points_with(self, point: TradeoffPoint) -> tuple[TradeoffPoint, ...]:
+        """Return the points, and among them, at its place, one of the front that is none of them."""
+        if index_of(point, self.points) is not None:
+            return self.points
+        shown = (*self.points, point)
+        return tuple(sorted(shown, key=lambda one: (one.fairness, one.scores[self.measure])))
+
     def values(self, name: str, *, of: Of = "labels") -> NDArray[np.float64]:
-        """Return one score along the curve: of the labels, or the means over the restarts.
+        """Return one score along the points: of the labels, or the means over the restarts.
 
         Raises
         ------
@@ -152,19 +120,25 @@ class TradeoffCurve(KeptCurve, Tabular):
         """
         if of not in ("labels", "means"):
             raise ParameterError(f"of={of!r} is unknown: expected 'labels' or 'means'.")
+        return self._column(self.points, name, of)
+
+    def front_values(self, name: str) -> NDArray[np.float64]:
+        """Return one score of the labels along the front."""
+        return self._column(self.front, name)
+
+    def _column(self, points: Sequence[TradeoffPoint], name: str, of: Of = "labels") -> NDArray[np.float64]:
         known = self.points[0].scores
         if name not in known:
             raise ParameterError(f"The curve has no score {name!r}: expected one of {', '.join(known)}.")
         return np.array(
-            [(point.scores if of == "labels" else point.means)[name] for point in self.points],
-            dtype=np.float64,
+            [(point.scores if of == "labels" else point.means)[name] for point in points], dtype=np.float64
         )
 
     def table(self) -> dict[str, NDArray]:
         """Return one row per point.
 
-        The columns are fairness, the scores of the labels, ``<score>_mean`` and ``<score>_std`` over the
-        restarts, stability, sizes (one text, separated by blanks), seed and n_restarts.
+        The columns are fairness (the dial), the scores of the labels, ``<score>_mean`` and ``<score>_std`` over the
+        restarts, stability, sizes (one text, separated by blanks), seed, n_restarts and on_front.
         """
         names = list(self.points[0].scores)
         columns: dict[str, NDArray] = {"fairness": self.fairness}
@@ -176,7 +150,13 @@ class TradeoffCurve(KeptCurve, Tabular):
         columns["sizes"] = np.array([" ".join(map(str, point.sizes.tolist())) for point in self.points])
         columns["seed"] = np.array([point.seed for point in self.points])
         columns["n_restarts"] = np.array([point.n_restarts for point in self.points])
+        # A point that is as good as one of the front is on it, though it is not the one that stands there.
+        pairs = {self._pair(point) for point in self.front}
+        columns["on_front"] = np.array([self._pair(point) in pairs for point in self.points])
         return columns
+
+    def _pair(self, point: TradeoffPoint) -> tuple[float, float]:
+        return round(point.scores["Q"], 12), round(point.scores[self.measure], 12)
 
     def pareto(self, x: str = "Q", y: str | None = None, *, of: Of = "labels") -> NDArray[np.intp]:
         """Return the indices of the points that no other point dominates.
@@ -203,7 +183,7 @@ class TradeoffCurve(KeptCurve, Tabular):
         reference: tuple[float, float] = (0.0, 0.0),
         of: Of = "labels",
     ) -> float:
-        """Return the area that the front covers, seen from a reference; larger is better.
+        """Return the area that points and front together cover, seen from a reference; larger is better.
 
         Parameters
         ----------
@@ -212,14 +192,38 @@ class TradeoffCurve(KeptCurve, Tabular):
         reference : tuple of two floats, default=(0, 0)
             Where the area starts; it must be the same for curves that are compared.
         of : {"labels", "means"}, default="labels"
-            Scores of the labels, which are the best of the restarts, or means over the restarts.
+            Scores of all labels, which are the best of the restarts, or of the points the means over the restarts.
 
         Returns
         -------
         float
             The area.
         """
-        return hypervolume(self.values(x, of=of), self.values(y or self.measure, of=of), reference)
+        if of == "means":
+            return hypervolume(self.values(x, of=of), self.values(y or self.measure, of=of), reference)
+        self.values(x, of=of)
+        points = self.candidates()
+        return hypervolume(self._column(points, x), self._column(points, y or self.measure), reference)
+
+    def at_least(self, fairness: float) -> TradeoffPoint:
+        """Return the most cohesive labels of the front whose fairness, by the measure of the notion, is at least this.
+
+        Raises
+        ------
+        InfeasibleError
+            If none are; the message tells the highest fairness found.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> curve = eg.tradeoff_curve(
+        ...     room.adjacency, sensitive_features=room.sensitive_features, n_clusters=3, random_state=0
+        ... )
+        >>> curve.at_least(0.9).scores["NB"] >= 0.9
+        True
+        """
+        return self.select(min_fairness=fairness)
 
     def select(
         self,
@@ -230,7 +234,9 @@ class TradeoffCurve(KeptCurve, Tabular):
         x: str = "Q",
         y: str | None = None,
     ) -> TradeoffPoint:
-        """Return one point, by exactly one rule on the scores of the labels.
+        """Return one point of the front, by exactly one rule on the scores of the labels.
+
+        Only "intersection" looks at ``points``, and returns one of them: it is defined along a sweep.
 
         Parameters
         ----------
@@ -251,7 +257,7 @@ class TradeoffCurve(KeptCurve, Tabular):
         Returns
         -------
         TradeoffPoint
-            One of ``points``. Equal candidates: the one with the lower dial.
+            One of ``front``, or of ``points``. Equal candidates: the one with the lower dial.
 
         Raises
         ------
@@ -270,7 +276,8 @@ class TradeoffCurve(KeptCurve, Tabular):
             raise ParameterError(f"There is no rule {rule!r}: expected one of {', '.join(map(repr, RULES))}.")
         check_parameters("select", dict.fromkeys(limits, Real(low=0, high=1, optional=True)), limits)
         names = (x, y or self.measure)
-        across, up = (self.values(name) for name in names)
+        points = self.points if rule == "intersection" else self.candidates()
+        across, up = (self._column(points, name) for name in names)
         (valid,) = np.nonzero(np.isfinite(across) & np.isfinite(up))
         if valid.size == 0:
             raise InfeasibleError(f"No point of the curve has both {names[0]} and {names[1]}.")
@@ -282,7 +289,7 @@ class TradeoffCurve(KeptCurve, Tabular):
         else:
             assert max_quality_loss is not None
             chosen = selection.within_loss(across, up, max_quality_loss)
-        return self.points[valid[chosen]]
+        return points[valid[chosen]]
 
     def plot(
         self,
@@ -336,7 +343,9 @@ class TradeoffCurve(KeptCurve, Tabular):
             "notion": self.notion,
             "measure": self.measure,
             "hypervolume": self.hypervolume(),
+            "spacing": self.spacing,
             "points": [point.summary() for point in self.points],
+            "front": [{"point": index_of(point, self.points), **point.summary()} for point in self.front],
             "parameters": dict(self.parameters),
             "seeds": list(self.seeds),
             "seconds": self.seconds,
@@ -347,10 +356,18 @@ class TradeoffCurve(KeptCurve, Tabular):
         }
 
     def to_json(self, path: str | os.PathLike[str], **further: Any) -> None:
-        """Write `summary`, the names of the nodes, the labels of each point in their order, and further entries."""
+        """Write `summary`, the names of the nodes, the labels of each point in their order, and further entries.
+
+        ``front_labels`` are those of the front, null where they are labels of a point.
+        """
         labels = [point.labels.tolist() for point in self.points]
+        others = [
+            point.labels.tolist() if index_of(point, self.points) is None else None for point in self.front
+        ]
         nodes = [str(name) for name in self.node_names.tolist()]
-        write_json(path, {**self.summary(), **further, "nodes": nodes, "labels": labels})
+        write_json(
+            path, {**self.summary(), **further, "nodes": nodes, "labels": labels, "front_labels": others}
+        )
 
     def report(
         self,
@@ -381,7 +398,9 @@ class TradeoffCurve(KeptCurve, Tabular):
         write_report(self, path, graph=graph, select=select)
 
     def __repr__(self) -> str:
-        ends = f"fairness {self.points[0].fairness:g} to {self.points[-1].fairness:g}"
+        ends = f"front of {len(self.front)}"
+        if self.spacing == "dial":
+            ends = f"fairness {self.points[0].fairness:g} to {self.points[-1].fairness:g}"
         found = [int(point.scores["n_nonempty"]) for point in self.points]
         clusters = f"{min(found)}" if min(found) == max(found) else f"{min(found)} to {max(found)}"
         asked = "" if self.n_clusters is None or min(found) == self.n_clusters else f" of {self.n_clusters}"
@@ -442,8 +461,3 @@ class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
     def __repr__(self) -> str:
         curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self._curves.items())
         return f"TradeoffCurves({{{curves}}})"
-
-
-def _clusters(point: TradeoffPoint) -> str:
-    found = int(point.scores["n_nonempty"])
-    return f"{found} clusters" if found == point.sizes.size else f"{found} of {point.sizes.size} clusters"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -38,6 +40,75 @@ def pareto_front(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
         if y[i] == best_here and y[i] > best_of_larger_x:
             kept.append(i)
     return np.sort(np.asarray(kept, dtype=np.intp))
+
+
+def front_in_order(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
+    """Return the front in ascending order of y, which is a descending one of x; of equal points the first.
+
+    Scores are sums of rounded numbers, so those that differ by less than 1e-12 are equal.
+
+    Examples
+    --------
+    >>> front_in_order([2, 3, 2, 1], [2, 1, 2, 1]).tolist()
+    [1, 0]
+    """
+    x, y = np.round(np.asarray(x, dtype=np.float64), 12), np.round(np.asarray(y, dtype=np.float64), 12)
+    front = pareto_front(x, y)
+    # On a front equal y means equal x; the first index of each is the one that is kept.
+    return front[np.unique(y[front], return_index=True)[1]]
+
+
+def passing_weights(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    r"""Return the weight f of y at which a dial that is turned up passes each point of a front.
+
+    Turned from 0 to 1, :math:`(1 - f) x + f y` is largest at one corner of the convex hull of the front after the
+    other; at the weight where two of them are equal it goes from one to the next. That is the weight of the second
+    corner and of all points between the two, which lie on or under the hull and are the best at no other weight.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n_points,)
+        A front, in ascending order of y.
+
+    Returns
+    -------
+    ndarray of float
+        Ascending; 0 for the first point.
+
+    Examples
+    --------
+    >>> passing_weights([0.5, 0.42, 0.4], [0.6, 0.61, 0.8]).round(3).tolist()
+    [0.0, 0.333, 0.333]
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    corners: list[int] = []
+    for i in range(x.size):
+        while len(corners) > 1 and _is_under(x, y, corners[-2], corners[-1], i):
+            corners.pop()
+        corners.append(i)
+    weights = np.zeros(x.size)
+    for low, high in itertools.pairwise(corners):
+        loss, gain = x[low] - x[high], y[high] - y[low]
+        weights[low + 1 : high + 1] = loss / (loss + gain)
+    return weights
+
+
+def _is_under(x: NDArray[np.float64], y: NDArray[np.float64], low: int, middle: int, high: int) -> bool:
+    """Return whether a point lies on or under the line between its neighbours."""
+    return bool((x[middle] - x[low]) * (y[high] - y[low]) <= (x[high] - x[low]) * (y[middle] - y[low]))
+
+
+def evenly_spaced(y: ArrayLike, n_points: int) -> NDArray[np.intp]:
+    """Return for even levels between the ends of a front, in ascending order of y, the first point that reaches each.
+
+    Examples
+    --------
+    >>> evenly_spaced([0.5, 0.52, 0.7, 1.0], 3).tolist()
+    [0, 3]
+    """
+    y = np.asarray(y, dtype=np.float64)
+    levels = np.linspace(y[0], y[-1], n_points) - 1e-12
+    return np.unique(np.searchsorted(y, levels))
 
 
 def hypervolume(x: ArrayLike, y: ArrayLike, reference: tuple[float, float] = (0.0, 0.0)) -> float:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from equigraph.exceptions import InputError
 from equigraph.folders import Kept, OutputFolder, read_kept
 from equigraph.loading import LABELS, check_entries, entries, kinds_of, labels_table, not_a_number, numbers
 from equigraph.notebook import page_of
-
-if TYPE_CHECKING:
-    from equigraph.tradeoff.curve import TradeoffPoint
+from equigraph.tradeoff.point import TradeoffPoint, index_of
 
 KIND = "curve"
 CURVE, TABLE = "curve.json", "curve.csv"
@@ -26,7 +24,9 @@ _CURVE_ENTRIES: dict[str, tuple[type, ...]] = {
     "n_nodes": (int,),
     "n_clusters": (int, type(None)),
     "notion": (str,),
+    "spacing": (str,),
     "points": (list,),
+    "front": (list,),
     "parameters": (dict,),
     "seeds": (list,),
     "seconds": (int, float, type(None)),
@@ -36,6 +36,7 @@ _CURVE_ENTRIES: dict[str, tuple[type, ...]] = {
     "source": (dict, type(None)),
     "nodes": (list,),
     "labels": (list,),
+    "front_labels": (list,),
 }
 _POINT_ENTRIES: dict[str, tuple[type, ...]] = {
     "fairness": (int, float),
@@ -69,7 +70,7 @@ class KeptCurve:
         folder : path-like
             The folder, which may be new.
         select : TradeoffPoint or rule, default="product"
-            The point whose labels go to labels.csv; those of all points are in curve.json.
+            The point whose labels go to labels.csv; those of all points and of the front are in curve.json.
         force : bool, default=False
             Whether files of these names that equigraph did not write, or that were changed since, may be replaced.
         raw : bool, default=False
@@ -102,9 +103,16 @@ class KeptCurve:
         from equigraph.records import write_csv
 
         self.to_csv(folder / TABLE, raw=raw)
-        recommended = {"index": self.points.index(point), "fairness": point.fairness}
-        self.to_json(folder / CURVE, **{"recommended": recommended, **further})
+        self.to_json(folder / CURVE, **{"recommended": self.place_of(point), **further})
         write_csv(folder / LABELS, self.labels_table(point), raw=raw)
+
+    def place_of(self: Any, point: TradeoffPoint) -> dict[str, Any]:
+        """Return where a point is: its index among the points and on the front, and its dial."""
+        return {
+            "index": index_of(point, self.points),
+            "front": index_of(point, self.front),
+            "fairness": point.fairness,
+        }
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -140,7 +148,7 @@ class KeptCurve:
     def _repr_html_(self: Any) -> str:
         """Return the table of the points, for a notebook."""
         names = [name for name in ("Q", "B", "NB", self.measure) if name in self.points[0].scores]
-        heads = ["fairness", *dict.fromkeys(names), "sizes"]
+        heads = ["dial", *dict.fromkeys(names), "sizes"]
         rows = [
             [point.fairness, *(point.scores[name] for name in dict.fromkeys(names)), point.sizes.tolist()]
             for point in self.points
@@ -159,12 +167,21 @@ def curve_parts(kept: Kept) -> dict[str, Any]:
         )
     if not told["points"] or len(told["labels"]) != len(told["points"]):
         raise InputError(f"{where} has {len(told['labels'])} labelings for {len(told['points'])} points.")
+    if told["spacing"] not in ("dial", "reached"):
+        raise InputError(f"{where} has points spaced in {told['spacing']!r}: expected 'dial' or 'reached'.")
+    if not told["front"] or len(told["front_labels"]) != len(told["front"]):
+        raise InputError(
+            f"{where} has {len(told['front_labels'])} labelings for a front of {len(told['front'])}."
+        )
     if told["nodes"] != [str(name) for name in columns["node"].tolist()]:
         raise InputError(f"{where} and {LABELS} name different nodes: the two files are of different curves.")
     points = tuple(_point(*pair, where) for pair in zip(told["points"], told["labels"], strict=True))
+    kept_apart = ("n_nodes", "nodes", "labels", "front_labels")
+    front = zip(told["front"], told["front_labels"], strict=True)
     return {
-        **{name: told[name] for name in _CURVE_ENTRIES if name not in ("n_nodes", "nodes", "labels")},
+        **{name: told[name] for name in _CURVE_ENTRIES if name not in kept_apart},
         "points": points,
+        "front": tuple(_front_point(one, labels, points, where) for one, labels in front),
         "node_names": columns["node"],
         "sensitive_features": columns["group"],
         "seeds": tuple(told["seeds"]),
@@ -172,9 +189,17 @@ def curve_parts(kept: Kept) -> dict[str, Any]:
     }
 
 
-def _point(told: Any, labels: Any, where: Path) -> TradeoffPoint:
-    from equigraph.tradeoff.curve import TradeoffPoint
+def _front_point(told: Any, labels: Any, points: tuple[TradeoffPoint, ...], where: Path) -> TradeoffPoint:
+    """Return one point of the front, the same object where it is one of the points."""
+    index = told.get("point") if isinstance(told, dict) else None
+    if index is None:
+        return _point(told, labels, where)
+    if not isinstance(index, int) or not 0 <= index < len(points):
+        raise InputError(f"{where} has a front with point {index!r} of {len(points)} points.")
+    return points[index]
 
+
+def _point(told: Any, labels: Any, where: Path) -> TradeoffPoint:
     if not isinstance(told, dict):
         raise InputError(f"{where} has a point that is none: expected the file that equigraph wrote.")
     check_entries(told, _POINT_ENTRIES, where)
@@ -199,8 +224,13 @@ def _point(told: Any, labels: Any, where: Path) -> TradeoffPoint:
     )
 
 
-def recommended_point(kept: Kept, points: tuple[TradeoffPoint, ...]) -> TradeoffPoint | None:
+def recommended_point(kept: Kept, curve: Any) -> TradeoffPoint | None:
     """Return the point that a folder recommends."""
     chosen = entries(kept, CURVE, {}).get("recommended")
-    index = chosen.get("index") if isinstance(chosen, dict) else None
-    return points[index] if isinstance(index, int) and 0 <= index < len(points) else None
+    if not isinstance(chosen, dict):
+        return None
+    for name, points in (("index", curve.points), ("front", curve.front)):
+        index = chosen.get(name)
+        if isinstance(index, int) and 0 <= index < len(points):
+            return points[index]
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from equigraph.base import GraphClusterer
+from equigraph.base import DialLabels, GraphClusterer
 from equigraph.callbacks import Notifier
 from equigraph.graph import Graph
 
@@ -24,15 +24,19 @@ class Sweep:
     model: GraphClusterer
     graph: Graph
     notion: str
-    values: tuple[float, ...]
+    # None: the whole front, of which so many points are shown.
+    values: tuple[float, ...] | None
     bounded: bool
     seeds: tuple[int, ...]
     n_jobs: int | None
     stage: str
+    n_points: int = 0
 
-    def tasks(self) -> list[tuple[int, tuple[float, ...]]]:
-        """Return seeds with values; all values at once where the method computes them together."""
-        parts = [self.values] if hasattr(self.model, "_fit_dial") else [(value,) for value in self.values]
+    def tasks(self) -> list[tuple[int, tuple[float, ...] | None]]:
+        """Return seeds with values; all values at once where the method searches for them together."""
+        parts: list[tuple[float, ...] | None] = [self.values]
+        if self.values is not None and not self.model._searches_dial:
+            parts = [(value,) for value in self.values]
         return [(seed, part) for seed in self.seeds for part in parts]
 
 
@@ -51,9 +55,10 @@ class Watch:
 
 @dataclass
 class Runs:
-    """Labels and their seeds by value of the dial, and the warnings."""
+    """Labels and their seeds by value of the dial, those that may be on the front, and the warnings."""
 
     labels: dict[float, list[tuple[int, NDArray[np.intp]]]] = field(default_factory=dict)
+    front: list[tuple[int, NDArray[np.intp]]] = field(default_factory=list)
     notes: list[tuple[type[Warning], str]] = field(default_factory=list)
     n_done: int = 0
     stopped: bool = False
@@ -69,17 +74,23 @@ def _noted(notes: list[tuple[type[Warning], str]]) -> Iterator[None]:
 
 
 def _solve(
-    model: GraphClusterer, graph: Graph, seed: int, values: tuple[float, ...], notify: Any
-) -> tuple[list[NDArray[np.intp]], list[tuple[type[Warning], str]]]:
-    """Return the labels for each value, and the warnings; runs in any process."""
+    model: GraphClusterer, graph: Graph, seed: int, values: tuple[float, ...] | None, notify: Any
+) -> tuple[DialLabels, list[tuple[type[Warning], str]]]:
+    """Return the labels for each value and on the front, and the warnings; runs in any process."""
     model = clone(model).set_params(random_state=seed)
     notes: list[tuple[type[Warning], str]] = []
     with _noted(notes):
-        if hasattr(model, "_fit_dial"):
-            found, _ = model._fit_dial(model._prepare(graph, None), values, notify)
+        if model._searches_dial:
+            found = model._fit_dial(model._prepare(graph, None), values, notify)
         else:
-            found = [model.set_params(fairness=value).fit(graph).labels_ for value in values]
-    return [np.asarray(labels, dtype=np.intp) for labels in found], notes
+            found = DialLabels(
+                [model.set_params(fairness=value).fit(graph).labels_ for value in values or ()], []
+            )
+    return DialLabels(_whole(found.labels), _whole(found.front)), notes
+
+
+def _whole(labelings: Iterable[NDArray]) -> list[NDArray[np.intp]]:
+    return [np.asarray(labels, dtype=np.intp) for labels in labelings]
 
 
 def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Any]] | None:
@@ -87,8 +98,10 @@ def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Any]] | None:
     tasks = sweep.tasks()
     if not hasattr(sweep.model, "_fit_together") or len(tasks) < 2:
         return None
-    problem = clone(sweep.model).set_params(fairness=max(sweep.values))._prepare(sweep.graph, None)
-    models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, (value,) in tasks]
+    pairs = [(seed, value) for seed, values in tasks for value in values or ()]
+    highest = max(value for _, value in pairs)
+    problem = clone(sweep.model).set_params(fairness=highest)._prepare(sweep.graph, None)
+    models = [clone(sweep.model).set_params(random_state=seed, fairness=value) for seed, value in pairs]
     ready = sweep.model._fit_together(problem, models)
     return None if ready is None else _labels_of(ready)
 
@@ -98,7 +111,7 @@ def _labels_of(ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         notes: list[tuple[type[Warning], str]] = []
         with _noted(notes):
             labels = finish().labels_
-        yield place, ([np.asarray(labels, dtype=np.intp)], notes)
+        yield place, (DialLabels(_whole([labels]), []), notes)
 
 
 def _results(sweep: Sweep, watch: Watch) -> Iterator[tuple[int, Any]]:
@@ -142,10 +155,12 @@ def run_sweep(sweep: Sweep, watch: Watch) -> Runs:
     for place in sorted(found_by_place):
         runs.notes += notes_by_place[place]
         seed, values = tasks[place]
+        found = found_by_place[place]
+        runs.front += [(seed, labels) for labels in found.front]
         # A method that was stopped halfway may have fewer labels than values.
-        for value, labels in zip(values, found_by_place[place], strict=not watch.stop):
+        for value, labels in zip(values or (), found.labels, strict=not watch.stop):
             runs.labels.setdefault(value, []).append((seed, labels))
-    runs.labels = {value: runs.labels[value] for value in sweep.values if value in runs.labels}
+    runs.labels = {value: runs.labels[value] for value in sweep.values or () if value in runs.labels}
     return runs
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.metrics.notions import get_notion
+from equigraph.search.pool import TOLERANCE
 
 
 def measure_of(notion: Any) -> str:
@@ -51,12 +52,24 @@ def mean_and_spread(scores: Sequence[dict[str, float]]) -> tuple[dict[str, float
     return means, {name: float(values.std(ddof=1)) for name, values in columns.items()}
 
 
-def best_restart(scores: Sequence[dict[str, float]], fairness: float, measure: str) -> int:
-    """Return the restart with the largest ``(1 - f) Q + f N``; equal: the larger Q, then the first."""
+def best_restart(scores: Sequence[Mapping[str, float]], fairness: float, measure: str) -> int:
+    """Return the restart with the largest ``(1 - f) Q + f N``; equal: the larger Q, then the first.
+
+    At 1, as in the search, the one with the largest Q among those whose N is within .01 of the largest.
+
+    Examples
+    --------
+    >>> best_restart([{"Q": 0.2, "NB": 1.0}, {"Q": 0.4, "NB": 0.995}], 1, "NB")
+    1
+    """
+    enough = max(one[measure] for one in scores) - TOLERANCE
 
     def key(i: int) -> tuple[float, float, int]:
         quality, notion = scores[i]["Q"], scores[i][measure]
-        return round((1 - fairness) * quality + fairness * notion, 12), round(quality, 12), -i
+        value = (
+            (1 - fairness) * quality + fairness * notion if fairness < 1 else float(notion >= enough - 1e-12)
+        )
+        return round(value, 12), round(quality, 12), -i
 
     return max(range(len(scores)), key=key)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import operator
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from equigraph.base import GraphClusterer
@@ -19,18 +19,13 @@ from equigraph.graph import Graph, read_graph
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
-from equigraph.tradeoff.alignment import align_all
-from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves, TradeoffPoint
-from equigraph.tradeoff.runs import Runs, Sweep, Watch, run_sweep, summarised_notes
-from equigraph.tradeoff.scores import (
-    best_restart,
-    mean_and_spread,
-    measure_of,
-    score_labels,
-    typical_restart,
-)
+from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves
+from equigraph.tradeoff.found import points_and_front
+from equigraph.tradeoff.runs import Sweep, Watch, run_sweep, summarised_notes
+from equigraph.tradeoff.scores import measure_of
 
-_N_POINTS = 21
+# Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
+_N_REACHED, _N_VALUES = 11, 21
 _STAGE = "trade-off"
 
 
@@ -41,6 +36,7 @@ def tradeoff_curve(
     n_clusters: int | None = None,
     sensitive_features: ArrayLike | None = None,
     fairness: Iterable[float] | None = None,
+    n_points: int | None = None,
     notion: str | None = None,
     estimator: GraphClusterer | None = None,
     n_restarts: int = 1,
@@ -58,6 +54,7 @@ def tradeoff_curve(
     n_clusters: Iterable[int],
     sensitive_features: ArrayLike | None = None,
     fairness: Iterable[float] | None = None,
+    n_points: int | None = None,
     notion: str | None = None,
     estimator: GraphClusterer | None = None,
     n_restarts: int = 1,
@@ -74,6 +71,7 @@ def tradeoff_curve(
     sensitive_features: ArrayLike | None = None,
     n_clusters: int | Iterable[int] | None = None,
     fairness: Iterable[float] | None = None,
+    n_points: int | None = None,
     notion: str | None = None,
     estimator: GraphClusterer | None = None,
     n_restarts: int = 1,
@@ -82,7 +80,12 @@ def tradeoff_curve(
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve | TradeoffCurves:
-    """Sweep the fairness dial, and return what every value gives.
+    """Find out what fairness costs: labels from the most cohesive to the fairest.
+
+    A weighted sum reaches only the convex hull of what can be had: over most of its range the dial gives the same
+    labels, and then it jumps. `FairPartition` therefore also searches between, and ``curve.front`` holds all labels
+    found, at whatever value and in whatever restart, that no others dominate. ``curve.at_least(0.9)`` takes the most
+    cohesive of them with a fairness of at least .9.
 
     Parameters
     ----------
@@ -94,8 +97,12 @@ def tradeoff_curve(
         Number of clusters; by default that of the estimator. Several numbers, such as ``range(2, 8)``, give one
         curve each.
     fairness : iterable of float, optional
-        Values of the dial, ascending. By default 21 even values in [0, 1]; a dial without an upper end, such as
-        the weight of `IFairNMTF`, needs them.
+        Values of the dial, ascending; one point each. By default the points are evenly spaced in the fairness that is
+        *reached*, where the method searches its whole dial at once (`FairPartition`), and even values of the dial in
+        [0, 1] otherwise. A dial without an upper end, such as the weight of `IFairNMTF`, needs values.
+    n_points : int, optional
+        Number of points where no values are given, and at most that many where some would be the same: 11 by
+        default, 21 even values of the dial.
     notion : {"normalized", "balance", "mouflon"}, optional
         Which fairness is wanted. It is set in the estimator where that has a notion, and says by which score
         (NB, B or mouflon) points are picked. By default that of the estimator, or "normalized".
@@ -128,12 +135,14 @@ def tradeoff_curve(
 
     Notes
     -----
-    Which restart's labels stand for a point: for a dial in [0, 1] those with the largest
-    :math:`(1 - f) Q + f N`, N being the measure of the notion; for a dial without an upper end, which has no
-    such meaning, those whose Q and N are closest to their means.
+    Which labels stand for a value of a dial in [0, 1]: those with the largest :math:`(1 - f) Q + f N` of all restarts,
+    N being the measure of the notion (at 1: those with the largest Q whose N is within .01 of the largest). Labels of a
+    method that searches its whole dial at once may have been found at another value, so they are at least as good as
+    those of a single fit with the same seed. For a dial without an upper end, which has no such meaning, those
+    whose Q and N are closest to their means.
 
-    Clusters keep their number from point to point: those of the first point are numbered by size, those of
-    each further one by their overlap with the point before.
+    Clusters keep their number from point to point, and along the front: those of the first are numbered by size, those
+    of each further one by their overlap with the one before.
 
     Warnings of the fits are told once for each kind, with the number of times.
 
@@ -152,12 +161,21 @@ def tradeoff_curve(
     [0.0, 0.1, 0.5, 1.0]
     >>> curve.select("knee").scores["NB"] > curve.points[0].scores["NB"]
     True
+    >>> curve = eg.tradeoff_curve(
+    ...     room.adjacency, sensitive_features=room.sensitive_features, n_clusters=3, random_state=0
+    ... )
+    >>> curve.at_least(0.8).scores["NB"] >= 0.8
+    True
     """
-    check_parameters("tradeoff_curve", {"n_restarts": Integer(low=1)}, {"n_restarts": n_restarts})
+    check_parameters(
+        "tradeoff_curve",
+        {"n_restarts": Integer(low=1), "n_points": Integer(low=2, optional=True)},
+        {"n_restarts": n_restarts, "n_points": n_points},
+    )
     if n_jobs == 0:
         raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
     model, notion = _configured(estimator, notion, effort)
-    values, bounded = _dial_values(model, fairness)
+    values, bounded = _dial_values(model, fairness, n_points)
     # numpy's annotation of ndim leaves out ranges, which it takes.
     several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
     numbers = _cluster_numbers(n_clusters) if several else [n_clusters]
@@ -171,7 +189,7 @@ def tradeoff_curve(
     for number in numbers:
         one = model if number is None else clone(model).set_params(n_clusters=number)
         stage = f"{_STAGE}, {number} clusters" if several else _STAGE
-        sweep = Sweep(one, graph, notion, values, bounded, seeds, n_jobs, stage)
+        sweep = Sweep(one, graph, notion, values, bounded, seeds, n_jobs, stage, n_points or _N_REACHED)
         curves[number] = _curve(sweep, watch)
         if watch.stop:
             break
@@ -206,8 +224,10 @@ def _configured(
     return model, notion
 
 
-def _dial_values(model: GraphClusterer, fairness: Iterable[float] | None) -> tuple[tuple[float, ...], bool]:
-    """Return the checked values of the dial, and whether it is one in [0, 1]."""
+def _dial_values(
+    model: GraphClusterer, fairness: Iterable[float] | None, n_points: int | None
+) -> tuple[tuple[float, ...] | None, bool]:
+    """Return the checked values of the dial, None for the whole front, and whether it is one in [0, 1]."""
     name, dial = type(model).__name__, model._parameters["fairness"]
     bounded = isinstance(dial, Real) and (dial.low, dial.high) == (0, 1)
     if fairness is None:
@@ -216,7 +236,11 @@ def _dial_values(model: GraphClusterer, fairness: Iterable[float] | None) -> tup
                 f"The dial of {name} has no upper end, so its values must be given, such as "
                 "fairness=[0, 1, 10, 100]."
             )
-        return tuple(np.linspace(0, 1, _N_POINTS).round(12).tolist()), bounded
+        if model._searches_dial:
+            return None, bounded
+        return tuple(np.linspace(0, 1, n_points or _N_VALUES).round(12).tolist()), bounded
+    if n_points is not None:
+        raise ParameterError("n_points is for curves without values: give fairness= or n_points=, not both.")
     given = list(fairness) if isinstance(fairness, Iterable) and not isinstance(fairness, str) else [fairness]
     if not given:
         raise ParameterError("fairness is empty: give at least one value of the dial.")
@@ -260,11 +284,13 @@ def _graph_with_groups(graph: Any, sensitive_features: ArrayLike | None) -> Grap
 def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
     start = time.perf_counter()
     runs = run_sweep(sweep, watch)
-    points = _points(sweep, runs)
+    points, front = points_and_front(sweep, runs)
     for category, text in summarised_notes(runs):
         warn(text, category)
     return TradeoffCurve(
         points=points,
+        front=front,
+        spacing="reached" if sweep.values is None else "dial",
         node_names=sweep.graph.node_names,
         # Present: _graph_with_groups saw to it.
         sensitive_features=sweep.graph.sensitive_features,  # type: ignore[arg-type]
@@ -277,51 +303,4 @@ def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
         stopped=runs.stopped,
         versions=versions(),
         input_hash=sweep.graph.fingerprint(),
-    )
-
-
-def _points(sweep: Sweep, runs: Runs) -> tuple[TradeoffPoint, ...]:
-    measure = measure_of(sweep.notion)
-    scores = {
-        value: [score_labels(sweep.graph, labels, sweep.notion) for _, labels in found]
-        for value, found in runs.labels.items()
-    }
-    chosen = {
-        value: best_restart(ones, value, measure) if sweep.bounded else typical_restart(ones, measure)
-        for value, ones in scores.items()
-    }
-    picked = [runs.labels[value][chosen[value]][1] for value in runs.labels]
-    most = max(int(labels.max()) + 1 for labels in picked)
-    n_clusters = max(most, getattr(sweep.model, "n_clusters", None) or 0)
-    aligned = align_all(picked, n_clusters)
-    return tuple(
-        _point(sweep, value, labels, runs.labels[value], scores[value], chosen[value], n_clusters)
-        for value, labels in zip(runs.labels, aligned, strict=True)
-    )
-
-
-def _point(
-    sweep: Sweep,
-    value: float,
-    labels: NDArray[np.intp],
-    found: Sequence[tuple[int, NDArray[np.intp]]],
-    scores: Sequence[dict[str, float]],
-    chosen: int,
-    n_clusters: int,
-) -> TradeoffPoint:
-    from equigraph.comparison import seed_stability
-
-    means, spreads = mean_and_spread(scores)
-    stability = seed_stability([one for _, one in found])
-    return TradeoffPoint(
-        fairness=value,
-        labels=labels,
-        sizes=np.bincount(labels, minlength=n_clusters),
-        # Of the aligned labels: another numbering may change the last digit.
-        scores=score_labels(sweep.graph, labels, sweep.notion),
-        means=means,
-        spreads=spreads,
-        stability=float("nan") if stability is None else stability,
-        seed=found[chosen][0],
-        n_restarts=len(found),
     )

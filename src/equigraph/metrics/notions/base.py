@@ -35,6 +35,9 @@ class Notion:
     guide : callable, optional
         A smoother score of the same form, which a search climbs on its way to fair clusters. A notion that takes the
         worst group needs one: where two groups lack, one node more of one of them changes nothing.
+    folds_singles : bool, default=False
+        Whether groups of one member may come as one, with their number as a negative member of ``population``: a search
+        on thousands of them would else be slow. `score` and `guide` must then know what to do with it.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Notion:
     score: Callable[[Any, Any], float]
     sized: bool = True
     guide: Callable[[Any, Any], float] | None = None
+    folds_singles: bool = False
 
     def guided(self) -> Notion:
         """Return the notion that leads to this one."""

@@ -12,9 +12,11 @@ def evenness(counts: Any, population: Any) -> float:
     size, n = 0, 0
     for s in range(len(counts)):
         size += counts[s]
-        n += population[s]
+        n += abs(population[s])
     apart, most = 0.0, 0.0
     for s in range(len(counts)):
+        if population[s] < 0:
+            continue  # groups of one member, counted together, on the way to a notion that does not mind them
         share = population[s] / n
         apart += abs(counts[s] / size - share)
         most += 2 * share * (1 - share)

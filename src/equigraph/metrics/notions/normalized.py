@@ -13,9 +13,11 @@ def normalized(counts: Any, population: Any) -> float:
     size, n = 0, 0
     for s in range(len(counts)):
         size += counts[s]
-        n += population[s]
+        n += abs(population[s])
     worst = 1.0
     for s in range(len(counts)):
+        if population[s] < 0:
+            continue  # groups of one member, counted together: wherever each is, it is where whole nodes allow
         # Compared in whole numbers: e = share / n would be rounded, and its floor be one too low.
         count, share = counts[s], size * population[s]
         if (count + 1) * n <= share:
@@ -25,4 +27,4 @@ def normalized(counts: Any, population: Any) -> float:
     return worst
 
 
-NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness)
+NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness, folds_singles=True)

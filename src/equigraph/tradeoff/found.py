@@ -1,0 +1,155 @@
+"""From the labels of all runs to the points of a curve and to its front."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.graph import Graph
+from equigraph.numbering import number_by_size
+from equigraph.tradeoff.alignment import align_all, align_labels
+from equigraph.tradeoff.front import evenly_spaced, front_in_order, passing_weights
+from equigraph.tradeoff.point import TradeoffPoint, index_of
+from equigraph.tradeoff.runs import Runs, Sweep
+from equigraph.tradeoff.scores import (
+    best_restart,
+    mean_and_spread,
+    measure_of,
+    score_labels,
+    typical_restart,
+)
+
+_Found = tuple[int, NDArray[np.intp]]
+_NAN = float("nan")
+
+
+def points_and_front(sweep: Sweep, runs: Runs) -> tuple[tuple[TradeoffPoint, ...], tuple[TradeoffPoint, ...]]:
+    """Return one point for each value of the dial, or evenly spaced ones of the front; and the front."""
+    measure = measure_of(sweep.notion)
+    others = _alone(sweep, runs)
+    if sweep.values is None:
+        front = _numbered(sweep, nondominated(others, measure))
+        return tuple(front[i] for i in evenly_spaced(_column(front, measure), sweep.n_points)), front
+    points = _points(sweep, runs, others)
+    # Of equal ones the first is kept, and the points come first.
+    return points, _numbered(sweep, nondominated((*points, *others), measure), points)
+
+
+def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[TradeoffPoint, ...]:
+    """Return what no other point dominates in Q and a measure, in order of the measure; of equal ones the first."""
+    places = front_in_order(_column(points, "Q"), _column(points, measure))
+    return tuple(points[place] for place in places)
+
+
+def single_point(
+    graph: Graph, labels: NDArray[np.intp], notion: str, fairness: float, seed: int
+) -> TradeoffPoint:
+    """Return the point of labels that stand alone, without restarts."""
+    scores = score_labels(graph, labels, notion)
+    return TradeoffPoint(
+        fairness=fairness,
+        labels=labels,
+        sizes=np.bincount(labels),
+        scores=scores,
+        means=scores,
+        spreads=dict.fromkeys(scores, _NAN),
+        stability=_NAN,
+        seed=seed,
+        n_restarts=1,
+    )
+
+
+def _column(points: Sequence[TradeoffPoint], name: str) -> NDArray[np.float64]:
+    return np.array([point.scores[name] for point in points])
+
+
+def _alone(sweep: Sweep, runs: Runs) -> list[TradeoffPoint]:
+    """Return what was found beside the points: all of the front of every run, or the labels of every restart.
+
+    The dial of labels on the front of a run is not known yet; it is NaN.
+    """
+    found = [(_NAN, one) for one in runs.front]
+    if not sweep.model._searches_dial:
+        found = [(value, one) for value, ones in runs.labels.items() for one in ones]
+    return [single_point(sweep.graph, labels, sweep.notion, value, seed) for value, (seed, labels) in found]
+
+
+def _numbered(
+    sweep: Sweep, front: Sequence[TradeoffPoint], points: Sequence[TradeoffPoint] = ()
+) -> tuple[TradeoffPoint, ...]:
+    """Number the clusters of all but the points like those of the neighbour before, and give what has none a dial."""
+    weights = passing_weights(_column(front, "Q"), _column(front, measure_of(sweep.notion)))
+    n_clusters = _most_clusters(sweep, [one.labels for one in front])
+    known = [one for one in front if index_of(one, points) is not None]
+    before = known[0].labels if known else number_by_size(front[0].labels, n_clusters)
+    numbered = []
+    for one, weight in zip(front, weights.tolist(), strict=True):
+        if index_of(one, points) is None:
+            labels = align_labels(one.labels, before, n_clusters)
+            one = replace(
+                one,
+                fairness=weight if np.isnan(one.fairness) else one.fairness,
+                labels=labels,
+                sizes=np.bincount(labels, minlength=n_clusters),
+            )
+        before = one.labels
+        numbered.append(one)
+    return tuple(numbered)
+
+
+def _most_clusters(sweep: Sweep, labelings: Sequence[NDArray]) -> int:
+    most = max(int(labels.max()) + 1 for labels in labelings)
+    return max(most, getattr(sweep.model, "n_clusters", None) or 0)
+
+
+def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[TradeoffPoint, ...]:
+    measure = measure_of(sweep.notion)
+    # A search has one pool for all values; what another restart or value found may be the best here.
+    shared = others if sweep.model._searches_dial else ()
+    scores = {
+        value: [score_labels(sweep.graph, labels, sweep.notion) for _, labels in found]
+        for value, found in runs.labels.items()
+    }
+    picked: list[_Found] = []
+    for value, ones in scores.items():
+        found = [*runs.labels[value], *((one.seed, one.labels) for one in shared)]
+        if sweep.bounded:
+            picked.append(found[best_restart([*ones, *(one.scores for one in shared)], value, measure)])
+        else:
+            picked.append(found[typical_restart(ones, measure)])
+    n_clusters = _most_clusters(sweep, [labels for _, labels in picked])
+    aligned = align_all([labels for _, labels in picked], n_clusters)
+    return tuple(
+        _point(sweep, value, (seed, labels), runs.labels[value], scores[value], n_clusters)
+        for (value, (seed, _), labels) in zip(runs.labels, picked, aligned, strict=True)
+    )
+
+
+def _point(
+    sweep: Sweep,
+    value: float,
+    chosen: _Found,
+    found: Sequence[_Found],
+    scores: Sequence[dict[str, float]],
+    n_clusters: int,
+) -> TradeoffPoint:
+    from equigraph.comparison import seed_stability
+
+    seed, labels = chosen
+    means, spreads = mean_and_spread(scores)
+    stability = seed_stability([one for _, one in found])
+    return TradeoffPoint(
+        fairness=value,
+        labels=labels,
+        sizes=np.bincount(labels, minlength=n_clusters),
+        # Of the aligned labels: another numbering may change the last digit.
+        scores=score_labels(sweep.graph, labels, sweep.notion),
+        means=means,
+        spreads=spreads,
+        stability=_NAN if stability is None else stability,
+        seed=seed,
+        n_restarts=len(found),
+    )
