@@ -15,16 +15,25 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, GraphError, GroupsError, warn
+from equigraph.exceptions import (
+    EmptyClusterWarning,
+    FairnessIgnoredWarning,
+    GraphError,
+    GroupsError,
+    SmallClusterWarning,
+    warn,
+)
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.attributes import attach, take_groups
 from equigraph.graph.messages import as_calls
 from equigraph.groups import Groups, encode_groups
+from equigraph.groups.remarks import warn_about_groups
 from equigraph.groups.sums import indicator
 from equigraph.numbering import size_order
 from equigraph.parameters import Constraint, Integer, Seed, check_parameters
 from equigraph.randomness import as_seed
+from equigraph.sizes import proposed_bounds, small_clusters, small_words
 from equigraph.words import count
 
 
@@ -120,6 +129,10 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     }
     # Whether a method cannot work without groups, rather than falling back to plain clustering.
     _requires_groups: ClassVar[bool] = False
+    # Whether a method knows what to do with nodes without a group, whose code is -1.
+    _takes_ungrouped: ClassVar[bool] = False
+    # Whether clusters of one or two nodes are worth a warning: a search on labels can be told to avoid them.
+    _warns_of_small: ClassVar[bool] = False
     # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
     _searches_dial: ClassVar[bool] = False
 
@@ -137,7 +150,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         sensitive_features : array-like of shape (n_nodes,), optional
             Group of each node, in node order; a mapping from node name to group, or a pandas Series with the
             node names as its index, also works. An edge table takes only these, since its nodes are sorted
-            by name. By default the groups that came with the graph; without any there is no fairness term.
+            by name. By default the groups that came with the graph; without any there is no fairness term. Nodes
+            without a group come with a graph that was read with ``missing="ignore"``.
 
         Returns
         -------
@@ -210,16 +224,28 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                     FairnessIgnoredWarning,
                 )
             return None
-        if sensitive_features is None:
-            sensitive_features = graph.sensitive_features
-        assert sensitive_features is not None
-        groups = encode_groups(sensitive_features, n_nodes=graph.n_nodes)
-        if groups.n_groups < 2 and (self._fairness_wanted() or self._requires_groups):
+        own: Any = graph.groups if sensitive_features is None else sensitive_features
+        groups = encode_groups(own, n_nodes=graph.n_nodes)
+        used = self._fairness_wanted() or self._requires_groups
+        if groups.n_ungrouped and not self._takes_ungrouped:
+            if used:
+                raise GroupsError(
+                    f"{name} needs a group for every node, and {groups.n_ungrouped:,} of "
+                    f"{count(groups.n_nodes, 'node')} have none: use FairPartition, which takes them as they are, or "
+                    "drop them with read_graph(..., missing='drop')."
+                )
+            return None
+        if not used:
+            return groups
+        if groups.n_groups < 2:
+            those = "nodes that have one" if groups.n_ungrouped else "nodes"
             raise GroupsError(
                 f"{name}: the sensitive feature is constant ({groups.names.tolist()[0]!r} for all "
-                f"{count(groups.n_nodes, 'node')}), so no clustering is fairer than another: give an attribute "
+                f"{groups.sizes.sum():,} {those}), so no clustering is fairer than another: give an attribute "
                 "with two or more values, or no fairness."
             )
+        attribute = graph.attribute if sensitive_features is None else None
+        warn_about_groups(name, groups, attribute, getattr(self, "n_clusters", None))
         return groups
 
     def _finish(self, problem: Problem, clustering: Clustering) -> Self:
@@ -254,7 +280,17 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 f"have a node.{self._empty_clusters_hint()}",
                 EmptyClusterWarning,
             )
+        self._tell_small_clusters(membership.shape[1])
         return self
+
+    def _tell_small_clusters(self, n_clusters: int) -> None:
+        sizes = np.bincount(self.labels_, minlength=n_clusters)
+        small = small_clusters(sizes, self.get_params(deep=False)) if self._warns_of_small else sizes[:0]
+        if small.size:
+            bounds = f"size_bounds={proposed_bounds(self.labels_.size, n_clusters)}"
+            how = bounds if "size_bounds" in self._parameters else f"FairPartition with {bounds}"
+            words = f"{small_words(sizes, small)}, which nobody asked for: {how} keeps clusters larger."
+            warn(f"{type(self).__name__}: {words}", SmallClusterWarning)
 
     def _empty_clusters_hint(self) -> str:
         """Return a sentence, with a leading space, on what to do about empty clusters."""

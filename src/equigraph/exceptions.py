@@ -86,6 +86,18 @@ class SmallClusterWarning(EquigraphWarning):
     """Clusters of one or two nodes came out that nobody asked for."""
 
 
+class SmallGroupWarning(EquigraphWarning):
+    """A group has fewer members than there are clusters."""
+
+
+class OwnGroupsWarning(EquigraphWarning):
+    """Many nodes are groups of their own."""
+
+
+class NumericGroupsWarning(EquigraphWarning):
+    """The groups look like the values of a number."""
+
+
 class FairnessIgnoredWarning(EquigraphWarning):
     """Fairness was asked for and no groups were given."""
 

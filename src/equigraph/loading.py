@@ -16,12 +16,14 @@ from scipy import sparse
 
 from equigraph.exceptions import InputError
 from equigraph.folders import MANIFEST, Kept, parse_json
-from equigraph.graph.names import as_names
+from equigraph.graph.names import as_names, object_array
+from equigraph.groups.encode import as_column, is_missing
 from equigraph.groups.sums import indicator
 from equigraph.records import as_given
 
 RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"
 RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
+GROUP = "group"
 _KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "truth"}
 _NUMBER, _WHOLE = (int, float), (int,)
 # What an entry of result.json has to be; None stands for NaN, and for what is not known.
@@ -50,9 +52,30 @@ def kinds_of(columns: Mapping[str, NDArray | None]) -> dict[str, str]:
     >>> kinds_of({"node": np.array([3, 5]), "group": np.array(["a", "b"])})
     {'node': 'integer', 'group': 'text'}
     """
-    return {
-        name: _KINDS.get(column.dtype.kind, "text") for name, column in columns.items() if column is not None
-    }
+    return {name: _kind_of(column) for name, column in columns.items() if column is not None}
+
+
+def _kind_of(column: NDArray) -> str:
+    absent = is_missing(column)
+    if column.dtype.kind == "O" and absent.any() and not absent.all():
+        column = as_column(column[~absent].tolist())  # what it was before a None made objects of it
+    return _KINDS.get(column.dtype.kind, "text")
+
+
+def group_cells(groups: NDArray) -> NDArray:
+    """Return groups as they are written: None, which is an empty cell, for every node without one.
+
+    Examples
+    --------
+    >>> group_cells(np.array([1.5, np.nan])).tolist()
+    [1.5, None]
+    """
+    absent = is_missing(groups)
+    if not absent.any():
+        return groups
+    cells = groups.astype(object)
+    cells[absent] = None
+    return cells
 
 
 def clustering_parts(kept: Kept) -> dict[str, Any]:
@@ -64,7 +87,7 @@ def clustering_parts(kept: Kept) -> dict[str, Any]:
         If the files are no clustering, or contradict each other.
     """
     told = entries(kept, RESULT, _RESULT_ENTRIES)
-    columns = labels_table(kept, told["n_nodes"])
+    columns = labels_table(kept, told["n_nodes"], told.get("n_ungrouped", 0))
     labels = cluster_numbers(columns["cluster"], told["n_clusters"], kept.folder / LABELS)
     sizes = np.bincount(labels, minlength=told["n_clusters"]).tolist()
     if sizes != told["sizes"]:
@@ -78,7 +101,7 @@ def clustering_parts(kept: Kept) -> dict[str, Any]:
         "membership": _membership(kept, labels, told["n_clusters"]),
         "interaction": _interaction(kept, told["n_clusters"]),
         "node_names": columns["node"],
-        "sensitive_features": columns.get("group"),
+        "sensitive_features": columns.get(GROUP),
         "scores": numbers(told["scores"], kept.folder / RESULT),
         "seconds": not_a_number(told["seconds"]),
     }
@@ -112,8 +135,11 @@ def file_of(kept: Kept, name: str) -> bytes:
     return kept.files[name]
 
 
-def labels_table(kept: Kept, n_nodes: int) -> dict[str, NDArray]:
-    """Return the columns of labels.csv; names and groups are what they were, other columns are texts."""
+def labels_table(kept: Kept, n_nodes: int, n_ungrouped: int = 0) -> dict[str, NDArray]:
+    """Return the columns of labels.csv; names and groups are what they were, other columns are texts.
+
+    Where there are nodes without a group, None is theirs.
+    """
     path = kept.folder / LABELS
     try:
         text = file_of(kept, LABELS).decode("utf-8", "surrogatepass")
@@ -130,13 +156,18 @@ def labels_table(kept: Kept, n_nodes: int) -> dict[str, NDArray]:
             f"{path} has {len(rows) - 1:,} rows for {n_nodes:,} nodes: expected one row per node."
         )
     plain = as_given if not kept.manifest.get("raw") else str
-    kinds = kept.manifest.get("kinds")
-    columns = zip(heads, zip(*rows[1:], strict=True), strict=True)
+    told = kept.manifest.get("kinds")
+    kinds = told if isinstance(told, dict) else {}
+    columns = {
+        head: [plain(cell) for cell in column]
+        for head, column in zip(heads, zip(*rows[1:], strict=True), strict=True)
+    }
+    gaps = {GROUP: n_ungrouped} if n_ungrouped else {}
     return {
-        head: _column(
-            [plain(cell) for cell in column], kinds.get(head) if isinstance(kinds, dict) else None, path
-        )
-        for head, column in columns
+        head: _with_gaps(cells, kinds.get(head), gaps[head], path)
+        if head in gaps
+        else _column(cells, kinds.get(head), path)
+        for head, cells in columns.items()
     }
 
 
@@ -181,6 +212,20 @@ def _column(cells: list[str], kind: str | None, path: Path) -> NDArray:
         ) from None
     # numpy drops a NUL at the end of its texts, so names with one stay objects.
     return np.array(cells, dtype=object) if kind == "text" and made.tolist() != cells else made
+
+
+def _with_gaps(cells: list[str], kind: str | None, n_gaps: int, path: Path) -> NDArray:
+    """Return a column with None for the empty cells."""
+    absent = np.array([cell == "" for cell in cells])
+    if np.count_nonzero(absent) != n_gaps:
+        raise InputError(
+            f"{path} has {np.count_nonzero(absent):,} nodes without a group, and {_few(n_gaps)} were told of: "
+            "the files are of different results."
+        )
+    filled = np.full(len(cells), None, dtype=object)
+    present = _column([cell for cell in cells if cell], kind, path)
+    filled[~absent] = object_array(present.tolist())
+    return filled
 
 
 def _membership(kept: Kept, labels: NDArray, n_clusters: int) -> Any:

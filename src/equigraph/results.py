@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from equigraph.files import atomic_path
 from equigraph.folders import OutputFolder, read_kept
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.graph.names import texts
-from equigraph.groups import contingency_table, encode_groups
+from equigraph.groups import Groups, contingency_table, encode_groups
 from equigraph.loading import (
     INTERACTION,
     LABELS,
@@ -28,11 +29,13 @@ from equigraph.loading import (
     RESULT,
     RESULT_FILES,
     clustering_parts,
+    group_cells,
     kinds_of,
 )
 from equigraph.methods import get_method
 from equigraph.notebook import MAX_GROUPS, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
+from equigraph.sizes import small_clusters
 from equigraph.words import count, did_you_mean
 
 KIND = "clustering"
@@ -55,7 +58,7 @@ class ClusteringResult(Tabular):
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
     sensitive_features : ndarray of shape (n_nodes,) or None
-        Groups as they came in.
+        Groups as they came in; None for a node without one.
     scores : dict
         Q, B, NB, minimum balance, rho and the number of non-empty clusters.
     parameters : dict
@@ -126,7 +129,7 @@ class ClusteringResult(Tabular):
         scores = evaluate(
             graph.adjacency,
             model.labels_,
-            sensitive_features=graph.sensitive_features,
+            sensitive_features=graph.groups,
             n_clusters=model.membership_.shape[1],
         )
         return cls.of_fit(model, graph, scores, seconds)
@@ -193,6 +196,17 @@ class ClusteringResult(Tabular):
         """Number of nodes of each cluster."""
         return np.bincount(self.labels, minlength=self.n_clusters)
 
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The groups as codes; None where there are none. Who has no group here was meant to have none."""
+        features = self.sensitive_features
+        return None if features is None else encode_groups(features, missing="ignore")
+
+    @property
+    def small_clusters(self) -> NDArray[np.intp]:
+        """Clusters of one or two nodes that nobody asked for; see `equigraph.sizes.small_clusters`."""
+        return small_clusters(self.sizes, self.parameters)
+
     def table(self) -> dict[str, NDArray]:
         """Return the columns node, cluster, group (when there are groups) and strength.
 
@@ -204,7 +218,7 @@ class ClusteringResult(Tabular):
         strength = np.divide(own, total, out=np.full(total.shape, np.nan), where=total > 0)
         columns = {"node": self.node_names, "cluster": self.labels}
         if self.sensitive_features is not None:
-            columns["group"] = self.sensitive_features
+            columns["group"] = group_cells(self.sensitive_features)
         return {**columns, "strength": strength}
 
     def to_networkx(self, graph: Any) -> Any:
@@ -242,6 +256,8 @@ class ClusteringResult(Tabular):
             "sizes": self.sizes.tolist(),
             "scores": {name: plain(value) for name, value in self.scores.items()},
             "attribute": self.attribute,
+            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            "small_clusters": self.small_clusters.tolist(),
             "parameters": dict(self.parameters),
             "seed": self.seed,
             "seconds": plain(self.seconds),
@@ -369,8 +385,8 @@ class ClusteringResult(Tabular):
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
         heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
-        if self.sensitive_features is not None:
-            groups = encode_groups(self.sensitive_features)
+        groups = self.groups
+        if groups is not None:
             counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
             shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
             heads += shown
@@ -464,7 +480,7 @@ def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:
     scores = evaluate(
         graph.without_edges(),
         model.labels_,
-        sensitive_features=graph.sensitive_features,
+        sensitive_features=graph.groups,
         n_clusters=n_clusters,
     )
     store = StreamedRows(graph)

@@ -146,7 +146,7 @@ def test_interrupt_is_1_without_traceback(run: Run, monkeypatch: pytest.MonkeyPa
         ("a,b,1\nb,c,x\n", None, "(--weight none ignores the weights)"),
         ("a,b,1\nb,a,2\n", None, "with --duplicates sum, max, min, mean or first."),
         ("0,1,0,0\n0,0,1,0\n0,0,0,1\n1,0,0,0\n", None, "with --symmetrize max, min, mean or sum."),
-        ("a,b\nb,c\n", "a,x\nb,y\n", "say --missing own-group or --missing drop."),
+        ("a,b\nb,c\n", "a,x\nb,y\n", "say --missing ignore or --missing drop."),
         (
             "a,b\nb,c\n",
             "a,x\nb,y\nc,y\nd,x\n",

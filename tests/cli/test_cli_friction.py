@@ -347,18 +347,17 @@ def test_12_unmatched_names_are_listed_beside_the_labels(run: Run, tmp_path: Pat
     out = tmp_path / "out"
     answer = run(*args, "--missing", "drop", "--unknown", "ignore", "-o", out)
     assert answer.exit_code == 0, answer.stderr
-    assert "3 names without a match left out: see unmatched.csv." in answer.stderr
-    assert rows_of(out / "unmatched.csv") == [
-        {"name": "'=zoe", "where": "in the groups, not in the graph"},
-        {"name": "yan", "where": "in the groups, not in the graph"},
-        {"name": "e", "where": "in the graph, without a group"},
-    ]
+    assert "2 names without a match left out: see unmatched.csv." in answer.stderr
+    assert "1 node without a group left out: see dropped.csv." in answer.stderr
+    assert rows_of(out / "unmatched.csv") == [{"name": "'=zoe"}, {"name": "yan"}]
+    assert rows_of(out / "dropped.csv") == [{"node": "e"}]
     assert [row["node"] for row in rows_of(out / "labels.csv")] == ["a", "b", "c", "d"]
     assert eg.ClusteringResult.load(out).labels.size == 4
-    # Where all match there is no such file, also where an older result had one.
+    # Where all match there are no such files, also where an older result had them.
     (tmp_path / "people.csv").write_text("name,team\na,x\nb,y\nc,x\nd,y\ne,x\n", encoding="utf-8")
     assert run(*args, "--missing", "drop", "--unknown", "ignore", "-o", out).exit_code == 0
     assert not (out / "unmatched.csv").exists()
+    assert not (out / "dropped.csv").exists()
 
 
 def test_12_labels_as_parquet(run: Run, tmp_path: Path) -> None:

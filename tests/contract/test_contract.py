@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
-from equigraph.exceptions import EmptyClusterWarning, InfeasibleError
+from equigraph.exceptions import EmptyClusterWarning, InfeasibleError, SmallClusterWarning, SmallGroupWarning
 from equigraph.methods import METHODS
 from tests.contract.menagerie import CASES
 
@@ -41,7 +41,9 @@ def fit(name, case, adjacency=None, groups=None, **parameters):
     model = make(name, case, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", EmptyClusterWarning)
+        # Tiny graphs have tiny groups and clusters, and whoever says so is right.
+        for category in (EmptyClusterWarning, SmallClusterWarning, SmallGroupWarning):
+            warnings.simplefilter("ignore", category)
         try:
             return model.fit(
                 case.adjacency if adjacency is None else adjacency,

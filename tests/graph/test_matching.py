@@ -50,7 +50,7 @@ def outcome(path, graph, **options):
 @given(
     VALUES,
     st.sampled_from(["", "node,team\n", "# top\nnode,team\n"]),
-    st.sampled_from(["error", "own-group", "drop"]),
+    st.sampled_from(["error", "ignore", "own-group", "drop"]),
     st.sampled_from(["error", "add", "ignore"]),
     st.booleans(),
 )

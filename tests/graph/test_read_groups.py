@@ -17,7 +17,7 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
-from equigraph.graph import Graph, read_graph
+from equigraph.graph import Graph, as_graph, read_graph
 
 FRIENDS = pl.DataFrame({"source": ["cem", "ann", "dee"], "target": ["bob", "bob", "ann"]})
 PEOPLE = {"dee": "girl", "ann": "girl", "bob": "boy", "cem": "boy"}
@@ -309,6 +309,48 @@ class TestMissingAndUnknown:
         numbers = read_graph(MATRIX, np.array([1.0, np.nan, 2.0]), missing="own-group")
         assert numbers.sensitive_features.tolist() == ["1", "missing", "2"]
 
+    def test_ignored_nodes_keep_their_place_and_have_no_group(self):
+        graph = read_graph(FRIENDS, self.some, missing="ignore")
+        assert found(graph) == {"ann": "girl", "bob": None, "cem": None, "dee": None}
+        assert graph.groups.codes.tolist() == [0, -1, -1, -1]
+        assert graph.groups.n_ungrouped == 3
+        assert repr(graph).endswith("1 group, 3 without one)")
+        numbers = read_graph(MATRIX, np.array([1.0, np.nan, 2.0]), missing="ignore")
+        assert numbers.sensitive_features.tolist() == [1, None, 2]
+        assert numbers.groups.names.dtype.kind == "i"
+
+    def test_what_was_said_about_missing_groups_stays_said(self):
+        graph = read_graph(FRIENDS, self.some, missing="ignore")
+        for again in (
+            read_graph(graph),
+            read_graph(graph, weight=False),
+            read_graph(graph, attribute="gender"),
+        ):
+            assert again.groups.n_ungrouped == 3
+        with pytest.raises(GroupsError, match="missing='ignore'"):
+            read_graph(graph, graph.sensitive_features)
+
+    def test_a_graph_made_by_hand_has_to_say_it_too(self):
+        silent = Graph(as_graph(MATRIX).adjacency, sensitive_features=["x", None, "y"])
+        with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing .* missing='ignore' or 'drop'"):
+            silent.groups  # noqa: B018
+        named = Graph(silent.adjacency, sensitive_features=["x", "None", "y"])
+        told = Graph(silent.adjacency, sensitive_features=["x", None, "y"], missing="ignore")
+        assert told.groups.sizes.tolist() == [1, 1]
+        assert told.groups is told.groups
+        assert told.fingerprint() != named.fingerprint()
+
+    @pytest.mark.parametrize("missing", ["ignore", "drop"])
+    def test_somebody_must_have_a_group(self, missing):
+        with pytest.raises(GroupsError, match=f"No node has a group, so missing='{missing}' leaves none"):
+            read_graph(FRIENDS, {"ann": None}, missing=missing)
+
+    def test_dropped_nodes_are_named(self):
+        graph = read_graph(FRIENDS, self.some, missing="drop")
+        assert graph.dropped.tolist() == ["bob", "cem", "dee"]
+        assert read_graph(FRIENDS).dropped is None
+        assert read_graph(graph, weight=False).dropped.tolist() == ["bob", "cem", "dee"]
+
     def test_own_group_does_not_join_a_real_one(self):
         with pytest.raises(GroupsError, match="has a value 'missing' already"):
             read_graph(FRIENDS, {"ann": "missing", "bob": "boy"}, missing="own-group")
@@ -384,7 +426,7 @@ class TestMissingAndUnknown:
     @pytest.mark.parametrize(
         "options",
         [
-            {"missing": "ignore"},
+            {"missing": "guess"},
             {"unknown": "drop"},
             {"duplicates": "last"},
             {"symmetrize": "yes"},

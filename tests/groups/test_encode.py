@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,3 +86,27 @@ def test_tables_against_loops(rows):
     compact = np.searchsorted(present, codes)
     means = group_means(values[:, None], compact, present.size)
     assert means[:, 0] == pytest.approx([values[codes == g].mean() for g in present], abs=1e-12)
+
+
+@pytest.mark.parametrize("absent", [None, float("nan"), pd.NA])
+def test_ignored_values_have_no_group(absent):
+    groups = encode_groups(["b", absent, "a", "b", None], missing="ignore")
+    assert groups.codes.tolist() == [1, -1, 0, 1, -1]
+    assert groups.names.tolist() == ["a", "b"]
+    assert groups.sizes.tolist() == [1, 2]
+    assert groups.n_ungrouped == 2
+    np.testing.assert_allclose(groups.shares, [1 / 3, 2 / 3])
+
+
+def test_a_missing_value_recommends_to_ignore_it():
+    with pytest.raises(GroupsError, match=r"missing='ignore' or 'drop'"):
+        encode_groups(["a", None])
+    with pytest.raises(GroupsError, match="None of 2 nodes has a group"):
+        encode_groups([None, None], missing="ignore")
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 2)), min_size=1, max_size=30))
+def test_nodes_without_a_group_are_in_no_pair(pairs):
+    labels, codes = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
+    expected = [[pairs.count((cluster, group)) for group in range(3)] for cluster in range(4)]
+    assert contingency_table(labels, codes, 4, 3).tolist() == expected

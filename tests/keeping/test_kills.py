@@ -220,7 +220,7 @@ def test_d18_the_second_of_two_commands_is_refused_before_it_computes(child: Chi
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     # Endless, if it computed.
-    args = ["-k", "3", "--max-iter", "1000000000", "--tol", "0", "-o", str(out)]
+    args = ["-m", "nmtf", "-k", "3", "--max-iter", "1000000000", "--tol", "0", "-o", str(out)]
     answer = subprocess.run([*CLUSTER, *args], capture_output=True, text=True, timeout=60)
     assert answer.returncode == 2
     expected = f"Error: Another run is writing to {out}: wait until it is done, or give another folder.\n"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -18,8 +22,11 @@ def naive_mirroring(labels: list[int], groups: list[str]) -> int:
     mirror = 0
     for cluster in set(labels):
         inside = [group for label, group in zip(labels, groups, strict=True) if label == cluster]
-        gaps = [abs(inside.count(g) / len(inside) - groups.count(g) / len(groups)) for g in set(groups)]
-        mirror += all(gap <= 0.05 or round(gap * len(inside), 9) < 1 for gap in gaps)
+        mirror += all(
+            0.9 * math.floor(due) <= inside.count(g) + 1e-9 and inside.count(g) <= math.ceil(due) / 0.9 + 1e-9
+            for g in set(groups)
+            for due in [Fraction(len(inside) * groups.count(g), len(groups))]
+        )
     return mirror
 
 
@@ -44,7 +51,28 @@ def test_mirroring_counts_what_a_naive_count_does(seed: int) -> None:
             "ababa",
             "Every cluster is as close to the population by g as whole nodes allow; the widest",
         ),
-        ([0] * 49 + [1] * 51, "ab" * 50, "Every cluster mirrors the population by g."),
+        (
+            [0] * 49 + [1] * 51,
+            "ab" * 50,
+            "Every cluster mirrors the population by g as closely as whole nodes allow.",
+        ),
+        (
+            [0] * 100 + [1] * 100,
+            "a" * 52 + "b" * 48 + "a" * 48 + "b" * 52,
+            "Every cluster mirrors the population by g.",
+        ),
+        (
+            # A group of 3 % that one cluster lacks: off by three points only, and no mirror.
+            [0] * 100 + [1] * 100,
+            "a" * 100 + "a" * 94 + "b" * 6,
+            "None of 2 clusters mirrors the population by g",
+        ),
+        (
+            # Nobody can be in two clusters.
+            [0] * 10 + [1] * 10,
+            "ab" * 9 + "ac",
+            "Every cluster mirrors the population by g as closely as whole nodes allow.",
+        ),
         (
             [0, 0, 1, 1],
             "aabb",
@@ -59,6 +87,20 @@ def test_fairness_sentences(labels: list[int], groups: str, sentence: str) -> No
     graph = Graph(np.ones((n, n)) - np.eye(n), None, np.array(list(groups)), "g")  # type: ignore[arg-type]
     findings = of_result(as_result(graph, np.array(labels)), graph, False)
     assert wording.fairness_sentence(findings).replace("\N{NO-BREAK SPACE}", " ").startswith(sentence)
+
+
+def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters() -> None:
+    n = 20
+    groups = np.array([*"ab" * 9, "c", None], dtype=object)
+    graph = Graph(np.ones((n, n)) - np.eye(n), None, groups, "g", missing="ignore")  # type: ignore[arg-type]
+    labels = np.array([0] * 10 + [1] * 9 + [2])
+    result = replace(as_result(graph, labels), parameters={"n_clusters": 3})
+    ungrouped, group, cluster = wording.remarks(of_result(result, graph, False))
+    assert ungrouped == "1 node without a group: it counts for cohesion and sizes, for no group's share."
+    assert group.startswith("No clustering has a member of c (1) in each of 3 clusters: that group has fewer")
+    assert cluster == "Cluster 2 has 1 node, which nobody asked for: size_bounds of FairPartition avoid it."
+    asked = replace(result, parameters={"n_clusters": 3, "size_bounds": [1, None]})
+    assert len(wording.remarks(of_result(asked, graph, False))) == 2
 
 
 @pytest.mark.parametrize(
@@ -94,5 +136,5 @@ def test_too_many_clusters_are_not_aligned() -> None:
 
 def test_every_score_has_a_name_and_a_meaning() -> None:
     graph, labels = make_large(30, 3, 2)
-    scores = {*eg.metrics.evaluate(graph, labels), "mouflon", "within"}
+    scores = {*eg.metrics.evaluate(graph, labels), "mouflon", "evenness", "within"}
     assert scores == set(wording.NAMES) == set(wording.MEANINGS)

@@ -14,6 +14,7 @@ from equigraph.exceptions import (
     FairnessIgnoredWarning,
     GroupsError,
     InfeasibleError,
+    OwnGroupsWarning,
     ParameterError,
 )
 from equigraph.groups import contingency_table
@@ -202,8 +203,9 @@ def test_group_that_only_isolated_nodes_have(cls):
 @pytest.mark.parametrize("cls", FAIR)
 def test_too_many_groups(cls):
     A, _, _ = planted(n=20)
-    with pytest.raises(InfeasibleError, match="fewer groups"):
-        cls(4).fit(A, sensitive_features=np.arange(20) % 18)
+    groups = [f"team {i % 18}" for i in range(20)]
+    with pytest.raises(InfeasibleError, match="fewer groups"), pytest.warns(OwnGroupsWarning):
+        cls(4).fit(A, sensitive_features=groups)
 
 
 @pytest.mark.parametrize("cls", FAIR)

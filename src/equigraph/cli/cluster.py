@@ -12,7 +12,7 @@ from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
 from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.scale import execution_of, open_source, scale_options
-from equigraph.cli.sources import UNMATCHED, describe_graph, reading_options, write_unmatched
+from equigraph.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
@@ -66,7 +66,7 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import source_of
+    from equigraph.cli.output import source_of, told_of
     from equigraph.cli.summary import print_result
     from equigraph.methods import get_method
 
@@ -86,6 +86,7 @@ def command(
     ):
         source = source_of(ctx, edges, settings)
         with open_source(edges, settings, parameters.get("execution")) as graph:
+            source = told_of(source, graph)
             result = replace(_fit(graph, method, parameters, settings, stop, ctx), source=source)
             files = [] if out is None else _write(out, result, graph, settings, run_of(ctx))
     stop.tell("these are the best clusters until then")
@@ -108,7 +109,7 @@ def _names(settings: dict[str, Any]) -> list[str]:
     from equigraph.loading import RESULT_FILES
 
     names = {"plot": PICTURES, "report": (PAGE,), "parquet": (_PARQUET,)}
-    return [*RESULT_FILES, UNMATCHED, *(name for flag in names if settings[flag] for name in names[flag])]
+    return [*RESULT_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
 
 
 def _fit(
@@ -139,7 +140,7 @@ def _write(out: Any, result: Any, graph: Any, settings: dict[str, Any], run: dic
     raw, force = settings["raw"], settings["force"]
     with out.writing(KIND, force=force, run=run, **result.facts(raw)) as folder:
         result.write_files(folder, raw=raw)
-        write_unmatched(folder, settings)
+        write_left_out(folder, graph, settings)
         if settings["parquet"]:
             result.to_parquet(folder / _PARQUET)
         if settings["plot"]:

@@ -112,13 +112,12 @@ def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path, seed: 
 def _draw_methods(results: dict[str, Any], graph: Any, path: Path, positions: Any) -> None:
     """Draw every method's clusters side by side, each node at the same place."""
     from equigraph.exceptions import require
-    from equigraph.groups import encode_groups
     from equigraph.plotting import GraphDisplay
     from equigraph.plotting.graph import draw_legends
     from equigraph.plotting.style import look
 
     figure = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
-    groups = encode_groups(graph.sensitive_features).names.tolist()
+    groups = graph.groups.names.tolist()
     with look():
         axes = figure(figsize=(13, 6.6), layout="constrained").subplots(2, 3).ravel()
         for ax, (name, result) in zip(axes, results.items(), strict=False):

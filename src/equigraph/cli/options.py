@@ -71,8 +71,8 @@ class ConstrainedValue(click.ParamType):
 def parse_value(constraint: Any, text: Any) -> Any:
     """Return the first reading of a text that the constraint accepts.
 
-    Tried in this order: None, a truth value, a whole number, a number, numbers separated by commas, the
-    text itself.
+    Tried in this order: None, a truth value, a whole number, a number, numbers (or none) separated by commas,
+    the text itself.
 
     Raises
     ------
@@ -98,7 +98,10 @@ def _readings(text: str) -> list[Any]:
     values: list[Any] = [words[text.lower()]] if text.lower() in words else []
     for kind in (int, float):
         try:
-            numbers = tuple(kind(part) for part in text.split(","))
+            # One of several may be none, such as an open bound.
+            numbers = tuple(
+                None if part.strip().lower() == "none" else kind(part) for part in text.split(",")
+            )
         except ValueError:
             continue
         values += [numbers[0]] if len(numbers) == 1 else []

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from equigraph.cli.sources import READING_NAMES
+from equigraph.cli.sources import READING_NAMES, n_dropped
 from equigraph.exceptions import ParameterError
 from equigraph.folders import MANIFEST, OutputFolder
 
@@ -44,6 +44,12 @@ def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = 
         "edges": edges,
         "options": {name: value for name, value in options.items() if value is not None},
     }
+
+
+def told_of(source: dict[str, Any], graph: Any) -> dict[str, Any]:
+    """Return a source with how many nodes of it were dropped, where any was."""
+    dropped = n_dropped(graph)
+    return {**source, "n_dropped": dropped} if dropped else source
 
 
 def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:

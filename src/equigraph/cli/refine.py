@@ -13,7 +13,7 @@ import click
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import DEFAULT_SEED, MethodCommand, check_one_dial
 from equigraph.cli.output import output_folder, output_options, run_of
-from equigraph.cli.sources import UNMATCHED, describe_graph, read_source, reading_options, write_unmatched
+from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _METHOD = "refine_labels"
@@ -91,7 +91,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import source_of
+    from equigraph.cli.output import source_of, told_of
     from equigraph.loading import RESULT_FILES
 
     check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
@@ -99,14 +99,15 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     if least is not None and most is not None and least > most:
         raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
     stop = Stop(ctx, settings["time_limit"])
-    with warnings_as_notes(), output_folder(ctx, settings, (*RESULT_FILES, UNMATCHED)) as out:
+    with warnings_as_notes(), output_folder(ctx, settings, (*RESULT_FILES, *LEFT_OUT)) as out:
         source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
         given = read_labels(Path(labels), graph)
         before, after = _refine(graph, given, settings, stop)
-        after = replace(after, source=source, status=None if stop.reason is None else "stopped")
+        status = None if stop.reason is None else "stopped"
+        after = replace(after, source=told_of(source, graph), status=status)
         summary = _summary(before, after)
-        files = [] if out is None else _write(out, after, given, summary, settings, run_of(ctx))
+        files = [] if out is None else _write(out, after, given, graph, summary, settings, run_of(ctx))
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(summary, indent=2))
@@ -294,7 +295,7 @@ def _result(graph: Any, labels: Any, parameters: dict[str, Any], seed: int, seco
         interaction=sparse_interaction(graph.adjacency, labels, k),
         node_names=graph.node_names,
         sensitive_features=graph.sensitive_features,
-        scores=evaluate(graph.adjacency, labels, sensitive_features=graph.sensitive_features),
+        scores=evaluate(graph, labels),
         parameters={name: plain(value) for name, value in parameters.items()},
         seed=seed,
         seconds=seconds,
@@ -315,19 +316,25 @@ def _summary(before: Any, after: Any) -> dict[str, Any]:
 
 
 def _write(
-    out: Any, after: Any, given: Any, summary: dict[str, Any], settings: dict[str, Any], run: dict[str, str]
+    out: Any,
+    after: Any,
+    given: Any,
+    graph: Any,
+    summary: dict[str, Any],
+    settings: dict[str, Any],
+    run: dict[str, str],
 ) -> list[str]:
     from equigraph.results import KIND
 
     raw, force = settings["raw"], settings["force"]
     with out.writing(KIND, force=force, run=run, **after.facts(raw)) as folder:
         after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
-        write_unmatched(folder, settings)
+        write_left_out(folder, graph, settings)
         return sorted(file.name for file in folder.iterdir())
 
 
 def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
-    from equigraph.cli.summary import group_counts, print_composition, sizes_by_group
+    from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
     from equigraph.words import count
 
     rows: list[tuple[Any, ...]] = [
@@ -343,6 +350,7 @@ def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     table(("", "before", "after"), rows, left=("", "before", "after"))
     line()
     print_composition(after)
+    print_remarks(after.groups, after.sizes, after.parameters)
     line()
     verb = "changes its" if summary["n_moved"] == 1 else "change their"
     line(

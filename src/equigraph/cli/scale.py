@@ -121,6 +121,10 @@ def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
 
     if options["groups"] is None:
         return graph
+    if options["missing"] == "ignore":
+        raise GroupsError(
+            "Nodes without a group need the graph in memory, and EDGES is a folder: say --missing own-group."
+        )
     read = read_graph(
         graph.without_edges(),
         groups=options["groups"],

@@ -12,7 +12,8 @@ from equigraph.words import count, did_you_mean
 
 PREFIX = "dataset:"
 EMBEDDED = "classroom"
-UNMATCHED = "unmatched.csv"
+# Names that only the groups have, and nodes without a group: what the reading options left out.
+UNMATCHED, DROPPED = LEFT_OUT = ("unmatched.csv", "dropped.csv")
 
 _SECTION = "Reading the graph"
 _COMBINE = ("max", "min", "mean", "sum")
@@ -57,10 +58,10 @@ READING_OPTIONS = (
     ),
     _option(
         "--missing",
-        type=click.Choice(("error", "own-group", "drop")),
+        type=click.Choice(("error", "ignore", "drop", "own-group")),
         default="error",
         show_default=True,
-        help="What to do with nodes without a group.",
+        help="What to do with nodes without a group; ignored ones count for cohesion and sizes, for no group's share.",
     ),
     _option(
         "--duplicates",
@@ -137,43 +138,37 @@ def _matched(bare: Any, options: dict[str, Any], settings: dict[str, Any]) -> An
     from equigraph.graph.attributes import attach, take_groups
 
     given = take_groups(options["groups"], options["attribute"], options["node_column"], bare)
-    how = {"missing": options["missing"], "unknown": options["unknown"]}
-    graph = attach(bare, given, **how, order_known=bare.positional)
-    settings["unmatched"] = _unmatched(bare, given.keys, graph, **how)
-    return graph
+    unknown = options["unknown"]
+    if unknown == "ignore" and given.keys is not None:
+        settings["unmatched"] = _strangers(bare.node_names, given.keys)
+    return attach(bare, given, missing=options["missing"], unknown=unknown, order_known=bare.positional)
 
 
-def _unmatched(bare: Any, keys: Any, graph: Any, *, missing: str, unknown: str) -> dict[str, list[str]]:
-    """Return the names that the options leave out: those that only the groups have, and nodes without a group."""
+def _strangers(nodes: Any, keys: Any) -> list[str]:
+    """Return the names, each of them once, that only the groups have."""
     import unicodedata
 
     from equigraph.graph.names import texts
 
-    found: dict[str, list[str]] = {}
-    nodes = texts(bare.node_names) if unknown == "ignore" or missing == "drop" else []
-    if unknown == "ignore" and keys is not None:
-        known = {unicodedata.normalize("NFC", name) for name in nodes}
-        strangers = [name for name in texts(keys) if unicodedata.normalize("NFC", name) not in known]
-        found["in the groups, not in the graph"] = list(dict.fromkeys(strangers))
-    if missing == "drop":
-        kept = set(texts(graph.node_names))
-        found["in the graph, without a group"] = [name for name in nodes if name not in kept]
-    return {where: names for where, names in found.items() if names}
+    known = {unicodedata.normalize("NFC", name) for name in texts(nodes)}
+    return [name for name in dict.fromkeys(texts(keys)) if unicodedata.normalize("NFC", name) not in known]
 
 
-def write_unmatched(folder: Any, settings: dict[str, Any]) -> None:
-    """Write the names that found no match beside the labels, and say so; nothing if all did."""
+def write_left_out(folder: Any, graph: Any, settings: dict[str, Any]) -> None:
+    """Write the names that were left out beside the labels, and say so; there is no file without any."""
     import numpy as np
 
     from equigraph.cli.console import note
     from equigraph.records import write_csv
 
-    found: dict[str, list[str]] = settings.get("unmatched") or {}
-    rows = [(name, where) for where, names in found.items() for name in names]
-    if rows:
-        names, places = (np.array(column, dtype=object) for column in zip(*rows, strict=True))
-        write_csv(folder / UNMATCHED, {"name": names, "where": places}, raw=settings["raw"])
-        note(f"{count(len(rows), 'name')} without a match left out: see {UNMATCHED}.")
+    unmatched = settings.get("unmatched")
+    if unmatched:
+        write_csv(folder / UNMATCHED, {"name": np.array(unmatched, dtype=object)}, raw=settings["raw"])
+        note(f"{count(len(unmatched), 'name')} without a match left out: see {UNMATCHED}.")
+    dropped = n_dropped(graph)
+    if dropped:
+        write_csv(folder / DROPPED, {"node": graph.dropped}, raw=settings["raw"])
+        note(f"{count(dropped, 'node')} without a group left out: see {DROPPED}.")
 
 
 def dataset_graph(name: str, attribute: str | int | None = None) -> Any:
@@ -211,14 +206,22 @@ def describe_graph(graph: Any, edges: str) -> str:
     """Return one line on what was read."""
     kind = "weighted edge" if graph.is_weighted else "edge"
     text = f"{edges}: {count(graph.n_nodes, 'node')}, {count(graph.n_edges, kind)}"
-    if graph.sensitive_features is None:
+    dropped = n_dropped(graph)
+    if dropped:
+        text += f" ({count(dropped, 'node')} without a group left out)"
+    groups = graph.groups
+    if groups is None:
         return f"{text}, no groups"
-    from equigraph.groups import encode_groups
-
-    groups = encode_groups(graph.sensitive_features)
     pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
     shown = ", ".join(f"{size:,} {name}" for name, size in pairs[:6]) + (", ..." if len(pairs) > 6 else "")
-    return f"{text}; {graph.attribute or 'groups'}: {shown}"
+    rest = f", {groups.n_ungrouped:,} without" if groups.n_ungrouped else ""
+    return f"{text}; {graph.attribute or 'groups'}: {shown}{rest}"
+
+
+def n_dropped(graph: Any) -> int:
+    """Return how many nodes ``--missing drop`` left out; a graph on disk has all of its nodes."""
+    dropped = getattr(graph, "dropped", None)
+    return 0 if dropped is None else int(dropped.size)
 
 
 def column_of(name: str | None) -> str | int | None:

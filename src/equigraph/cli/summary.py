@@ -25,6 +25,7 @@ def print_result(result: Any) -> None:
     table(("score", "value", "meaning"), rows, left=("score", "meaning"))
     line()
     print_composition(result)
+    print_remarks(result.groups, result.sizes, result.parameters)
 
 
 def print_composition(result: Any) -> None:
@@ -33,18 +34,35 @@ def print_composition(result: Any) -> None:
         table(("cluster", "nodes"), enumerate(result.sizes.tolist()), left=("cluster",))
         return
     names, counts = group_counts(result)
-    rows = [(cluster, sum(row), *row) for cluster, row in enumerate(counts)]
+    sizes = result.sizes.tolist()
+    if result.groups.n_ungrouped:
+        names = [*names, "no group"]
+        counts = [[*row, size - sum(row)] for row, size in zip(counts, sizes, strict=True)]
+    rows = [(cluster, size, *row) for cluster, (row, size) in enumerate(zip(counts, sizes, strict=True))]
     total = [sum(column) for column in zip(*counts, strict=True)]
     table(
-        ("cluster", "nodes", *names), [*rows, ("all", sum(total), *total)], left=("cluster",), bold=len(rows)
+        ("cluster", "nodes", *names), [*rows, ("all", sum(sizes), *total)], left=("cluster",), bold=len(rows)
     )
+
+
+def print_remarks(groups: Any, sizes: Any, parameters: Any) -> None:
+    """Print how many nodes have no group, and which clusters are smaller than anybody asked for."""
+    from equigraph.groups.remarks import ungrouped_sentence
+    from equigraph.sizes import small_clusters, small_words
+
+    if groups is not None and groups.n_ungrouped:
+        line(ungrouped_sentence(groups.n_ungrouped))
+    small = small_clusters(sizes, parameters)
+    if small.size:
+        words = small_words(sizes, small)
+        line(f"{words[0].upper()}{words[1:]}, which nobody asked for.")
 
 
 def group_counts(result: Any) -> tuple[list[str], list[list[int]]]:
     """Return the names of the groups, and their numbers in every cluster, empty clusters included."""
-    from equigraph.groups import contingency_table, encode_groups
+    from equigraph.groups import contingency_table
 
-    groups = encode_groups(result.sensitive_features)
+    groups = result.groups
     counts = contingency_table(result.labels, groups.codes, result.n_clusters, groups.n_groups)
     return [str(name) for name in groups.names.tolist()], counts.tolist()
 

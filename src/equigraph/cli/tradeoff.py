@@ -10,8 +10,9 @@ import click
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
 from equigraph.cli.output import output_folder, output_options, run_of
-from equigraph.cli.sources import UNMATCHED, describe_graph, read_source, reading_options, write_unmatched
+from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.cli.summary import print_remarks
 
 # The command has options of its own for these.
 _REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
@@ -122,7 +123,7 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import source_of
+    from equigraph.cli.output import source_of, told_of
     from equigraph.methods import get_method
 
     rule = _rule(settings, ctx)
@@ -139,7 +140,7 @@ def command(
         graph = read_source(edges, settings)
         with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
             curve = _sweep(graph, method, parameters, values, settings, [*callbacks, stop])
-        curve = replace(curve, source={**source, "attribute": graph.attribute})
+        curve = replace(curve, source={**told_of(source, graph), "attribute": graph.attribute})
         point, rule = _selected(curve, rule)
         files = [] if out is None else _write(out, curve, point, rule, graph, settings, run_of(ctx))
     some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
@@ -151,6 +152,7 @@ def command(
         print_curve(curve, point, graph)
         line()
         line(recommendation(curve, point, rule))
+        print_remarks(curve.groups, point.sizes, curve.parameters)
         if files:
             line(f"Wrote {', '.join(files)} to {settings['output']}.")
         else:
@@ -163,7 +165,7 @@ def _names(settings: dict[str, Any]) -> list[str]:
     from equigraph.cli.report import PAGE
     from equigraph.tradeoff.keeping import CURVE_FILES
 
-    return [*CURVE_FILES, UNMATCHED, *_PICTURES, *([PAGE] if settings["report"] else [])]
+    return [*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]
 
 
 def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -261,7 +263,7 @@ def _write(
     raw = settings["raw"]
     with out.writing(KIND, force=settings["force"], run=run, **curve.facts(raw)) as folder:
         curve.write_files(folder, point, raw=raw, recommended=_recommended(curve, point, rule))
-        write_unmatched(folder, settings)
+        write_left_out(folder, graph, settings)
         try:
             for kind in ("twin", "front"):
                 curve.plot(kind, select=point).save(folder / f"{kind}.png")

@@ -15,6 +15,7 @@ _PHRASES = {
     "pass sensitive_features= to fit": "give --groups FILE and --attribute NAME",
     "no sensitive_features were given": "no --groups were given",
 }
+_BOUNDS = re.compile(r"size_bounds=\((\w+), (\w+)\)")
 _CALL = re.compile(r"read_graph\(\.\.\., ([^()]*)\)")
 _VALUE = r"(?:'[^']*'|\"[^\"]*\"|-?[0-9.]+|True|False|None)"
 _KEYWORD = re.compile(
@@ -32,6 +33,7 @@ def as_flags(message: str) -> str:
     """
     for words, others in _PHRASES.items():
         message = message.replace(words, others)
+    message = _BOUNDS.sub(lambda match: f"--size-bounds {match[1]},{match[2]}".lower(), message)
     return _KEYWORD.sub(_flag, _CALL.sub(r"\1", message))
 
 

@@ -30,8 +30,8 @@ class FairLouvain(GraphClusterer):
 
     by moves of single nodes, then of ever larger sets of nodes, to the clusters of their neighbours. N is
 
-    * "normalized": :math:`NB = \sum_l \frac{|C_l|}{n} \min_s \min(r_{ls} / p_s,\; p_s / r_{ls})`, 1 when
-      every cluster mirrors the population (r: share of group s in cluster l, p: in the population);
+    * "normalized": NB, 1 when every cluster mirrors the population as far as whole nodes allow (see
+      `equigraph.metrics.normalized_balance_score`);
     * "balance": :math:`B`, the mean over the clusters of the smallest by the largest group count;
     * "mouflon": :math:`\sum_l \frac{|C_l|}{n} (h - 1) \min_s \frac{T_{ls}}{|C_l| - T_{ls}}` for h groups with
       counts T, 1 when all groups are equally many in every cluster.
@@ -116,6 +116,8 @@ class FairLouvain(GraphClusterer):
     [0, 0, 0, 0, 1, 1, 1, 1]
     """
 
+    _takes_ungrouped: ClassVar[bool] = True
+    _warns_of_small: ClassVar[bool] = True
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "n_clusters": Integer(low=2, optional=True, help="Number of clusters; by default what comes out."),

@@ -60,7 +60,9 @@ class FairPartition(GraphClusterer):
         average balance (B, which tiny clusters can game), the proportional balance of MOUFLON, one minus the index of
         dissimilarity, or a notion of one's own.
     size_bounds : (least, most), optional
-        Bounds on the number of nodes of a cluster (None leaves a side open); always met, or an InfeasibleError.
+        Bounds on the number of nodes of a cluster (None leaves a side open); always met, or an InfeasibleError. Without
+        them clusters of one or two nodes may come out; where clusters have six nodes or more on average, a
+        `SmallClusterWarning` names these.
     effort : float, default=1
         Multiplies the length of the search. On graphs of up to some hundred nodes more than 1 brings next to nothing.
     n_init : int, default=1
@@ -101,6 +103,8 @@ class FairPartition(GraphClusterer):
     True
     """
 
+    _takes_ungrouped: ClassVar[bool] = True
+    _warns_of_small: ClassVar[bool] = True
     _searches_dial: ClassVar[bool] = True
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
@@ -202,6 +206,11 @@ class FairPartition(GraphClusterer):
 
     def _fit_rows(self, problem: Problem, notify: Notifier) -> Clustering:
         """Fit rows that live apart."""
+        if problem.groups is not None and problem.groups.n_ungrouped:
+            raise ParameterError(
+                "FairPartition: nodes without a group need the graph in memory: leave execution= out, or drop them "
+                "with read_graph(..., missing='drop')."
+            )
         for name in ("size_bounds", "at_least"):
             if getattr(self, name) is not None:
                 raise ParameterError(

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ from equigraph.execution.block_files import (
     load_array,
     read_meta,
 )
-from equigraph.graph.graph import Graph, _hash_texts
+from equigraph.graph.graph import Graph, _hash_groups, _hash_texts, group_words
 from equigraph.graph.names import text_array, texts
-from equigraph.groups.encode import as_column, unique_values
+from equigraph.groups.encode import Groups, as_column, encode_groups
 from equigraph.words import count
 
 # Rows of about this many bytes make a block, unless the caller says otherwise.
@@ -42,8 +43,8 @@ BLOCK_BYTES = 64 * 2**20
 class BlockGraph:
     """An undirected graph whose rows lie on disk; made by `write_blocks`, opened by `open_blocks`.
 
-    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a
-    whole. What else needs the graph in memory takes ``to_graph()``.
+    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a whole. What else needs the graph
+    in memory takes ``to_graph()``.
 
     Attributes
     ----------
@@ -93,6 +94,11 @@ class BlockGraph:
     def n_edges(self) -> int:
         """Number of edges."""
         return self.n_entries // 2
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The groups as codes, as for `Graph`; every node has one."""
+        return None if self.sensitive_features is None else encode_groups(self.sensitive_features)
 
     @property
     def is_weighted(self) -> bool:
@@ -184,7 +190,7 @@ class BlockGraph:
             digest.update(np.ascontiguousarray(block.weights(), dtype="<f8").data)
         _hash_texts(digest, "names", self.node_names)
         if self.sensitive_features is not None:
-            _hash_texts(digest, "groups", self.sensitive_features)
+            _hash_groups(digest, self.sensitive_features)
         return digest.hexdigest()
 
     def verify(self) -> None:
@@ -200,9 +206,7 @@ class BlockGraph:
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge"), count(self.n_blocks, "block")]
-        if self.sensitive_features is not None:
-            groups = count(unique_values(self.sensitive_features)[0].size, "group")
-            parts.append(f"{self.attribute!r}: {groups}" if self.attribute else groups)
+        parts += group_words(self.sensitive_features, self.attribute)
         return f"BlockGraph({', '.join(parts)})"
 
 
@@ -289,6 +293,11 @@ def write_blocks(
     from equigraph.graph import as_graph
 
     graph = as_graph(graph)
+    if graph.groups is not None and graph.groups.n_ungrouped:
+        raise GroupsError(
+            f"Row blocks hold a group for every node, and {graph.groups.n_ungrouped} of {graph.n_nodes} have none: "
+            "read the graph with missing='drop' or missing='own-group'."
+        )
     adjacency = graph.adjacency
     cuts = block_cuts(adjacency.indptr, entry_bytes(adjacency), rows_per_block, block_bytes)
     with BlockWriter(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:

@@ -30,7 +30,7 @@ from equigraph.graph.tables import Table, column_place, is_table, read_table, ro
 from equigraph.groups.encode import as_column
 from equigraph.words import count, did_you_mean
 
-MISSING = ("error", "own-group", "drop")
+MISSING = ("error", "ignore", "drop", "own-group")
 UNKNOWN = ("error", "add", "ignore")
 
 
@@ -56,7 +56,9 @@ class Values:
 def check_options(missing: str, unknown: str) -> None:
     """Raise ParameterError unless both are known."""
     if missing not in MISSING:
-        raise ParameterError(f"missing={missing!r} is unknown: expected 'error', 'own-group' or 'drop'.")
+        raise ParameterError(
+            f"missing={missing!r} is unknown: expected 'error', 'ignore', 'drop' or 'own-group'."
+        )
     if unknown not in UNKNOWN:
         raise ParameterError(f"unknown={unknown!r} is unknown: expected 'error', 'add' or 'ignore'.")
 
@@ -145,27 +147,52 @@ def attach(graph: Graph, given: Values, *, missing: str, unknown: str, order_kno
     else:
         graph, values = _by_name(graph, given.keys, given.values, unknown)
     absent = has_missing(values)
+    dropped = graph.dropped
     if absent.any():
         if missing == "error":
             first = graph.node_names[absent][:1].tolist()[0]
             raise GroupsError(
                 f"{what} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
-                f"{first!r}: give every node a value, or say missing='own-group' or missing='drop'."
+                f"{first!r}: give every node a value, or say missing='ignore' or missing='drop'."
+            )
+        if absent.all() and missing != "own-group":
+            raise GroupsError(
+                f"No node has a group, so missing={missing!r} leaves none: check the names of the nodes."
             )
         if missing == "drop":
+            dropped = graph.node_names[absent]
             graph, values = _subgraph(graph, ~absent), values[~absent]
+        elif missing == "ignore":
+            values = _with_none(values, absent)
         else:
-            filled = object_array(texts(values))
-            if "missing" in filled[~absent]:
-                raise GroupsError(
-                    f"{what} has a value 'missing' already, which missing='own-group' would add to: give that "
-                    "value another name, or say missing='drop'."
-                )
-            filled[absent] = "missing"
-            values = filled
+            values = _with_own_group(values, absent, what)
     return Graph._trusted(
-        graph.adjacency, graph.node_names, _tidy(values), given.attribute, positional=graph.positional
+        graph.adjacency,
+        graph.node_names,
+        _tidy(values),
+        given.attribute,
+        positional=graph.positional,
+        missing="ignore" if missing == "ignore" else "error",
+        dropped=dropped,
     )
+
+
+def _with_none(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return groups with None for whatever is missing, and the others as if none were."""
+    filled = np.full(values.size, None, dtype=object)
+    filled[~absent] = object_array(as_names(values[~absent]).tolist())
+    return filled
+
+
+def _with_own_group(values: NDArray[Any], absent: NDArray[np.bool_], what: str) -> NDArray[Any]:
+    filled = object_array(texts(values))
+    if "missing" in filled[~absent]:
+        raise GroupsError(
+            f"{what} has a value 'missing' already, which missing='own-group' would add to: give that "
+            "value another name, or say missing='ignore'."
+        )
+    filled[absent] = "missing"
+    return filled
 
 
 def _tidy(values: NDArray[Any]) -> NDArray[Any]:
@@ -309,7 +336,5 @@ def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.cs
 
 def _subgraph(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
     kept = np.flatnonzero(keep)
-    if not kept.size:
-        raise GroupsError("No node has a group, so missing='drop' leaves none: check the names of the nodes.")
     adjacency = _permuted(graph.adjacency, kept)
     return Graph._trusted(adjacency, graph.node_names[kept], positional=graph.positional)

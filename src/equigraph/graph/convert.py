@@ -147,5 +147,11 @@ def without_weights(graph: Graph) -> Graph:
     old = graph.adjacency
     ones = sparse.csr_array((np.ones_like(old.data), old.indices, old.indptr), shape=old.shape)
     return Graph._trusted(
-        ones, graph.node_names, graph.sensitive_features, graph.attribute, positional=graph.positional
+        ones,
+        graph.node_names,
+        graph.sensitive_features,
+        graph.attribute,
+        positional=graph.positional,
+        missing=graph.missing,
+        dropped=graph.dropped,
     )

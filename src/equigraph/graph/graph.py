@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy import sparse
 from equigraph.exceptions import GraphError, GroupsError, require
 from equigraph.graph.names import as_names, check_unique, texts
 from equigraph.graph.validate import canonical_adjacency
-from equigraph.groups.encode import as_column, unique_values
+from equigraph.groups.encode import Groups, as_column, encode_groups, is_missing
 from equigraph.notebook import page_of
 from equigraph.words import count
 
@@ -30,12 +31,16 @@ class Graph:
     node_names : ndarray of shape (n_nodes,), optional
         Names of the nodes, all different: int64, text, or objects. By default 0, 1, 2, ...
     sensitive_features : ndarray of shape (n_nodes,), optional
-        Group of each node, in node order.
+        Group of each node, in node order; None for a node without one.
     attribute : str, optional
         Name of the attribute that the groups come from.
     positional : bool, default=True
         Whether the node order is the user's own. It is not for a graph that came as an edge list, whose
         nodes are sorted by name; groups are then matched by name only.
+    missing : {"error", "ignore"}, default="error"
+        What a node without a group is: a mistake, or one that counts for cohesion and sizes and for no group's share.
+    dropped : ndarray, optional
+        Names of the nodes that ``missing="drop"`` of `read_graph` left out.
 
     Examples
     --------
@@ -56,6 +61,8 @@ class Graph:
     sensitive_features: NDArray[Any] | None = None
     attribute: str | None = None
     positional: bool = True
+    missing: str = "error"
+    dropped: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         adjacency = canonical_adjacency(self.adjacency)
@@ -82,11 +89,15 @@ class Graph:
         sensitive_features: NDArray[Any] | None = None,
         attribute: str | None = None,
         positional: bool = True,
+        missing: str = "error",
+        dropped: NDArray[Any] | None = None,
     ) -> Graph:
         """Make a graph from parts that were checked already."""
         graph = object.__new__(cls)
-        fields = ("adjacency", "node_names", "sensitive_features", "attribute", "positional")
-        values = (adjacency, node_names, sensitive_features, attribute, positional)
+        fields = (
+            "adjacency", "node_names", "sensitive_features", "attribute", "positional", "missing", "dropped",
+        )  # fmt: skip
+        values = (adjacency, node_names, sensitive_features, attribute, positional, missing, dropped)
         for field, value in zip(fields, values, strict=True):
             object.__setattr__(graph, field, value)
         return graph
@@ -100,6 +111,26 @@ class Graph:
     def n_edges(self) -> int:
         """Number of edges; each pair of nodes counts once."""
         return int(self.adjacency.nnz) // 2
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The groups as codes, encoded once; None where there are none.
+
+        Raises
+        ------
+        GroupsError
+            If a group is missing and `missing` does not say that this is meant.
+
+        Examples
+        --------
+        >>> path = sparse.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> graph = Graph(path, sensitive_features=["red", "blue", None], missing="ignore")
+        >>> graph.groups.codes.tolist(), graph.groups.n_ungrouped
+        ([1, 0, -1], 1)
+        """
+        if self.sensitive_features is None:
+            return None
+        return encode_groups(self.sensitive_features, missing=self.missing)
 
     @property
     def is_weighted(self) -> bool:
@@ -136,7 +167,7 @@ class Graph:
                 digest.update(np.ascontiguousarray(part, dtype=dtype).data)
         _hash_texts(digest, "names", self.node_names)
         if self.sensitive_features is not None:
-            _hash_texts(digest, "groups", self.sensitive_features)
+            _hash_groups(digest, self.sensitive_features)
         return digest.hexdigest()
 
     def to_networkx(self) -> Any:
@@ -170,20 +201,27 @@ class Graph:
 
     def _repr_html_(self) -> str:
         """Return the sizes of the groups, for a notebook."""
-        if self.sensitive_features is None:
+        groups = self.groups
+        if groups is None:
             return page_of(repr(self), ["nodes", "edges"], [[self.n_nodes, self.n_edges]])
-        names, codes = unique_values(self.sensitive_features)
-        sizes = np.bincount(codes, minlength=names.size).tolist()
-        return page_of(
-            repr(self), [self.attribute or "group", "nodes"], zip(names.tolist(), sizes, strict=True)
-        )
+        rows = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
+        return page_of(repr(self), [self.attribute or "group", "nodes"], rows)
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge")]
-        if self.sensitive_features is not None:
-            groups = count(unique_values(self.sensitive_features)[0].size, "group")
-            parts.append(f"{self.attribute!r}: {groups}" if self.attribute else groups)
+        parts += group_words(self.sensitive_features, self.attribute)
         return f"Graph({', '.join(parts)})"
+
+
+def group_words(features: NDArray[Any] | None, attribute: str | None) -> list[str]:
+    """Return what the repr of a graph tells about its groups, such as ``'team': 2 groups``."""
+    if features is None:
+        return []
+    absent = is_missing(features)
+    number = 0 if absent.all() else encode_groups(features, missing="ignore").n_groups
+    groups = count(number, "group")
+    told = [f"{attribute!r}: {groups}" if attribute else groups]
+    return [*told, f"{np.count_nonzero(absent):,} without one"] if absent.any() else told
 
 
 def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -191,6 +229,14 @@ def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
     size = 1 << 20
     for start in range(0, array.size, size):
         yield array[start : start + size]
+
+
+def _hash_groups(digest: Any, features: NDArray[Any]) -> None:
+    _hash_texts(digest, "groups", features)
+    absent = is_missing(features)
+    if absent.any():  # or a node without a group would be one of the group "None"
+        digest.update(b"ungrouped:")
+        digest.update(np.packbits(absent).data)
 
 
 def _hash_texts(digest: Any, name: str, values: NDArray[Any]) -> None:

@@ -73,9 +73,10 @@ def read_graph(
         Column of `groups` that names the node. By default the first.
     symmetrize : {"max", "min", "mean", "sum"}, optional
         How to combine the two directions of a pair, for directed edges, as in `as_graph`.
-    missing : {"error", "own-group", "drop"}, default="error"
-        What to do with nodes without a group: refuse, give them the group ``"missing"`` (an error if there is
-        such a group already), or remove them.
+    missing : {"error", "ignore", "drop", "own-group"}, default="error"
+        What to do with nodes without a group: refuse; keep them without one, so that they count for cohesion and
+        sizes and for no group's share; remove them; or give them the group ``"missing"`` (an error if there is such a
+        group already).
     duplicates : {"error", "sum", "max", "min", "mean", "first"}, default="error"
         What to do with an edge that is listed more than once with conflicting weights, as in `as_graph`.
     unknown : {"error", "add", "ignore"}, default="error"
@@ -141,6 +142,8 @@ def read_graph(
     given = _given(source, graph, groups, attribute, node_column)
     if given is None:
         return graph
+    if groups is None and isinstance(source, Graph) and missing == "error":
+        missing = source.missing  # what was said when its groups were read
     order_known = graph.positional or isinstance(original, Graph)
     return attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
 

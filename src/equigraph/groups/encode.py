@@ -19,11 +19,11 @@ class Groups:
     Attributes
     ----------
     codes : ndarray of shape (n_nodes,), dtype intp
-        Group of each node, in ``range(n_groups)``. Every group has at least one node.
+        Group of each node, in ``range(n_groups)``; -1 for a node without one. Every group has at least one node.
     names : ndarray of shape (n_groups,)
         Value of the attribute that each code stands for, sorted.
     sizes : ndarray of shape (n_groups,), dtype intp
-        Number of nodes of each group.
+        Number of members of each group.
     """
 
     codes: NDArray[np.intp]
@@ -41,12 +41,19 @@ class Groups:
         return int(self.names.size)
 
     @property
+    def n_ungrouped(self) -> int:
+        """Number of nodes without a group: they count for cohesion and sizes, for no group's share."""
+        return self.n_nodes - int(self.sizes.sum())
+
+    @property
     def shares(self) -> NDArray[np.float64]:
-        """Share of each group in the population."""
-        return self.sizes / self.codes.size
+        """Share of each group among the nodes that have one."""
+        return self.sizes / self.sizes.sum()
 
 
-def encode_groups(sensitive_features: ArrayLike | Groups, *, n_nodes: int | None = None) -> Groups:
+def encode_groups(
+    sensitive_features: ArrayLike | Groups, *, n_nodes: int | None = None, missing: str = "error"
+) -> Groups:
     """Encode a categorical node attribute.
 
     Parameters
@@ -56,6 +63,8 @@ def encode_groups(sensitive_features: ArrayLike | Groups, *, n_nodes: int | None
         and pandas or polars columns are taken in node order.
     n_nodes : int, optional
         Number of nodes that the attribute must cover.
+    missing : {"error", "ignore"}, default="error"
+        What to do with None, NaN and the like: refuse, or take the node for one without a group.
 
     Returns
     -------
@@ -65,13 +74,15 @@ def encode_groups(sensitive_features: ArrayLike | Groups, *, n_nodes: int | None
     Raises
     ------
     GroupsError
-        If the shape or length is wrong, or a value is missing.
+        If the shape or length is wrong, or a value is missing (with "ignore": all of them).
 
     Examples
     --------
     >>> groups = encode_groups(["girl", "boy", "girl"])
     >>> groups.codes.tolist(), groups.names.tolist(), groups.sizes.tolist()
     ([1, 0, 1], ['boy', 'girl'], [1, 2])
+    >>> encode_groups(["girl", "boy", None], missing="ignore").codes.tolist()
+    [1, 0, -1]
     """
     if isinstance(sensitive_features, Groups):
         groups = sensitive_features
@@ -79,16 +90,33 @@ def encode_groups(sensitive_features: ArrayLike | Groups, *, n_nodes: int | None
         return groups
     values = as_column(sensitive_features)
     _check_length(values.size, n_nodes)
-    missing = np.flatnonzero(is_missing(values))
-    if missing.size:
+    absent = is_missing(values)
+    if not absent.any():
+        return _groups(*unique_values(values))
+    if missing == "error":
         raise GroupsError(
-            f"The sensitive feature of {missing.size} of {count(values.size, 'node')} is missing (first at position "
-            f"{missing[0]}): give every node a group, or read the graph with "
-            "read_graph(..., missing='own-group' or 'drop')."
+            f"The sensitive feature of {np.count_nonzero(absent)} of {count(values.size, 'node')} is missing (first at "
+            f"position {np.argmax(absent)}): give every node a group, or read the graph with "
+            "read_graph(..., missing='ignore' or 'drop')."
         )
-    names, codes = unique_values(values)
+    if absent.all():
+        raise GroupsError(f"None of {count(values.size, 'node')} has a group: give at least one.")
+    present = values[~absent]
+    # Integers and texts that a None made objects of are what they were, so that their groups sort as ever.
+    names, members = unique_values(as_column(present.tolist()) if present.dtype.kind == "O" else present)
+    codes = np.full(values.size, -1, dtype=np.intp)
+    codes[~absent] = members
+    return _groups(names, codes)
+
+
+def _groups(names: NDArray[Any], codes: NDArray[Any]) -> Groups:
     codes = codes.astype(np.intp, copy=False)
-    return Groups(codes=codes, names=names, sizes=np.bincount(codes, minlength=names.size).astype(np.intp))
+    return Groups(codes=codes, names=names, sizes=member_counts(codes, names.size))
+
+
+def member_counts(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
+    """Count the members of each group; nodes without one (code -1) are of none."""
+    return np.bincount(codes + 1, minlength=n_groups + 1)[1:].astype(np.intp)
 
 
 def as_column(values: Any) -> NDArray[Any]:

@@ -58,7 +58,7 @@ def contingency_table(
     labels : ndarray of shape (n_nodes,)
         Cluster of each node, in ``range(n_clusters)``.
     codes : ndarray of shape (n_nodes,)
-        Group of each node, in ``range(n_groups)``.
+        Group of each node, in ``range(n_groups)``; -1 for a node without one, which is not counted.
     n_clusters, n_groups : int
         Shape of the table.
 
@@ -72,5 +72,7 @@ def contingency_table(
     >>> contingency_table(np.array([0, 0, 1]), np.array([0, 1, 1]), 2, 2).tolist()
     [[1, 1], [0, 1]]
     """
+    if codes.size and codes.min() < 0:
+        labels, codes = labels[codes >= 0], codes[codes >= 0]
     pairs = labels.astype(np.int64) * n_groups + codes
     return np.bincount(pairs, minlength=n_clusters * n_groups).reshape(n_clusters, n_groups).astype(np.int64)

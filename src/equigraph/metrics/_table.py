@@ -125,7 +125,10 @@ class Table:
 
 
 def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> Table:
-    """Count the nodes of every (cluster, group) pair, for labels and groups of any type."""
+    """Count the nodes of every (cluster, group) pair, for labels and groups of any type.
+
+    Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them.
+    """
     encoded = encode_labels(labels)
     groups = encode_groups(sensitive_features, n_nodes=encoded.n_nodes)
     counts = contingency_table(encoded.codes, groups.codes, encoded.n_clusters, groups.n_groups)

@@ -102,7 +102,8 @@ def normalized_balance_score(
     ``NB = sum_l |C_l|/n * min_s m(T_ls, e_ls)`` with T the members of group s in cluster l and ``e_ls = |C_l| n_s / n``
     those it would have in proportion: m is 1 between ``floor(e)`` and ``ceil(e)``, ``T / floor(e)`` below and
     ``ceil(e) / T`` above. NB lies in [0, 1]: 1 means that every cluster mirrors the population as closely as whole
-    nodes allow, 0 that every cluster lacks a group that it should have.
+    nodes allow, 0 that every cluster lacks a group that it should have. Where nodes have no group, ``|C_l|`` and n
+    count those that have one.
 
     Parameters
     ----------

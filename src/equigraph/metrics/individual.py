@@ -44,7 +44,7 @@ def representation_violation(
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
     sensitive_features : array-like of shape (n_nodes,) or Groups, optional
-        In place of R: every node is represented by its group.
+        In place of R: every node is represented by its group; a node without one has no representatives.
     self_pairs : bool, default False
         Whether a node represents itself; the diagonal of R is ignored. With True and groups, v = 0 for
         all nodes if and only if every cluster mirrors the population.
@@ -75,7 +75,7 @@ def representation_violation(
     _check_one_given(representation, sensitive_features)
     if sensitive_features is not None:
         table = make_table(labels, sensitive_features)
-        return _group_violations(table.counts, self_pairs)[table.labels.codes, table.groups.codes]
+        return _per_node(_group_violations(table, self_pairs), table, 0.0)
     encoded = encode_labels(labels)
     counts, totals = _representative_counts(representation, encoded, self_pairs)
     shares = totals / encoded.n_nodes
@@ -131,7 +131,8 @@ def individual_balance_score(
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
     sensitive_features : array-like of shape (n_nodes,) or Groups, optional
-        Every node is represented by its group. O(n + h k) for h groups and k clusters.
+        Every node is represented by its group. O(n + h k) for h groups and k clusters. Nodes without a group have no
+        rho (NaN), and the mean is over the others.
     representation : graph-like, optional
         In place of the groups: sparse or dense R of shape (n_nodes, n_nodes) or anything that
         :func:`equigraph.graph.as_graph` takes; an entry other than zero in row i, column j says that j
@@ -172,7 +173,7 @@ def individual_balance_score(
         table = make_table(labels, sensitive_features)
         if not per_node:
             return _individual_balance(table, self_pairs, normalize)
-        return _group_balances(table.counts, self_pairs, normalize)[table.labels.codes, table.groups.codes]
+        return _per_node(_group_balances(table, self_pairs, normalize), table, np.nan)
     encoded = encode_labels(labels)
     counts, totals = _representative_counts(representation, encoded, self_pairs)
     data = counts.data / encoded.sizes[counts.indices] if normalize else counts.data
@@ -185,13 +186,20 @@ def individual_balance_score(
 
 def _individual_balance(table: Table, self_pairs: bool = False, normalize: bool = False) -> float:
     """Mean rho for group-induced R: every (cluster, group) cell holds nodes with one value."""
-    cells = _group_balances(table.counts, self_pairs, normalize)
-    return float((table.counts * cells).sum() / table.labels.n_nodes)
+    cells = _group_balances(table, self_pairs, normalize)
+    return float((table.counts * cells).sum() / table.counts.sum())
 
 
-def _group_balances(counts: NDArray[np.int64], self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
+def _per_node(cells: NDArray[np.float64], table: Table, without: float) -> NDArray[np.float64]:
+    """Return for each node the value of its (cluster, group) cell; a node without a group has one of its own."""
+    values = cells[table.labels.codes, table.groups.codes]
+    return np.where(table.groups.codes < 0, without, values) if table.groups.n_ungrouped else values
+
+
+def _group_balances(table: Table, self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
     """Individual balance of a node of each (cluster, group) cell; that of an empty cell means nothing."""
-    sizes = counts.sum(axis=1, keepdims=True) if normalize else 1
+    counts = table.counts
+    sizes = table.labels.sizes[:, None] if normalize else 1
     seen = counts / sizes
     own = seen if self_pairs else np.maximum(counts - 1, 0) / sizes
     high = np.maximum(_max_of_others(seen), own)
@@ -199,9 +207,9 @@ def _group_balances(counts: NDArray[np.int64], self_pairs: bool, normalize: bool
     return np.divide(low, high, out=np.ones(counts.shape), where=high > 0)
 
 
-def _group_violations(counts: NDArray[np.int64], self_pairs: bool) -> NDArray[np.float64]:
+def _group_violations(table: Table, self_pairs: bool) -> NDArray[np.float64]:
     """Violation of a node in each (cluster, group) cell."""
-    sizes = counts.sum(axis=1, keepdims=True)
+    counts, sizes = table.counts, table.labels.sizes[:, None]
     totals = counts.sum(axis=0) - (not self_pairs)
     shares = totals / sizes.sum()
     others = _max_of_others(np.abs(counts / sizes - shares))

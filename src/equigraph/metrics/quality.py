@@ -80,7 +80,7 @@ def group_modularity_scores(
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
     sensitive_features : array-like of shape (n_nodes,) or Groups
-        Group of each node.
+        Group of each node. What nodes without one contribute is in no part.
     resolution : float, default 1.0
         Weight of the chance term.
 
@@ -145,14 +145,15 @@ def _group_modularity(
     total = float(degrees.sum())
     if total == 0.0:
         return np.zeros(groups.n_groups)
-    inside = np.zeros(groups.n_groups)
+    # The first column is of the nodes without a group.
+    own, n_columns = groups.codes + 1, groups.n_groups + 1
+    inside = np.zeros(n_columns)
     for start, stop, same, data in _same_cluster(adjacency, codes):
-        ends = np.repeat(groups.codes[start:stop], np.diff(adjacency.indptr[start : stop + 1]))
-        inside += np.bincount(ends[same], weights=data[same], minlength=groups.n_groups)
-    cells = codes * groups.n_groups + groups.codes
-    volumes = np.bincount(cells, weights=degrees, minlength=n_clusters * groups.n_groups) / total
-    volumes = volumes.reshape(n_clusters, groups.n_groups)
-    return inside / total - resolution * (volumes.sum(axis=1) @ volumes)
+        ends = np.repeat(own[start:stop], np.diff(adjacency.indptr[start : stop + 1]))
+        inside += np.bincount(ends[same], weights=data[same], minlength=n_columns)
+    volumes = np.bincount(codes * n_columns + own, weights=degrees, minlength=n_clusters * n_columns) / total
+    volumes = volumes.reshape(n_clusters, n_columns)
+    return (inside / total - resolution * (volumes.sum(axis=1) @ volumes))[1:]
 
 
 def _same_cluster(

@@ -49,8 +49,8 @@ def evaluate(
     -------
     dict of str to float
         ``Q`` modularity; with groups ``B`` balance, ``NB`` normalised balance, ``min_balance`` balance of
-        the worst cluster and ``rho`` individual balance (groups represent, a node not itself); always
-        ``n_nonempty``, an int; with a target ``accuracy``, ``nmi`` and ``ari``.
+        the worst cluster and ``rho`` individual balance (groups represent, a node not itself), all of them of the
+        nodes that have a group; always ``n_nonempty``, an int; with a target ``accuracy``, ``nmi`` and ``ari``.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def evaluate(
     """
     check_choice("empty", empty, ("ignore", "zero"))
     if sensitive_features is None and isinstance(adjacency, Graph):
-        sensitive_features = adjacency.sensitive_features
+        sensitive_features = adjacency.groups
     matrix = as_adjacency(adjacency)
     encoded = encode_labels(labels, n_nodes=matrix.shape[0])
     if n_clusters is not None:
@@ -139,9 +139,11 @@ class Composition:
     counts : ndarray of int, shape (n_clusters, n_groups)
         Nodes of each group in each cluster.
     shares : ndarray of shape (n_clusters, n_groups)
-        Share of each group in each cluster; rows sum to 1.
+        Share of each group among the nodes of each cluster that have one; rows sum to 1, or are 0 where none has.
     population : ndarray of shape (n_groups,)
-        Share of each group in the population.
+        Share of each group among all nodes that have one.
+    ungrouped : ndarray of int, shape (n_clusters,)
+        Nodes without a group in each cluster.
     """
 
     clusters: NDArray[Any]
@@ -149,20 +151,23 @@ class Composition:
     counts: NDArray[np.int64]
     shares: NDArray[np.float64]
     population: NDArray[np.float64]
+    ungrouped: NDArray[np.int64]
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of nodes of each cluster."""
-        return self.counts.sum(axis=1)
+        """Number of nodes of each cluster, with a group or without."""
+        return self.counts.sum(axis=1) + self.ungrouped
 
     def __str__(self) -> str:
-        rows = [["cluster", "size", *map(str, self.groups.tolist())]]
-        for label, size, counts, shares in zip(
-            self.clusters.tolist(), self.sizes, self.counts, self.shares, strict=True
+        some = bool(self.ungrouped.any())
+        rows = [["cluster", "size", *map(str, self.groups.tolist()), *(["no group"] if some else [])]]
+        for label, size, counts, shares, rest in zip(
+            self.clusters.tolist(), self.sizes, self.counts, self.shares, self.ungrouped, strict=True
         ):
-            rows.append([str(label), str(size), *map(_cell, counts, shares)])
-        totals = self.counts.sum(axis=0)
-        rows.append(["all", str(totals.sum()), *map(_cell, totals, self.population)])
+            rows.append([str(label), str(size), *map(_cell, counts, shares), *([str(rest)] if some else [])])
+        totals, rest = self.counts.sum(axis=0), self.ungrouped.sum()
+        whole = [str(self.sizes.sum()), *map(_cell, totals, self.population), *([str(rest)] if some else [])]
+        rows.append(["all", *whole])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(map(str.rjust, row[1:], widths[1:])) for row in rows)
         return "\n".join(f"{row[0]:<{widths[0]}}  {line}" for row, line in zip(rows, lines, strict=True))
@@ -180,7 +185,7 @@ def composition(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups) ->
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
     sensitive_features : array-like of shape (n_nodes,) or Groups
-        Group of each node.
+        Group of each node; the `Groups` of a graph may leave nodes without one.
 
     Returns
     -------
@@ -202,10 +207,12 @@ def composition(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups) ->
     """
     table = make_table(labels, sensitive_features)
     counts = table.counts
+    members = counts.sum(axis=1)
     return Composition(
         clusters=table.labels.values,
         groups=table.groups.names,
         counts=counts,
-        shares=counts / counts.sum(axis=1, keepdims=True),
+        shares=counts / np.maximum(members, 1)[:, None],
         population=table.groups.shares,
+        ungrouped=table.labels.sizes - members,
     )

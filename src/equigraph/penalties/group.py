@@ -20,6 +20,11 @@ class _GroupPenalty(Penalty):
 
     def __init__(self, sensitive_features: ArrayLike | Groups):
         groups = encode_groups(sensitive_features)
+        if groups.n_ungrouped:
+            raise GroupsError(
+                f"{type(self).__name__} needs a group for every node, and {groups.n_ungrouped} of {groups.n_nodes} "
+                "have none: use FairPartition, or drop them with read_graph(..., missing='drop')."
+            )
         if groups.n_groups < 2:
             raise GroupsError(
                 f"The sensitive feature has the same value ({groups.names.tolist()[0]!r}) for all "

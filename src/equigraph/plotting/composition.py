@@ -56,7 +56,7 @@ class CompositionDisplay(Display):
             from equigraph.graph import as_graph
 
             graph = as_graph(graph)
-            sensitive_features, attribute = graph.sensitive_features, graph.attribute
+            sensitive_features, attribute = graph.groups, graph.attribute
         return cls.from_predictions(
             model.labels_, sensitive_features=sensitive_features, attribute=attribute, ax=ax
         )
@@ -65,7 +65,7 @@ class CompositionDisplay(Display):
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
         """Draw the labels and groups of a `ClusteringResult`."""
         return cls.from_predictions(
-            result.labels, sensitive_features=result.sensitive_features, attribute=result.attribute, ax=ax
+            result.labels, sensitive_features=result.groups, attribute=result.attribute, ax=ax
         )
 
     @classmethod

@@ -13,7 +13,17 @@ from equigraph.groups import Groups, encode_groups
 from equigraph.groups.encode import as_column, unique_values
 from equigraph.plotting.base import Display
 from equigraph.plotting.layout import spring_layout
-from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, group_markers, look, shown, text_color
+from equigraph.plotting.style import (
+    EDGE,
+    MUTED,
+    TEXT,
+    UNGROUPED_MARKER,
+    cluster_colors,
+    group_markers,
+    look,
+    shown,
+    text_color,
+)
 from equigraph.words import count
 
 MAX_NAMED_NODES = 60
@@ -75,7 +85,7 @@ class GraphDisplay(Display):
         graph = as_graph(adjacency)
         self.adjacency = graph.adjacency
         self.labels = as_column(labels)
-        features = graph.sensitive_features if sensitive_features is None else sensitive_features
+        features = graph.groups if sensitive_features is None else sensitive_features
         self.groups = None if features is None else encode_groups(features, n_nodes=graph.n_nodes)
         own = graph.attribute if sensitive_features is None else None
         self.attribute = own if attribute is None else attribute
@@ -117,7 +127,7 @@ class GraphDisplay(Display):
         return cls(
             graph,
             result.labels,
-            sensitive_features=result.sensitive_features,
+            sensitive_features=result.groups,
             node_names=result.node_names,
             attribute=result.attribute,
             positions=positions,
@@ -219,11 +229,13 @@ class GraphDisplay(Display):
     def _draw_nodes(self, ax: Any) -> None:
         colors = cluster_colors(self.clusters.size)
         shape = np.zeros(self.labels.size, dtype=np.intp) if self.groups is None else self.groups.codes
-        markers = group_markers(int(shape.max()) + 1)
+        # Last, so that it belongs to the code -1 as well.
+        markers = [*group_markers(int(shape.max()) + 1), UNGROUPED_MARKER]
         outline = 0.8 if self.labels.size <= 1000 else 0.15
         for cluster, color in enumerate(colors):
             for group, marker in enumerate(markers):
-                x, y = self.positions[(self._codes == cluster) & (shape == group)].T
+                chosen = shape == (group if group <= shape.max() else -1)
+                x, y = self.positions[(self._codes == cluster) & chosen].T
                 if x.size:
                     ax.scatter(
                         x,
@@ -266,7 +278,8 @@ class GraphDisplay(Display):
         groups = (
             [] if self.groups is None else _counted(self.groups.names.tolist(), self.groups.sizes.tolist())
         )
-        draw_legends(ax, clusters, groups, title=self.attribute)
+        n_ungrouped = 0 if self.groups is None else self.groups.n_ungrouped
+        draw_legends(ax, clusters, groups, title=self.attribute, n_ungrouped=n_ungrouped)
 
 
 def draw_legends(
@@ -276,6 +289,7 @@ def draw_legends(
     *,
     title: str | None = None,
     corners: Corners = _RIGHT,
+    n_ungrouped: int = 0,
 ) -> None:
     """Explain the colours and the shapes: at the right of the axes, or at other places in them.
 
@@ -307,6 +321,8 @@ def draw_legends(
     if groups:
         ax.add_artist(first)
         entries = keys(groups, group_markers(m), ["white"] * m)
+        if n_ungrouped:
+            entries += keys([f"no group ({n_ungrouped:,})"], [UNGROUPED_MARKER], ["white"])
         ax.legend(
             handles=entries,
             title=title or "group",

@@ -74,6 +74,10 @@ def group_markers(n_groups: int) -> list[str]:
     return [MARKERS[i % len(MARKERS)] for i in range(n_groups)]
 
 
+# Of nodes without a group: like no group's, and plain.
+UNGROUPED_MARKER = "."
+
+
 def text_color(background: tuple[float, ...]) -> str:
     """Return a text colour that can be read on a background.
 

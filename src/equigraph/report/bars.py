@@ -23,6 +23,8 @@ class Shown(NamedTuple):
     groups: list[str]
     counts: NDArray[np.int64]
     totals: NDArray[np.int64]
+    ungrouped: NDArray[np.int64]
+    n_ungrouped: int
     n_hidden: int
     hidden_nodes: int
 
@@ -45,6 +47,8 @@ def capped(what: Composition) -> Shown:
         names,
         counts[kept],
         totals,
+        what.ungrouped[kept],
+        int(what.ungrouped.sum()),
         hidden,
         int(what.sizes.sum() - what.sizes[kept].sum()),
     )
@@ -54,13 +58,13 @@ def composition_bars(shown: Shown, *, caption: str) -> Html:
     """Return one bar for the population and one per cluster."""
     colors = [hex_color(color) for color in group_colors(len(shown.groups))]
     inks = [text_color(color) for color in group_colors(len(shown.groups))]
-    rows = [_row("all", shown.totals, shown, colors, inks, borders=())]
+    rows = [_row("all", shown.totals, shown.n_ungrouped, shown, colors, inks, borders=())]
     borders = np.cumsum(shown.totals)[:-1] / shown.totals.sum()
     if len(shown.groups) > MAX_LINED_GROUPS:
         borders = borders[:0]
     rows += [
-        _row(str(cluster), counts, shown, colors, inks, borders=borders)
-        for cluster, counts in zip(shown.clusters, shown.counts, strict=True)
+        _row(str(cluster), counts, int(rest), shown, colors, inks, borders=borders)
+        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
     ]
     keys = [
         element(
@@ -84,7 +88,14 @@ def _texture(group: int) -> str:
 
 
 def _row(
-    name: str, counts: NDArray[np.int64], shown: Shown, colors: list[str], inks: list[str], *, borders: Any
+    name: str,
+    counts: NDArray[np.int64],
+    n_ungrouped: int,
+    shown: Shown,
+    colors: list[str],
+    inks: list[str],
+    *,
+    borders: Any,
 ) -> Html:
     size = int(counts.sum())
     parts = []
@@ -101,9 +112,12 @@ def _row(
             parts.append(element("span", written, class_=_texture(i), style=style, title=title))
     lines = [element("i", style=f"left: {100 * border:.3f}%") for border in borders]
     label = "All" if name == "all" else f"Cluster {name}"
-    head = element("span", element("strong", label), element("small", f"{size:,}"), class_="bar-name")
+    head = element(
+        "span", element("strong", label), element("small", f"{size + n_ungrouped:,}"), class_="bar-name"
+    )
     words = ", ".join(
-        f"{group} {percent(part / size)}" for group, part in zip(shown.groups, counts.tolist(), strict=True)
+        f"{group} {percent(part / max(size, 1))}"
+        for group, part in zip(shown.groups, counts.tolist(), strict=True)
     )
     bar = element("span", *parts, *lines, class_="bar", role="img", aria_label=f"{label}: {words}")
     return element("div", head, bar, class_="bar-row whole" if name == "all" else "bar-row")
@@ -113,17 +127,22 @@ def composition_table(shown: Shown, *, attribute: str | None) -> Html:
     """Return the numbers behind the bars."""
 
     def cells(counts: NDArray[np.int64]) -> list[Html]:
-        size = int(counts.sum())
+        size = max(int(counts.sum()), 1)
         return [
             element("span", f"{part:,} ", element("small", percent(part / size)), class_="pair")
             for part in counts.tolist()
         ]
 
-    rows: list[list[Any]] = [
-        [f"Cluster {cluster}", f"{counts.sum():,}", *cells(counts)]
-        for cluster, counts in zip(shown.clusters, shown.counts, strict=True)
+    def row(name: str, counts: NDArray[np.int64], rest: int) -> list[Any]:
+        ungrouped = [f"{rest:,}"] if shown.n_ungrouped else []
+        return [name, f"{counts.sum() + rest:,}", *cells(counts), *ungrouped]
+
+    rows = [
+        row(f"Cluster {cluster}", counts, int(rest))
+        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
     ]
-    rows.append(["All", f"{shown.totals.sum():,}", *cells(shown.totals)])
+    rows.append(row("All", shown.totals, shown.n_ungrouped))
     heads = ["cluster", "nodes", *(element("bdi", name) for name in shown.groups)]
+    heads += ["no group"] if shown.n_ungrouped else []
     caption = f"Nodes of each {attribute or 'group'} in each cluster"
     return table(heads, rows, caption=caption, words=(0,), mark=len(rows) - 1)

@@ -110,7 +110,7 @@ def without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]
         reason = f"{result.method} has no fairness dial"
     elif float(result.parameters["fairness"]) == 0 and bound is None:
         reason = "the fairness dial is at 0"
-    elif result.sensitive_features is None or np.unique(result.sensitive_features.astype(str)).size < 2:
+    elif result.groups is None or result.groups.n_groups < 2:
         reason = "there is only one group"
     else:
         model = _made_again(result)

@@ -11,7 +11,7 @@ from equigraph.exceptions import require
 from equigraph.groups import Groups
 from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
 from equigraph.plotting.graph import MAX_NAMED_NODES
-from equigraph.plotting.style import cluster_colors, group_markers, look, shown
+from equigraph.plotting.style import UNGROUPED_MARKER, cluster_colors, group_markers, look, shown
 from equigraph.report.findings import Findings
 from equigraph.report.markup import Html, element, joined
 from equigraph.report.svg import as_text, inline_svg, marker_icon
@@ -115,7 +115,12 @@ def _graph_legend(findings: Findings) -> Html:
 
 def _shapes(groups: Groups) -> list[tuple[Html, str]]:
     named = zip(group_markers(groups.n_groups), groups.names.tolist(), groups.sizes.tolist(), strict=True)
-    return [(marker_icon(marker, "#ffffff"), f"{shown(name, 24)} ({size:,})") for marker, name, size in named]
+    shapes = [
+        (marker_icon(marker, "#ffffff"), f"{shown(name, 24)} ({size:,})") for marker, name, size in named
+    ]
+    if groups.n_ungrouped:
+        shapes.append((marker_icon(UNGROUPED_MARKER, "#ffffff"), f"no group ({groups.n_ungrouped:,})"))
+    return shapes
 
 
 def _legend(title: str, entries: list[tuple[Html, str]], most: int) -> Html:

@@ -13,7 +13,7 @@ from scipy import sparse
 from equigraph.base import sparse_interaction
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph import Graph, read_graph
-from equigraph.groups import Groups, encode_groups
+from equigraph.groups import Groups
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.links import share_inside
 from equigraph.metrics.summary import Composition
@@ -79,6 +79,11 @@ class Findings:
         return np.bincount(self.labels, minlength=self.n_clusters)
 
     @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Parameters of the method."""
+        return self.subject.parameters
+
+    @property
     def is_curve(self) -> bool:
         """Whether the page is about a whole curve."""
         return isinstance(self.subject, TradeoffCurve)
@@ -101,7 +106,9 @@ def of_result(
     """Find out what there is to tell about a clustering."""
     left_out: list[str] = []
     known = _checked_graph(graph, result, result.attribute, left_out)
-    groups = _groups(result.sensitive_features, left_out)
+    groups = result.groups
+    if groups is None:
+        left_out.append("The nodes have no groups, so nothing is said about fairness.")
     # Labels that were asked for by a bound have no dial.
     dial = None if result.parameters.get("at_least") is not None else result.parameters.get("fairness")
     costs: Costs | None = None
@@ -161,7 +168,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
         labels=point.labels,
         n_clusters=n_clusters,
         scores=point.scores,
-        groups=_groups(curve.sensitive_features, left_out),
+        groups=curve.groups,
         attribute=attribute if known is None or known.attribute is None else known.attribute,
         graph=known,
         dial=point.fairness,
@@ -181,13 +188,6 @@ def _interaction(graph: Graph | None, labels: NDArray, n_clusters: int, known: A
     return sparse_interaction(graph.adjacency, labels, n_clusters)
 
 
-def _groups(features: NDArray | None, left_out: list[str]) -> Groups | None:
-    if features is None:
-        left_out.append("The nodes have no groups, so nothing is said about fairness.")
-        return None
-    return encode_groups(features)
-
-
 def _checked_graph(
     graph: Any, subject: ClusteringResult | TradeoffCurve, attribute: str | None, left_out: list[str]
 ) -> Graph | None:
@@ -201,7 +201,7 @@ def _checked_graph(
     known = read_graph(graph)
     features = subject.sensitive_features
     if known.sensitive_features is None and features is not None and features.size == known.n_nodes:
-        known = Graph(known.adjacency, known.node_names, features, attribute)
+        known = Graph(known.adjacency, known.node_names, features, attribute, missing="ignore")
     if known.fingerprint() != subject.input_hash:
         raise GraphError(
             f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
@@ -225,7 +225,7 @@ def _given_baseline(
         )
     scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
     if not is_result and graph is not None:
-        scores = evaluate(graph, labels, sensitive_features=result.sensitive_features)
+        scores = evaluate(graph, labels, sensitive_features=result.groups)
     codes = unique_values(labels)[1]
     found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])
     if found is None:

@@ -68,6 +68,11 @@ def asked(findings: Findings) -> Html:
         graph += (
             f", {count(findings.graph.n_edges, 'weighted link' if findings.graph.is_weighted else 'link')}"
         )
+    dropped = (subject.source or {}).get("n_dropped")
+    if dropped:
+        graph += (
+            f"; {count(dropped, 'node')} without a group {'was' if dropped == 1 else 'were'} left out before"
+        )
     source = (subject.source or {}).get("edges")
     entries: list[tuple[str, Any]] = [("Graph", graph if source is None else f"{source}: {graph}")]
     if groups is not None:
@@ -76,6 +81,8 @@ def asked(findings: Findings) -> Html:
         rest = len(pairs) - len(told)
         told += [f"and {rest:,} more"] if rest else []
         head = f"{findings.attribute}: " if findings.attribute else ""
+        if groups.n_ungrouped:
+            told.append(f"no group ({groups.n_ungrouped:,})")
         entries.append(("Groups", head + ", ".join(told)))
     entries.append(("Method", joined((element("strong", subject.method), _method_words(subject.method)))))
     found = int((findings.sizes > 0).sum())
@@ -115,7 +122,7 @@ def _dial_words(findings: Findings) -> str:
 def composition(findings: Findings) -> Html:
     """Show who is in which cluster."""
     what = findings.composition
-    parts: list[Any] = []
+    parts: list[Any] = [element("p", sentence) for sentence in wording.remarks(findings)]
     if what is not None:
         shown = bars.capped(what)
         lines = ", whose borders are the dashed lines" if len(shown.groups) <= bars.MAX_LINED_GROUPS else ""
@@ -125,11 +132,12 @@ def composition(findings: Findings) -> Html:
                 f" Shown are the {len(shown.clusters)} largest clusters; {count(shown.n_hidden, 'other')} with "
                 f"{count(shown.hidden_nodes, 'node')} are not."
             )
+        parts.insert(0, element("p", wording.fairness_sentence(findings), _mirror_note()))
         parts += [
-            element("p", wording.fairness_sentence(findings), _mirror_note()),
             bars.composition_bars(
                 shown,
-                caption=f"Share of each group in each cluster, and at the top in the whole population{lines}. Parts "
+                caption=f"Share of each group in each cluster, and at the top in the whole population{lines}."
+                f"{' Nodes without a group are in no share.' if what.ungrouped.any() else ''} Parts "
                 f"below 13 % have no number; the table has all of them.{hidden}",
             ),
             bars.composition_table(shown, attribute=findings.attribute),
@@ -142,7 +150,7 @@ def composition(findings: Findings) -> Html:
 def _mirror_note() -> str:
     return (
         f" A cluster is said to mirror the population if each group is off by less than one node, or by at most "
-        f"{100 * wording.TOLERANCE:.0f} points."
+        f"{100 * wording.TOLERANCE:.0f} % of its due number."
     )
 
 

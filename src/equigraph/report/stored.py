@@ -40,9 +40,10 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
 
 def labels_before(kept: Kept, result: ClusteringResult, graph: Any) -> Baseline | None:
     """Return the labels that `equigraph refine` started from, where the folder is one of its."""
-    columns = labels_table(kept, result.labels.size)
+    n_ungrouped = 0 if result.groups is None else result.groups.n_ungrouped
+    columns = labels_table(kept, result.labels.size, n_ungrouped)
     if "before" not in columns:
         return None
     codes = np.asarray(unique_values(columns["before"])[1], dtype=np.intp)
-    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.sensitive_features)
+    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.groups)
     return aligned(codes, result.labels, scores, "before", [])

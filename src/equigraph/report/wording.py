@@ -6,13 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equigraph.groups.remarks import ungrouped_sentence
+from equigraph.metrics.balance import cluster_normalized_balances
 from equigraph.metrics.summary import Composition
 from equigraph.report.findings import Findings
 from equigraph.report.markup import percent
-from equigraph.words import count
+from equigraph.sizes import small_clusters, small_words
+from equigraph.words import count, listed
 
-# A cluster mirrors the whole if each group is off by less than one member, or by at most this share.
-TOLERANCE = 0.05
+# A cluster mirrors the whole if each group is off by less than one member, or by at most this share of what whole
+# nodes allow. Points of a percentage would not do: a cluster that lacks a group of 3 % is off by three only.
+TOLERANCE = 0.1
+# Gaps of fewer points than this are not worth a sentence where every cluster mirrors the whole.
+_NARROW = 0.05
+_MOST_NAMED = 3
 
 MEANINGS = {
     "within": "Share of the links (by weight) whose two ends are in the same cluster; more is more cohesive.",
@@ -27,6 +34,8 @@ MEANINGS = {
     "of different size score lower however fair they are.",
     "mouflon": "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
     "clusters counting more.",
+    "evenness": "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
+    "0 if no cluster holds two groups.",
     "n_nonempty": "Clusters that have at least one node.",
 }
 NAMES = {
@@ -37,6 +46,7 @@ NAMES = {
     "min_balance": "minimum balance",
     "rho": "individual balance rho",
     "mouflon": "MOUFLON balance",
+    "evenness": "evenness",
     "n_nonempty": "clusters with nodes",
 }
 
@@ -88,11 +98,13 @@ def headline(findings: Findings) -> str:
 
 
 def mirroring(what: Composition) -> tuple[int, Gap]:
-    """Return how many clusters mirror the population, and the widest gap of all."""
-    gaps = np.abs(what.shares - what.population)
-    off = gaps * what.sizes[:, None]
-    # Rounding may leave a whole member just below 1.
-    close = ((gaps <= TOLERANCE + 1e-12) | (off < 1 - 1e-9)).all(axis=1)
+    """Return how many clusters mirror the population, and the widest gap of all.
+
+    Clusters without a member of any group have nothing to mirror and count as if they did.
+    """
+    members = what.counts.sum(axis=1)
+    close = (members == 0) | (cluster_normalized_balances(what.counts) >= 1 - TOLERANCE - 1e-12)
+    gaps = np.where(members[:, None] > 0, np.abs(what.shares - what.population), 0.0)
     cluster, group = np.unravel_index(int(np.argmax(np.round(gaps, 12))), gaps.shape)
     widest = Gap(
         what.clusters.tolist()[cluster],
@@ -114,10 +126,15 @@ def fairness_sentence(findings: Findings) -> str:
     if n == 1:
         return "Everybody is in the same cluster, so it is the population itself."
     if mirror == n:
-        if widest.size <= TOLERANCE:
-            exact = " exactly" if widest.size < 1e-9 else ""
-            return f"Every cluster mirrors the population{by}{exact}."
-        some = f"Every cluster is as close to the population{by} as whole nodes allow"
+        whole = what.counts.sum(axis=1) > 0
+        closest = bool((cluster_normalized_balances(what.counts)[whole] == 1).all())
+        if widest.size < 1e-9:
+            return f"Every cluster mirrors the population{by} exactly."
+        if widest.size <= _NARROW:
+            return f"Every cluster mirrors the population{by}{' as closely as whole nodes allow' * closest}."
+        some = f"Every cluster mirrors the population{by}, if not as closely as whole nodes allow"
+        if closest:
+            some = f"Every cluster is as close to the population{by} as whole nodes allow"
     else:
         some = f"{mirror} of {n} clusters mirror the population{by}"
         if mirror <= 1:
@@ -126,6 +143,39 @@ def fairness_sentence(findings: Findings) -> str:
         f"{some}; the widest gap is in cluster {widest.cluster}, where {percent(widest.share)} are "
         f"{widest.group}, against {percent(widest.population)} of all."
     )
+
+
+def remarks(findings: Findings) -> list[str]:
+    """Return what else is to be known about groups and sizes, in sentences: often nothing."""
+    told = []
+    groups = findings.groups
+    if groups is not None and groups.n_ungrouped:
+        told.append(ungrouped_sentence(groups.n_ungrouped))
+    told += small_groups_sentence(findings)
+    small = small_clusters(findings.sizes, findings.parameters)
+    if small.size:
+        words = small_words(findings.sizes, small)
+        told.append(
+            f"{words[0].upper()}{words[1:]}, which nobody asked for: size_bounds of FairPartition avoid it."
+        )
+    return told
+
+
+def small_groups_sentence(findings: Findings) -> list[str]:
+    """Say which groups have too few members for all clusters."""
+    groups = findings.groups
+    n_clusters = int((findings.sizes > 0).sum())
+    if groups is None or groups.sizes.min() >= n_clusters:
+        return []
+    few = np.flatnonzero(groups.sizes < n_clusters)
+    named = [f"{groups.names.tolist()[i]} ({groups.sizes[i]:,})" for i in few[:_MOST_NAMED].tolist()]
+    if few.size > len(named):
+        named.append(f"{few.size - len(named):,} more")
+    return [
+        f"No clustering has a member of {listed(named)} in each of {n_clusters:,} clusters: "
+        f"{'that group has' if few.size == 1 else 'those groups have'} fewer members than that, and fairness asks for "
+        "no more than whole nodes allow."
+    ]
 
 
 def cohesion_sentence(findings: Findings) -> str:

@@ -149,6 +149,12 @@ def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
 
 
 def _read(graph: Graph, column: Any, attribute: str) -> NDArray[Any]:
+    groups = graph.groups if column is graph.sensitive_features else None
+    if groups is not None and groups.n_ungrouped:
+        raise GroupsError(
+            f"The rules name the attribute {attribute!r}, and {groups.n_ungrouped} of {graph.n_nodes} nodes have none: "
+            "rules need a value for every node, such as of read_graph(..., missing='own-group')."
+        )
     name = None if is_table(column) else attribute
     values = read_graph(graph, groups=column, attribute=name).sensitive_features
     assert values is not None

@@ -17,7 +17,6 @@ from equigraph.exceptions import (
     warn,
 )
 from equigraph.graph import read_graph
-from equigraph.groups import encode_groups
 from equigraph.groups.encode import as_column, is_missing, unique_values
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
@@ -112,13 +111,13 @@ def refine_labels(
                 "All nodes have the same label: say how many clusters you want with n_clusters=."
             )
     codes = None
-    if graph.sensitive_features is None and wanted:
+    groups = graph.groups
+    if groups is None and wanted:
         warn(
             "refine_labels: no sensitive_features were given, so there is no fairness term.",
             FairnessIgnoredWarning,
         )
-    if graph.sensitive_features is not None:
-        groups = encode_groups(graph.sensitive_features)
+    if groups is not None:
         if groups.n_groups < 2 and wanted:
             raise GroupsError(
                 f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all nodes): nothing can be made "

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.groups import Groups, encode_groups
+from equigraph.loading import group_cells
 from equigraph.parameters import Real, check_parameters
 from equigraph.records import Tabular, write_csv, write_json
 from equigraph.tradeoff import selection
@@ -40,7 +43,7 @@ class TradeoffCurve(KeptCurve, Tabular):
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
     sensitive_features : ndarray of shape (n_nodes,)
-        Groups as they came in.
+        Groups as they came in; None for a node without one.
     method : str
         Name of the estimator.
     parameters : dict
@@ -79,6 +82,11 @@ class TradeoffCurve(KeptCurve, Tabular):
     versions: Mapping[str, str]
     input_hash: str
     source: Mapping[str, Any] | None = None
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups as codes. Who has no group here was meant to have none."""
+        return encode_groups(self.sensitive_features, missing="ignore")
 
     @property
     def measure(self) -> str:
@@ -315,7 +323,11 @@ class TradeoffCurve(KeptCurve, Tabular):
 
     def labels_table(self, point: TradeoffPoint) -> dict[str, NDArray]:
         """Return the columns node, cluster and group of one point."""
-        return {"node": self.node_names, "cluster": point.labels, "group": self.sensitive_features}
+        return {
+            "node": self.node_names,
+            "cluster": point.labels,
+            "group": group_cells(self.sensitive_features),
+        }
 
     def labels_to_csv(self, point: TradeoffPoint, path: str | os.PathLike[str]) -> None:
         """Write the columns node, cluster and group of one point as csv."""
@@ -327,6 +339,7 @@ class TradeoffCurve(KeptCurve, Tabular):
             "method": self.method,
             "n_nodes": int(self.node_names.size),
             "n_clusters": self.n_clusters,
+            "n_ungrouped": self.groups.n_ungrouped,
             "notion": self.notion,
             "measure": self.measure,
             "hypervolume": self.hypervolume(),

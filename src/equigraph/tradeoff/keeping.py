@@ -159,7 +159,7 @@ class KeptCurve:
 def curve_parts(kept: Kept) -> dict[str, Any]:
     """Return the parts of a `TradeoffCurve` from what its folder holds."""
     told = entries(kept, CURVE, _CURVE_ENTRIES)
-    columns = labels_table(kept, told["n_nodes"])
+    columns = labels_table(kept, told["n_nodes"], told.get("n_ungrouped", 0))
     where = kept.folder / CURVE
     if "group" not in columns:
         raise InputError(

@@ -28,10 +28,10 @@ def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
     from equigraph.metrics import evaluate
     from equigraph.metrics._table import make_table
 
-    scores = evaluate(graph, labels, sensitive_features=graph.sensitive_features)
+    scores = evaluate(graph, labels)
     notion = get_notion(notion)
     if notion.measure not in scores:
-        table = make_table(labels, graph.sensitive_features)
+        table = make_table(labels, graph.groups)
         count = scores.pop("n_nonempty")
         scores |= {notion.measure: notion.value(table.counts, table.groups.sizes), "n_nonempty": count}
     return scores

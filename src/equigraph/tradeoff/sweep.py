@@ -16,7 +16,6 @@ from equigraph.base import GraphClusterer
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.graph import Graph, read_graph
-from equigraph.groups import encode_groups
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
@@ -269,15 +268,15 @@ def _cluster_numbers(n_clusters: Any) -> list[int]:
 
 def _graph_with_groups(graph: Any, sensitive_features: ArrayLike | None) -> Graph:
     graph = read_graph(graph, groups=sensitive_features)
-    if graph.sensitive_features is None:
+    groups = graph.groups
+    if groups is None:
         raise GroupsError(
             "A trade-off curve needs groups: pass sensitive_features=, or read the graph with groups."
         )
-    groups = encode_groups(graph.sensitive_features, n_nodes=graph.n_nodes)
     if groups.n_groups < 2:
         raise GroupsError(
-            f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all {groups.n_nodes} nodes): give "
-            "an attribute with two or more values."
+            f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all {groups.sizes.sum()} nodes): "
+            "give an attribute with two or more values."
         )
     return graph
 

@@ -1,0 +1,105 @@
+"""Nodes without a group: they count for cohesion and sizes, and for no group's share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equigraph.graph import Graph
+from equigraph.groups import encode_groups
+from equigraph.metrics import (
+    balance_score,
+    composition,
+    evaluate,
+    evenness_score,
+    group_modularity_scores,
+    individual_balance_score,
+    modularity_score,
+    mouflon_balance_score,
+    normalized_balance_score,
+    population_balance,
+    representation_violation,
+)
+
+SCORES = (balance_score, normalized_balance_score, mouflon_balance_score, evenness_score)
+NODES = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from(["x", "y", "z", None])), min_size=2, max_size=30
+).filter(lambda nodes: any(group for _, group in nodes))
+
+
+def columns(nodes):
+    labels = np.array([label for label, _ in nodes])
+    values = np.array([group for _, group in nodes], dtype=object)
+    return labels, values, encode_groups(values, missing="ignore")
+
+
+@given(NODES)
+def test_shares_are_of_the_members_alone(nodes):
+    labels, values, groups = columns(nodes)
+    known = np.array([value is not None for value in values])
+    for score in SCORES:
+        expected = score(labels[known], sensitive_features=values[known].tolist())
+        assert score(labels, sensitive_features=groups) == pytest.approx(expected)
+    assert population_balance(groups) == population_balance(values[known].tolist())
+
+
+@given(NODES)
+def test_individual_scores_are_those_of_the_graph_of_representatives(nodes):
+    labels, values, groups = columns(nodes)
+    known = groups.codes >= 0
+    same = (values[:, None] == values) & known[:, None] & known
+    np.fill_diagonal(same, False)
+    R = same.astype(float)
+    per_node = individual_balance_score(labels, sensitive_features=groups, per_node=True)
+    expected = individual_balance_score(labels, representation=R, per_node=True)
+    assert np.isnan(per_node[~known]).all()
+    np.testing.assert_allclose(per_node[known], expected[known])
+    assert individual_balance_score(labels, sensitive_features=groups) == pytest.approx(
+        expected[known].mean()
+    )
+    np.testing.assert_allclose(
+        representation_violation(None, labels, sensitive_features=groups),
+        representation_violation(R, labels),
+        atol=1e-12,
+    )
+    normalized = individual_balance_score(labels, sensitive_features=groups, normalize=True, per_node=True)
+    full = individual_balance_score(labels, representation=R, normalize=True, per_node=True)
+    np.testing.assert_allclose(normalized[known], full[known])
+
+
+def test_sizes_count_everybody():
+    what = composition(
+        [0, 0, 0, 1, 2], sensitive_features=encode_groups(["x", "y", None, "x", None], missing="ignore")
+    )
+    assert what.sizes.tolist() == [3, 1, 1]
+    assert what.ungrouped.tolist() == [1, 0, 1]
+    np.testing.assert_allclose(what.shares, [[0.5, 0.5], [1, 0], [0, 0]])
+    np.testing.assert_allclose(what.population, [2 / 3, 1 / 3])
+    assert str(what).splitlines() == [
+        "cluster  size         x         y  no group",
+        "0           3  1 ( 50%)  1 ( 50%)         1",
+        "1           1  1 (100%)  0 (  0%)         0",
+        "2           1  0 (  0%)  0 (  0%)         1",
+        "all         5  2 ( 67%)  1 ( 33%)         2",
+    ]
+
+
+def test_group_modularity_leaves_out_what_is_nobodys():
+    A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    labels = [0, 0, 1, 1]
+    groups = encode_groups(["x", "x", "y", None], missing="ignore")
+    parts = group_modularity_scores(A, labels, sensitive_features=groups)
+    whole = group_modularity_scores(A, labels, sensitive_features=["x", "x", "y", "w"])
+    assert parts == {"x": whole["x"], "y": whole["y"]}
+    assert sum(whole.values()) == pytest.approx(modularity_score(A, labels))
+
+
+def test_evaluate_takes_the_groups_of_a_graph():
+    A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], dtype=float)
+    graph = Graph(A, sensitive_features=["x", "y", "x", None], missing="ignore")
+    scores = evaluate(graph, [0, 0, 1, 1])
+    assert scores["Q"] == 0.5
+    assert scores["NB"] == normalized_balance_score([0, 0, 1], sensitive_features=["x", "y", "x"])
+    assert scores["n_nonempty"] == 2
