@@ -255,15 +255,17 @@ class Search:
                 bases.append(self.add(self._cohesive(self.rng(run, start))))
                 yield
             base = self._recombined(bases, self.objective, self.rng(run, _BASE))
-            lineages = [[base]]
+            # For cohesion alone single divisions take the place of lineages.
+            plain = [[base], *([labels] for labels in bases[: self.plan.n_raised - 1])]
+            lineages = plain
             if _any_fair(targets) and self.objective.is_fair:
                 lineages = []
                 for number in range(self.plan.n_raised):
                     lineages.append(self._raised(number, base, bases, run))
                     yield
-            lineages += [[labels] for labels in given]
             for target in targets:
-                known = lineages if target.wants_fairness else [[base], *([labels] for labels in given)]
+                known = lineages if target.wants_fairness else plain
+                known = known + [[labels] for labels in given]
                 if target.at_least is not None:
                     # The dial often leads past a bound to labels that a search under the bound does not find.
                     for value in _AROUND_BOUND:
