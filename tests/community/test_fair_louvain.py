@@ -16,6 +16,13 @@ from equigraph.search.levels import scores_of
 from tests.reference.label_fixtures import prepare
 from tests.reference.labels_objective import NOTIONS
 
+# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
+]
+
 
 @pytest.mark.parametrize("k", range(2, 11))
 @pytest.mark.parametrize("fairness", [0.0, 0.5, 1.0])

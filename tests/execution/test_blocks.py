@@ -26,6 +26,13 @@ from equigraph.penalties import GraphPenalty
 from equigraph.search.objective import make_objective
 from equigraph.spectral.constraints import group_constraint
 
+# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
+]
+
 
 def random_graph(n=90, weighted=False, seed=0, dtype=np.float64):
     rng = np.random.default_rng(seed)

@@ -18,6 +18,13 @@ from equigraph.execution.distributed.worker import Plan
 from equigraph.execution.edge_blocks import write_edge_blocks
 from equigraph.penalties import GraphPenalty
 
+# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
+]
+
 distributed = pytest.importorskip("distributed")
 
 

@@ -16,6 +16,13 @@ from tests.contract.menagerie import CASES
 from tests.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.label_fixtures import skewed_blocks
 
+# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
+]
+
 INITS = ("fair-spectral", "spectral", "random", "partition")
 
 

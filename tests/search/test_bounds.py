@@ -14,6 +14,13 @@ from equigraph.search.bounds import check_size_bounds, within_bounds
 from tests.reference.label_fixtures import SETTINGS, prepare
 from tests.reference.labels_objective import NOTIONS
 
+# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
+]
+
 
 @st.composite
 def feasible(draw, most_nodes=40):

@@ -130,13 +130,13 @@ def normalized_balance_score(
 
     Examples
     --------
-    Clusters of one third ``y``, as the population, and then one without ``y``:
+    Clusters of one third ``y``, as the population, and then four of one group beside one of the other, twice:
 
     >>> groups = ["x", "x", "y"] * 2
     >>> normalized_balance_score([0, 0, 0, 1, 1, 1], sensitive_features=groups)
     1.0
-    >>> round(normalized_balance_score([0, 0, 1, 0, 0, 1], sensitive_features=groups), 3)
-    0.167
+    >>> round(normalized_balance_score([0] * 5 + [1] * 5, sensitive_features=list("xxxxyxyyyy")), 3)
+    0.5
     """
     table = make_table(labels, sensitive_features)
     return normalized_balance_of_table(table.counts, table.groups.sizes, average)

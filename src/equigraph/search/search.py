@@ -200,7 +200,7 @@ class Search:
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
         while self.effort and self.objective.is_fair and (gap := self._widest_gap(given_up)):
-            if self._fill(*gap) is False:
+            if not self._fill(*gap):
                 given_up.add(gap)
             if (notify or Notifier())("front", len(self.pool.scores), len(self.pool.scores) + 1):
                 break
@@ -213,13 +213,16 @@ class Search:
 
     def _fill(self, low: float, high: float) -> bool:
         """Search between two neighbours of the front; return whether anything was found there."""
-        target = Target(at_least=(low + high) / 2)
-        objective, rng = target.of(self.objective), self.rng(*_key(target))
         above, below = self.pool.reaching(high), self.pool.reaching(low)
-        found = [self._towards(labels, objective, rng) for labels in (above, below)]
-        if not self.plan.n_parts:
-            self._recombined(found, objective, rng)
-        return any(low < notion < high for _, notion in self.pool.scores)
+        for place in (0.5, 0.25, 0.75):
+            target = Target(at_least=low + place * (high - low))
+            objective, rng = target.of(self.objective), self.rng(*_key(target))
+            found = [self._towards(labels, objective, rng) for labels in (above, below)]
+            if not self.plan.n_parts:
+                self._recombined(found, objective, rng)
+            if any(low < notion < high for _, notion in self.pool.scores):
+                return True
+        return False
 
     def _towards(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
         if self.plan.n_parts:
