@@ -156,7 +156,9 @@ def _run(reader: str, number: int, files: Files, folder: Path) -> None:
 
 
 def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # Not ru_maxrss: a process inherits it from the one that started it, however large that was.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
 def _say(*words: object) -> None:

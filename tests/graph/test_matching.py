@@ -25,7 +25,9 @@ def test_places_are_those_of_a_dictionary(names, keys):
     place = {str(name): k for k, name in enumerate(names.tolist())}
     wanted = [str(key) for key in keys]
     if found is None:
-        plain = len({type(key) for key in keys}) == 1 and "" not in keys
+        # Fixed-width texts would lose a NUL at the end of a name: such names are matched one by one.
+        whole = not any(str(name).endswith("\x00") for name in names.tolist())
+        plain = whole and len({type(key) for key in keys}) == 1 and "" not in keys
         assert not (plain and len(set(wanted)) == len(wanted) and all(key in place for key in wanted))
     else:
         assert found.tolist() == [place[key] for key in wanted]
