@@ -10,7 +10,7 @@ from scipy import sparse
 
 from equigraph.graph import check_adjacency
 from equigraph.search.coarsen import coarsen
-from equigraph.search.kernels.parts import collapse, spread, strongest, weight_inside, weights_between
+from equigraph.search.kernels.parts import collapse, spread, strongest, weight_inside
 from equigraph.search.levels import aggregate, compact, compact_pairs
 from tests.reference.label_fixtures import SETTINGS, codes_for, prepare
 from tests.reference.naive_steps import spread_labels
@@ -37,7 +37,6 @@ def test_weights_of_clusters_are_products_with_the_indicators(graph, k):
     k = int(labels.max()) + 1
     onehot = np.eye(k)[labels]
     expected = onehot.T @ adjacency.toarray() @ onehot
-    np.testing.assert_allclose(weights_between(*csr(adjacency), labels, k), expected, atol=1e-12)
     np.testing.assert_allclose(weight_inside(*csr(adjacency), labels, k), np.diag(expected), atol=1e-12)
     indptr, indices, data = collapse(*csr(adjacency), labels, k)
     collapsed = sparse.csr_array((data, indices, indptr), shape=(k, k)).toarray()

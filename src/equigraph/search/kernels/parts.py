@@ -13,17 +13,6 @@ from equigraph.compilation import compiled
 
 
 @compiled
-def weights_between(indptr: Any, indices: Any, data: Any, labels: Any, n_clusters: int) -> Any:
-    """Return the sum of the weights between every two clusters; those inside one count twice."""
-    weights = np.zeros((n_clusters, n_clusters))
-    for node in range(labels.size):
-        row = weights[labels[node]]
-        for entry in range(indptr[node], indptr[node + 1]):
-            row[labels[indices[entry]]] += data[entry]
-    return weights
-
-
-@compiled
 def weight_inside(indptr: Any, indices: Any, data: Any, labels: Any, n_clusters: int) -> Any:
     """Return twice the weight of the edges inside each cluster."""
     inside = np.zeros(n_clusters)
