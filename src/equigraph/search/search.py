@@ -180,15 +180,15 @@ class Search:
         n_runs : int, default=1
             How often all is searched; further runs go on with the pool of those before.
         """
-        if not self.objective.is_fair and any(target != Target() for target in targets):
-            # Without groups there is cohesion alone, whatever the dial says: one search serves all.
-            return self.solve([Target()], starts, notify, n_runs) * len(targets)
-        work = self._work(targets, list(starts), n_runs)
-        n_steps = self._n_steps(targets, n_runs)
+        # Without groups there is cohesion alone, whatever the dial says: one search serves all.
+        alike = not self.objective.is_fair
+        wanted = [Target()] if alike else targets
+        work = self._work(wanted, list(starts), n_runs)
+        n_steps = self._n_steps(wanted, n_runs)
         for step, _ in enumerate(work, start=1):
             if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
                 break
-        return [self._settled(target) for target in targets]
+        return [self._settled(target) for target in wanted] * (len(targets) if alike else 1)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
