@@ -176,14 +176,14 @@ class _UnitSearch(Search):
         kept = [labels for labels in candidates if self.steps.broken(labels) == least]
         return super()._best_of(kept, objective)
 
-    def first_labels(self, starts: Iterable[NDArray]) -> tuple[bool, NDArray[np.int32]]:
+    def first_labels(self, starts: Iterable[NDArray], patience: int) -> tuple[bool, NDArray[np.int32]]:
         """Try to find labels that keep the rules; return whether that worked, and the labels nearest to it."""
         objective = self.objective
-        n_steps = max(self.plan.n_steps // 2, _LEAST_STEPS)
+        n_steps = patience * max(self.plan.n_steps // 2, _LEAST_STEPS)
         near: NDArray[np.int32] | None = None
         given = [self.exactly(start) for start in starts]
         for number in range(_TRIES):
-            rng = self.rng(4, number)
+            rng = self.rng(4, number, patience)
             labels = given[number % len(given)] if given else self._cohesive(rng)
             labels = self.steps.settle(labels, objective, rng)
             if self.steps.broken(labels):
@@ -224,16 +224,18 @@ class RuledSearch:
             codes, n_nodes=adjacency.shape[0], total=total, notion=notion, weights=weights
         )
         level = first_level(adjacency, columns, objective.population.size)
-        self.unit = ruling.rules.unit
+        self.unit, self.ruling = ruling.rules.unit, ruling
         if ruling.rules.n_units < self.unit.size:
             level = aggregate(level, self.unit.astype(np.int32), objective)
         self.n_clusters = ruling.rules.n_clusters
         self.inner = _UnitSearch(level, objective, ruling, effort=effort, seed=seed)
         self.plan = self.inner.plan
 
-    def first_labels(self, starts: Iterable[NDArray] = ()) -> tuple[bool, NDArray[np.int32]]:
+    def first_labels(
+        self, starts: Iterable[NDArray] = (), patience: int = 1
+    ) -> tuple[bool, NDArray[np.int32]]:
         """Try to find labels that keep the rules; return whether that worked, and the labels nearest to it."""
-        kept, labels = self.inner.first_labels(map(self._on_units, starts))
+        kept, labels = self.inner.first_labels(map(self._on_units, starts), patience)
         return kept, labels[self.unit]
 
     def keep(self, labels: NDArray) -> None:
