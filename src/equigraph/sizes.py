@@ -19,8 +19,8 @@ _MOST_NAMED = 5
 def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[np.intp]:
     """Return the clusters of one or two nodes that nobody asked for.
 
-    Asked for they are by ``size_bounds``, by ``rules`` on sizes, by a number of clusters that leaves fewer than six nodes to each, and by no
-    number at all.
+    Asked for they are by ``size_bounds``, by ``rules`` on sizes, by a number of clusters that leaves fewer than six
+    nodes to each, and by no number at all.
 
     Parameters
     ----------

@@ -8,13 +8,21 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from equigraph.exceptions import EquigraphError, NotFoundError, ParameterError, RulesRelaxedWarning, warn
+from equigraph.exceptions import (
+    EquigraphError,
+    InfeasibleError,
+    NotFoundError,
+    ParameterError,
+    RulesRelaxedWarning,
+    warn,
+)
 from equigraph.parameters import Choice, Constraint
 from equigraph.rules import CompiledRules, Facts, Rule, Rules, compile_rules, keeps, settle_rules
 from equigraph.rules.items import Sizes, in_words
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.ruling import Ruling
+from equigraph.words import count
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Agreement:
         """Return labels that are about to be handed out, if they keep the rules: nothing else ever is."""
         if not keeps(self.compiled, labels):
             raise EquigraphError(
-                "The search under rules has found labels that break one; this is an error in equigraph: please report it."
+                "The search under rules has found labels that break one: please report this error of equigraph."
             )
         return labels
 
@@ -72,6 +80,40 @@ class Agreement:
             warn(
                 f"{who}: not all rules can be kept; given up: {in_words(self.given_up)}.", RulesRelaxedWarning
             )
+
+
+@dataclass(frozen=True, eq=False)
+class Home:
+    """Where nodes should rather stay.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_nodes,)
+        Cluster of each node, -1 for one that has been nowhere yet.
+    start : ndarray of shape (n_nodes,)
+        The same with a cluster for everybody.
+    max_moves : int or None
+        How many nodes may move.
+    price, rate : float
+        What each costs, in units of the objective that moves climb, and of modularity.
+    """
+
+    labels: NDArray
+    start: NDArray
+    max_moves: int | None
+    price: float
+    rate: float
+
+    def too_many(self, moved: int, fewest: bool) -> EquigraphError:
+        """Return the error about more moves than allowed."""
+        if fewest and (self.labels >= 0).all():
+            return InfeasibleError(
+                f"The rules cannot be kept with max_moves={self.max_moves}: at least {count(moved, 'node')} must move."
+            )
+        return NotFoundError(
+            f"No labels that keep the rules with max_moves={self.max_moves} were found; {moved} moves suffice. Whether "
+            "fewer do is not known."
+        )
 
 
 def as_rules(rules: Rules | Mapping[str, Any]) -> Rules:
@@ -88,6 +130,7 @@ def search_under(
     on_conflict: OnConflict = "error",
     size_bounds: SizeBounds = None,
     starts: Iterable[NDArray] = (),
+    home: Home | None = None,
     **options: Any,
 ) -> Agreement:
     """Find out which rules can be kept, and return a search among the labels that keep them.
@@ -111,6 +154,8 @@ def search_under(
         Bounds that are always met.
     starts : iterable of ndarray
         Labels near to which is looked.
+    home : Home, optional
+        Where nodes should rather stay.
 
     Raises
     ------
@@ -122,12 +167,20 @@ def search_under(
     bounds = _as_rule(size_bounds, rules, facts.graph.n_nodes, n_clusters)
     wanted = Rules.of([*bounds, *rules.items])
     starts = list(starts)
+    options["home"] = home
     search, compiled = _open(wanted, facts, codes, n_clusters, options)
     kept, near = (False, None) if compiled.contradiction else search.first_labels(starts)
     if kept:
         return Agreement(search, rules, (), compiled)
     try:
-        settled = settle_rules(wanted, facts, n_clusters=n_clusters, on_conflict=on_conflict, hint=near)
+        settled = settle_rules(
+            wanted,
+            facts,
+            n_clusters=n_clusters,
+            on_conflict=on_conflict,
+            hint=near,
+            start=None if home is None else home.start,
+        )
     except NotFoundError:
         # There may be labels all the same, and a longer look is worth more than no answer.
         if compiled.contradiction or not search.first_labels(starts, patience=10)[0]:
@@ -136,6 +189,8 @@ def search_under(
     if settled.given_up:
         search, compiled = _open(settled.rules, facts, codes, n_clusters, options)
     search.keep(settled.labels)
+    if not search.pool.labels and home is not None:
+        raise home.too_many(search.moved(settled.labels), settled.fewest)
     remaining = Rules.of(rule for rule in rules.items if rule not in settled.given_up)
     agreement = Agreement(search, remaining, settled.given_up, compiled)
     agreement.checked(settled.labels)
@@ -146,7 +201,11 @@ def _open(
     rules: Rules, facts: Facts, codes: NDArray | None, n_clusters: int, options: dict[str, Any]
 ) -> tuple[RuledSearch, CompiledRules]:
     compiled = compile_rules(rules, facts, None, n_clusters)
-    return RuledSearch(facts.graph.adjacency, codes, Ruling.of(compiled), **options), compiled
+    others = {name: value for name, value in options.items() if name != "home"}
+    if (home := options["home"]) is None:
+        return RuledSearch(facts.graph.adjacency, codes, Ruling.of(compiled), **others), compiled
+    ruling = Ruling.of(compiled, home.labels, home.max_moves, home.price)
+    return RuledSearch(facts.graph.adjacency, codes, ruling, rate=home.rate, **others), compiled
 
 
 def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) -> list[Rule]:
@@ -167,4 +226,3 @@ def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) ->
                     f"size_bounds={bounds!r} contradicts the rule {rule.describe()!r}: give one of them."
                 )
     return [Sizes(((least, most),))]
-

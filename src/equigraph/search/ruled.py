@@ -1,6 +1,4 @@
-"""The search under rules: the same steps, in which every broken rule has a price, and a pool that takes only what keeps
-all of them.
-"""
+"""The search under rules: the same steps, in which a broken rule has a price, and a pool of what keeps all of them."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.metrics.notions import Notion
-from equigraph.search.levels import Level, aggregate, compact, first_level
+from equigraph.search.levels import Level, aggregate, compact, first_level, scores_of
 from equigraph.search.objective import Objective, make_objective
 from equigraph.search.pool import Pool
 from equigraph.search.ruling import Ruling
-from equigraph.search.search import Search, Target, unit_weights
+from equigraph.search.search import TURNS, Search, Target, key_of, unit_weights
 from equigraph.search.steps import COLD, SWAPS, Steps, seed_of
 
 # What a broken rule costs at the beginning and at the end of an annealing, in units of a typical change.
@@ -72,9 +70,7 @@ class RuledSteps(Steps):
         n = self.level.n_nodes
         order = np.arange(n) if rng is None else rng.permutation(n)
         sites, score, terms, labels, clusters, duties, standing = self._begin(labels, objective)
-        climb_ruled(
-            sites, labels, clusters, score, terms, duties, standing, order, max_passes, least_gain
-        )
+        climb_ruled(sites, labels, clusters, score, terms, duties, standing, order, max_passes, least_gain)
         return labels
 
     def anneal(
@@ -158,12 +154,17 @@ class _UnitSearch(Search):
     steps: RuledSteps
 
     def __init__(
-        self, level: Level, objective: Objective, ruling: Ruling, *, effort: float, seed: int
+        self, level: Level, objective: Objective, ruling: Ruling, *, effort: float, seed: int, rate: float
     ) -> None:
-        rules = ruling.rules
+        rules, self.rate = ruling.rules, rate
         bounded = replace(objective, least=int(rules.least_size.min()), most=int(rules.most_size.max()))
         self._begin(level, bounded, rules.n_clusters, effort, seed)
         self.steps = RuledSteps(level, rules.n_clusters, ruling)
+
+    def score(self, labels: NDArray) -> tuple[float, float]:
+        """Return modularity, less what moved nodes cost, and notion."""
+        modularity, notion = super().score(labels)
+        return modularity - self.rate * self.steps.ruling.moved(labels), notion
 
     def add(self, labels: NDArray) -> NDArray[np.int32]:
         """Put labels into the pool if they keep every rule, and return them in any case."""
@@ -175,6 +176,15 @@ class _UnitSearch(Search):
         least = min(map(self.steps.broken, candidates))
         kept = [labels for labels in candidates if self.steps.broken(labels) == least]
         return super()._best_of(kept, objective)
+
+    def _rise(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
+        """Take moves and swaps that do not lower the objective; where few may move, find out who should."""
+        risen = super()._rise(labels, target)
+        if not self.steps.ruling.home.size:
+            return risen
+        objective, rng = target.of(self.objective), self.rng(*key_of(target), 1)
+        found = [self._anneal(one, objective, rng, hot=hot) for one in (labels, risen) for hot in TURNS]
+        return self._best_of([risen, *found], objective)
 
     def first_labels(self, starts: Iterable[NDArray], patience: int) -> tuple[bool, NDArray[np.int32]]:
         """Try to find labels that keep the rules; return whether that worked, and the labels nearest to it."""
@@ -205,6 +215,8 @@ class RuledSearch:
         As of `Search`.
     ruling : Ruling
         The rules on their units.
+    rate : float
+        What a moved node costs in units of modularity, where labels are chosen from the pool.
     """
 
     def __init__(
@@ -217,6 +229,7 @@ class RuledSearch:
         weights: NDArray | None = None,
         effort: float = 1.0,
         seed: int = 0,
+        rate: float = 0.0,
     ) -> None:
         adjacency = unit_weights(adjacency)
         total = float(adjacency.sum(dtype=np.float64))
@@ -228,7 +241,7 @@ class RuledSearch:
         if ruling.rules.n_units < self.unit.size:
             level = aggregate(level, self.unit.astype(np.int32), objective)
         self.n_clusters = ruling.rules.n_clusters
-        self.inner = _UnitSearch(level, objective, ruling, effort=effort, seed=seed)
+        self.inner = _UnitSearch(level, objective, ruling, effort=effort, seed=seed, rate=rate)
         self.plan = self.inner.plan
 
     def first_labels(
@@ -244,7 +257,11 @@ class RuledSearch:
 
     def score(self, labels: NDArray) -> tuple[float, float]:
         """Return modularity and notion."""
-        return self.inner.score(self._on_units(labels))
+        return scores_of(self.inner.level, self._on_units(labels), self.inner.objective)
+
+    def moved(self, labels: NDArray) -> int:
+        """Return how many nodes are elsewhere than at home."""
+        return self.ruling.moved(self._on_units(labels))
 
     def solve(
         self,

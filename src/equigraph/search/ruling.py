@@ -143,6 +143,12 @@ class Ruling:
         standing = stand(self.duties, labels.astype(np.int32), self.rules.n_clusters, level.sizes)
         return int(standing.tally[BROKEN])
 
+    def moved(self, labels: NDArray) -> int:
+        """Return how many nodes are elsewhere than at home."""
+        if not self.home.size:
+            return 0
+        return int(((self.home >= 0) & (self.home != labels[self.site])).sum())
+
     def pinned(self, level: Level, labels: NDArray) -> NDArray[np.int32]:
         """Return labels with clusters numbered as the rules speak of them, and fixed sites where they have to be."""
         labels = np.array(labels, dtype=np.int32)

@@ -18,8 +18,9 @@ class Duties(NamedTuple):
     """Rules on the sites of a level; see `equigraph.rules.CompiledRules`.
 
     ``nodes[first[i] : first[i + 1]]`` are the nodes of site i. ``foes`` are sites to be apart, ``columns`` and
-    ``numbers`` the counts of a site, each with its own ``..._starts``. ``needed`` and ``home`` are per node, or
-    empty where there is no such rule; ``allowed`` is the number of nodes that may be elsewhere than at home.
+    ``numbers`` the counts of a site, each with its own ``..._starts``. ``needed`` and ``home`` (-1: none) are per node,
+    or empty where there is no such rule; ``allowed`` is the number of nodes that may be elsewhere than at home, and
+    ``stay`` what each of them costs.
     """
 
     site: NDArray[np.int64]
@@ -132,7 +133,7 @@ def cost_after(
 
 @compiled
 def foes_in(foe_starts: Any, foes: Any, labels: Any, site: int, a: int, b: int, besides: int) -> int:
-    """Return how many more of those to be apart from a site are in cluster b than in a, but for one of them (-1: none)."""
+    """Return how many more of those to be apart from a site are in cluster b than in a, but for one (-1: none)."""
     more = 0
     for e in range(foe_starts[site], foe_starts[site + 1]):
         if foes[e] != besides:
@@ -207,7 +208,7 @@ def stand(duties: Any, labels: Any, n_clusters: int, sizes: Any) -> Any:
             tally[BROKEN] += 1 if foes[e] > i and labels[foes[e]] == labels[i] else 0
         if home.size > 0:
             for place in range(first[i], first[i + 1]):
-                tally[MOVED] += home[nodes[place]] != labels[i]
+                tally[MOVED] += 0 <= home[nodes[place]] != labels[i]
     costs = np.zeros(n_clusters, dtype=np.int64)
     for c in range(n_clusters):
         costs[c] = cost_of(c, size[c], counts[c], least_size, most_size, least, most, alone, low, high)
@@ -222,9 +223,7 @@ def stand(duties: Any, labels: Any, n_clusters: int, sizes: Any) -> Any:
 
 
 @compiled
-def transfer(
-    column_starts: Any, columns: Any, numbers: Any, counts: Any, site: int, a: int, b: int
-) -> None:
+def transfer(column_starts: Any, columns: Any, numbers: Any, counts: Any, site: int, a: int, b: int) -> None:
     """Count a site in another cluster."""
     for e in range(column_starts[site], column_starts[site + 1]):
         counts[a, columns[e]] -= numbers[e]

@@ -158,7 +158,9 @@ def anneal_ruled(
             lacking = shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, i, a, b)
             if j >= 0:
                 labels[i] = b
-                lacking += shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, j, b, a)
+                lacking += shift_links(
+                    site_of, first, nodes, link_starts, links, needed, kept, labels, j, b, a
+                )
             broken += lacking
             if delta - price * broken < limit:
                 if j >= 0:
@@ -290,7 +292,9 @@ def climb_ruled(
                     continue
                 lacking = np.int64(0)
                 if needed.size > 0:
-                    lacking = shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, site, a, c)
+                    lacking = shift_links(
+                        site_of, first, nodes, link_starts, links, needed, kept, labels, site, a, c
+                    )
                     shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, site, c, a)
                 broken += lacking
                 if here - _PRICE * broken > best:
