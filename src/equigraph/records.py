@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import importlib.metadata
 import json
 import os
@@ -93,6 +94,35 @@ def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[A
     except Exception:  # every library has its own errors for this
         return [None if value is None else str(value) for value in values]
     return values
+
+
+def framed(columns: dict[str, Any], n_keys: int = 1) -> Any:
+    """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas.
+
+    Examples
+    --------
+    >>> framed({"cluster": [0, 1], "size": [3, 2]}).loc[1, "size"].item()
+    2
+    """
+    pandas = _pandas()
+    if pandas is None:
+        return [
+            dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True)
+        ]
+    return pandas.DataFrame(columns).set_index(list(columns)[:n_keys])
+
+
+def named(values: dict[str, Any], name: str) -> Any:
+    """Return values by name as a pandas Series, or as they are where there is no pandas."""
+    pandas = _pandas()
+    return values if pandas is None else pandas.Series(values, name=name)
+
+
+def _pandas() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError:
+        return None
 
 
 def write_csv(path: str | os.PathLike[str], columns: dict[str, NDArray], *, raw: bool = False) -> None:
