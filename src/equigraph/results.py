@@ -17,6 +17,7 @@ from scipy import sparse
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
 from equigraph.execution.blocks import BlockGraph
+from equigraph.explain.result import Explainable
 from equigraph.files import atomic_path
 from equigraph.folders import OutputFolder, read_kept
 from equigraph.graph import Graph, as_graph, read_graph
@@ -42,7 +43,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Tabular):
+class ClusteringResult(Explainable, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -79,6 +80,8 @@ class ClusteringResult(Tabular):
     status : str or None
         How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
         None where a method does not iterate.
+    graph : Graph or None
+        The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
     """
 
     method: str
@@ -96,6 +99,7 @@ class ClusteringResult(Tabular):
     attribute: str | None = None
     source: Mapping[str, Any] | None = None
     status: str | None = None
+    graph: Graph | None = None
 
     @classmethod
     def from_estimator(
@@ -154,6 +158,7 @@ class ClusteringResult(Tabular):
             input_hash=graph.fingerprint(),
             attribute=graph.attribute,
             status=getattr(model, "status_", None),
+            graph=graph if isinstance(graph, Graph) else None,
         )
 
     @classmethod
