@@ -199,9 +199,13 @@ def _checked_graph(
         )
         return None
     known = read_graph(graph)
-    features = subject.sensitive_features
-    if known.sensitive_features is None and features is not None and features.size == known.n_nodes:
-        known = Graph(known.adjacency, known.node_names, features, attribute, missing="ignore")
+    features = subject.features
+    sizes = {column.size for column in features.values()}
+    if known.sensitive_features is None and sizes == {known.n_nodes}:
+        known = Graph(
+            known.adjacency, known.node_names, subject.sensitive_features, attribute, missing="ignore",
+            attribute_options=subject.attribute_options,
+        )  # fmt: skip
     if known.fingerprint() != subject.input_hash:
         raise GraphError(
             f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
@@ -225,7 +229,7 @@ def _given_baseline(
         )
     scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
     if not is_result and graph is not None:
-        scores = evaluate(graph, labels, sensitive_features=result.groups)
+        scores = evaluate(graph, labels, sensitive_features=result.attributes)
     codes = unique_values(labels)[1]
     found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])
     if found is None:
