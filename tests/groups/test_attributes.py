@@ -85,7 +85,7 @@ def test_missing_values_are_those_of_one_attribute():
     found = encode_attributes({"a": ["x", None, "y"], "b": [None, "u", "v"]}, missing="ignore")
     assert found.codes.tolist() == [[0, -1], [-1, 0], [1, 1]]
     assert (found["a"].n_ungrouped, found["b"].n_ungrouped, found.joint.n_ungrouped) == (1, 1, 2)
-    with pytest.raises(GroupsError, match="attribute 'a'.*1 of 3 nodes is missing"):
+    with pytest.raises(GroupsError, match=r"attribute 'a'.*1 of 3 nodes is missing"):
         encode_attributes({"a": ["x", None, "y"], "b": ["u", "u", "v"]})
 
 
@@ -94,7 +94,7 @@ def test_weights_are_shares_and_names_are_checked():
     assert found.weights.tolist() == [0.25, 0.75]
     assert found.mean([1.0, 0.0]) == 0.25
     assert found.weighted({"a": 0}).weights.tolist() == [0, 1]
-    with pytest.raises(ParameterError, match="names 'bb'.*did you mean 'b'"):
+    with pytest.raises(ParameterError, match=r"names 'bb'.*did you mean 'b'"):
         found.weighted({"bb": 1})
     with pytest.raises(ParameterError, match="0 for all"):
         weights_of(["a"], {"a": 0.0})
@@ -110,7 +110,7 @@ def test_what_is_no_attribute_is_told():
         encode_attributes({"ann": "girl", "bob": "boy"})
     with pytest.raises(GroupsError, match="rows of different lengths"):
         encode_attributes([["a", "b"], ["a"]])
-    with pytest.raises(GroupsError, match="The attribute 'b'.*1 value"):
+    with pytest.raises(GroupsError, match=r"The attribute 'b'.*1 value"):
         encode_attributes({"a": GENDER, "b": ["x"]}, n_nodes=4)
     with pytest.raises(GroupsError, match="one value per node, not a single dict"):
         encode_groups({"a": GENDER})
