@@ -26,9 +26,16 @@ def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
         If it is another graph.
     """
     known = read_graph(graph)
-    features = subject.sensitive_features
-    if known.sensitive_features is None and features is not None and features.size == known.n_nodes:
-        known = Graph(known.adjacency, known.node_names, features, attribute, missing="ignore")
+    sizes = {column.size for column in subject.features.values()}
+    if known.sensitive_features is None and sizes == {known.n_nodes}:
+        known = Graph(
+            known.adjacency,
+            known.node_names,
+            subject.sensitive_features,
+            attribute,
+            missing="ignore",
+            attribute_options=subject.attribute_options,
+        )
     if known.fingerprint() != subject.input_hash:
         raise GraphError(
             f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "

@@ -46,7 +46,6 @@ def warm_up(tell: Tell) -> None:
 def model_of(matter: Matter, step: Step, **options: Any) -> Any:
     """Return the search that keeps the rules of a step."""
     import equigraph as eg
-
     from equigraph.rules.items import Sizes
 
     bounds = next((rule.bounds[0] for rule in step.rules if isinstance(rule, Sizes)), None)

@@ -200,7 +200,7 @@ def _board(path: str, name: str) -> tuple[Matter, Step]:
         return read_board(path)
 
 
-class _named:  # noqa: N801 (used as a function)
+class _named:
     """Errors of the block call a file by the name it was sent under, and never say where it lies."""
 
     def __init__(self, path: str, name: str) -> None:

@@ -18,11 +18,11 @@ _LOOK = 0.05  # seconds between looks at whether a task was cancelled
 _TELL = 0.1  # seconds between two reports of progress
 
 
-class Cancelled(Exception):  # noqa: N818 (nothing went wrong)
+class Cancelled(Exception):
     """The task was cancelled."""
 
 
-class TaskFailed(Exception):  # noqa: N818 (the name says it)
+class TaskFailed(Exception):
     """The task ended with a sentence."""
 
 

@@ -217,7 +217,7 @@ def _given_baseline(
         )
     scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
     if not is_result and graph is not None:
-        scores = evaluate(graph, labels, sensitive_features=result.groups)
+        scores = evaluate(graph, labels, sensitive_features=result.attributes)
     codes = unique_values(labels)[1]
     found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])
     if found is None:
