@@ -52,6 +52,11 @@ class Ground:
         return self.store.n_nodes
 
     @property
+    def sizes(self) -> NDArray[np.int64]:
+        """One for each node, as a `Level` has them for sets of nodes."""
+        return self.nodes.sizes
+
+    @property
     def n_entries(self) -> int:
         """Number of stored entries."""
         return self.store.n_entries

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
 # on the way up.
-_PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
+PASSES, LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
 # Values of the dial that parts are searched at whatever value is asked for.
 _AROUND = (0.2, 0.5, 0.8)
 
@@ -84,20 +84,20 @@ def _around(targets: Sequence[Target]) -> list[Target]:
 
 
 def climbed(search: Search, ground: Ground, labels: NDArray, target: Target) -> NDArray[np.int32]:
-    """Move the nodes of a large graph, in index order, for a bounded number of passes; put what is found into the pool."""
+    """Move the nodes of a large graph, in index order, for a bounded number of passes, into the pool."""
     objective = target.of(search.objective)
     if not objective.is_bounded:
         return search.add(settle_nodes(ground, labels, objective))
     labels = within_bounds(ground, labels, search.n_clusters, objective.least, objective.most)
     labels = search.add(settle_nodes(ground, labels, objective))
     # Where sizes are tied, only swaps help.
-    labels = search.add(ground.swap(labels, objective, max_passes=_PASSES, least_gain=_LEAST_GAIN))
+    labels = search.add(ground.swap(labels, objective, max_passes=PASSES, least_gain=LEAST_GAIN))
     return search.add(settle_nodes(ground, labels, objective))
 
 
 def settle_nodes(ground: Ground, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
     """Move single nodes while the objective rises, until a pass brings next to nothing."""
-    return ground.settle(labels, objective, max_passes=_PASSES, least_gain=_LEAST_GAIN)
+    return ground.settle(labels, objective, max_passes=PASSES, least_gain=LEAST_GAIN)
 
 
 def exactly_on_parts(search: Search, ground: Ground, labels: NDArray[np.int32]) -> NDArray[np.int32]:

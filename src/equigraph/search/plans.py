@@ -59,8 +59,8 @@ def is_large(n_nodes: int, n_entries: int) -> bool:
     return n_nodes >= _LARGE_NODES or n_entries >= _LARGE_ENTRIES
 
 
-def plan_for(n: int, entries: int, n_clusters: int, effort: float, *, on_parts: bool = False) -> Plan:
-    """Return the plan for a graph of so many nodes and stored entries."""
+def plan_for(n: int, entries: int, n_clusters: int, effort: float, *, on_parts: bool | None = None) -> Plan:
+    """Return the plan for a graph of so many nodes and stored entries; on parts by default where it is large."""
     many = max(effort, 0.1) ** 0.5
     # A proposal costs a pass over the edges of a node.
     dense = max(entries / (_EDGES * max(n, 1)), 1.0)
@@ -73,7 +73,7 @@ def plan_for(n: int, entries: int, n_clusters: int, effort: float, *, on_parts: 
         n_steps=int(n_steps * many),
         n_kicks=round(min(_MOST_KICKS, _KICKED / work) * many),
     )
-    if not on_parts:
+    if not (is_large(n, entries) if on_parts is None else on_parts):
         return plan
     n_parts = min(max(_PARTS_EACH * n_clusters, _LEAST_PARTS), n // 2)
     return replace(plan, n_kicks=0, n_parts=max(n_parts, n_clusters + 1))

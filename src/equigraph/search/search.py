@@ -23,7 +23,14 @@ from equigraph.search.bounds import check_size_bounds
 from equigraph.search.ground import Ground
 from equigraph.search.levels import Level, compact, first_level, narrow, scores_of, unit_weights
 from equigraph.search.objective import Objective, make_objective
-from equigraph.search.on_parts import climbed, exactly_on_parts, settle_nodes, work_on_parts
+from equigraph.search.on_parts import (
+    LEAST_GAIN,
+    PASSES,
+    climbed,
+    exactly_on_parts,
+    settle_nodes,
+    work_on_parts,
+)
 from equigraph.search.plans import DIAL, LADDER, is_large, plan_for
 from equigraph.search.pool import Pool
 from equigraph.search.steps import Steps
@@ -33,7 +40,7 @@ __all__ = ["Search", "Target", "unit_weights"]
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
-_TURNS = (_WARM, _HOT, 0.3)
+TURNS = (_WARM, _HOT, 0.3)
 # Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
 _AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
@@ -104,15 +111,15 @@ class Search:
             n, total = graph.shape[0], float(graph.sum(dtype=np.float64))
         objective, columns = make_objective(codes, n_nodes=n, total=total, notion=notion, weights=weights)
         least, most = check_size_bounds(size_bounds, n, n_clusters)
-        if ground is not None:
-            ground.divide(columns, objective.population.size)
-            level, n_entries = ground.nodes, ground.n_entries
-        else:
+        objective = replace(objective, least=least, most=most)
+        if ground is None:
             level = first_level(graph, columns, objective.population.size)
-            n_entries = level.graph.nnz
+            self._begin(level, objective, n_clusters, effort, seed)
+            return
+        ground.divide(columns, objective.population.size)
+        self._begin(ground.nodes, objective, n_clusters, effort, seed)
         self.ground = ground
-        self.plan = plan_for(n, n_entries, n_clusters, effort, on_parts=ground is not None)
-        self._begin(level, replace(objective, least=least, most=most), n_clusters, effort, seed)
+        self.plan = plan_for(n, ground.n_entries, n_clusters, effort, on_parts=True)
 
     @classmethod
     def on_level(
@@ -120,14 +127,15 @@ class Search:
     ) -> Search:
         """Return a search on a graph of super-nodes; the objective is that of the nodes inside them."""
         search = cls.__new__(cls)
-        search.ground = None
-        search.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort)
         search._begin(level, objective.unbounded(), n_clusters, effort, seed)
+        search.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort, on_parts=False)
         return search
 
     def _begin(self, level: Level, objective: Objective, n_clusters: int, effort: float, seed: int) -> None:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
         self.effort, self.seed = effort, seed
+        self.ground: Ground | None = None
+        self.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort)
         self.steps = Steps(level, n_clusters)
         self.guide = replace(objective, notion=objective.notion.guided())
         self.pool = Pool()
@@ -168,15 +176,15 @@ class Search:
         n_runs : int, default=1
             How often all is searched; further runs go on with the pool of those before.
         """
-        if not self.objective.is_fair and any(target != Target() for target in targets):
-            # Without groups there is cohesion alone, whatever the dial says: one search serves all.
-            return self.solve([Target()], starts, notify, n_runs) * len(targets)
-        work = self._work(targets, list(starts), n_runs)
-        n_steps = self._n_steps(targets, n_runs)
+        # Without groups there is cohesion alone, whatever the dial says: one search serves all.
+        alike = not self.objective.is_fair
+        wanted = [Target()] if alike else targets
+        work = self._work(wanted, list(starts), n_runs)
+        n_steps = self._n_steps(wanted, n_runs)
         for step, _ in enumerate(work, start=1):
             if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
                 break
-        return [self._settled(target) for target in targets]
+        return [self._settled(target) for target in wanted] * (len(targets) if alike else 1)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
@@ -204,7 +212,7 @@ class Search:
         above, below = self.pool.reaching(high), self.pool.reaching(low)
         for place in (0.5, 0.25, 0.75):
             target = Target(at_least=low + place * (high - low))
-            objective, rng = target.of(self.objective), self.rng(*_key(target))
+            objective, rng = target.of(self.objective), self.rng(*key_of(target))
             found = [self._towards(labels, objective, rng) for labels in (above, below)]
             if self.ground is None:
                 self._recombined(found, objective, rng)
@@ -261,14 +269,16 @@ class Search:
                     # The dial often leads past a bound to labels that a search under the bound does not find.
                     for value in _AROUND_BOUND:
                         dial = Target(value)
-                        yield from self._search_at(dial, known, self.rng(run, *_key(dial)))
+                        yield from self._search_at(dial, known, self.rng(run, *key_of(dial)))
                     known = [*known, [target.best(self.pool)]]
-                yield from self._search_at(target, known, self.rng(run, *_key(target)))
+                yield from self._search_at(target, known, self.rng(run, *key_of(target)))
 
     def _settle(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
         """Move single nodes while the objective rises: to the end on a small graph, nearly so on a large one."""
         if self.ground is not None:
             return settle_nodes(self.ground, labels, objective)
+        if self.plan.n_parts:
+            return self.steps.settle(labels, objective, None, max_passes=PASSES, least_gain=LEAST_GAIN)
         return self.steps.settle(labels, objective, self.rng(3))
 
     def exactly(self, labels: NDArray) -> NDArray[np.int32]:
@@ -302,7 +312,7 @@ class Search:
         coarse = np.empty(steps.level.n_nodes, dtype=np.int32)
         coarse[parts] = labels
         n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * steps.level.n_nodes)
-        return steps.anneal(coarse, objective, rng, n_steps, _TURNS[-1])[parts]
+        return steps.anneal(coarse, objective, rng, n_steps, TURNS[-1])[parts]
 
     def _raised(
         self, number: int, base: NDArray, bases: Sequence[NDArray], run: int
@@ -344,7 +354,7 @@ class Search:
             labels = self._best_of(lineage, objective)
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
             # Which temperature suits a graph is not known beforehand, so they take turns.
-            found.append(self._anneal(labels, objective, rng, hot=_TURNS[number % len(_TURNS)]))
+            found.append(self._anneal(labels, objective, rng, hot=TURNS[number % len(TURNS)]))
             yield
         best = self._recombined(found, objective, rng)
         yield
@@ -395,7 +405,7 @@ class Search:
 
     def _rise(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
         """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
-        objective, rng = target.of(self.objective), self.rng(*_key(target))
+        objective, rng = target.of(self.objective), self.rng(*key_of(target))
         if self.ground is not None:
             return climbed(self, self.ground, labels, target)
         labels = self.steps.settle(labels, objective, rng)
@@ -413,6 +423,6 @@ class Search:
         return target.best(self.pool)
 
 
-def _key(target: Target) -> tuple[int, int]:
+def key_of(target: Target) -> tuple[int, int]:
     """Return whole numbers that tell targets apart, for the seed of what is done for one."""
     return 1 + (target.at_least is not None), round(1e9 * (target.at_least or target.fairness))

@@ -100,7 +100,7 @@ def climb_rows(
     """
     terms = scored(score, values)
     indptr, indices, data, strength, sizes, columns, _ = sites
-    _, _, offsets, _, sized, n_nodes, total, resolution, f, cap, least, most = terms
+    _, _, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
     volume, members, size, _, _, tally, free, cached, stamps, version = clusters
     own = labels[low : low + strength.size]
     quick, width = cached.shape[1] > 0 and offsets.size == 2, offsets[1] + 1
