@@ -29,7 +29,7 @@ def random_weights(n, seed, density):
 def ground_of(adjacency, codes=None, cuts=None):
     """Return the nodes of a graph in memory, cut into blocks, and their objective."""
     objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=float(adjacency.sum()))
-    ground = Ground(StreamedRows(Cut(adjacency, cuts) if cuts else MemoryBlocks(adjacency)), unit=None)
+    ground = Ground(StreamedRows(Cut(adjacency, cuts) if cuts else MemoryBlocks(adjacency)), scale=1.0)
     ground.divide(columns, objective.population.size)
     return ground, objective
 

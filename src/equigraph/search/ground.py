@@ -34,15 +34,18 @@ class Ground:
     ----------
     store : RowStore
         The rows.
-    unit : float, optional
-        What is a weight of 1; by default the largest weight. None where the weights are in that unit already.
+    scale : float, optional
+        The weight that the largest had before it was made 1; by default weights are still to be brought to that unit.
     """
 
-    def __init__(self, store: RowStore, unit: float | None = 0.0):
+    def __init__(self, store: RowStore, scale: float | None = None):
         self.store = store
-        if unit == 0:
-            unit = max((float(one) for one in store.gather(largest_of_block)), default=1.0)
-        self.unit = unit
+        # What is a weight of 1; None where the weights are in that unit already.
+        self.unit: float | None = None
+        if scale is None:
+            self.unit = scale = max(store.gather(largest_of_block)) or 1.0
+        self.scale = scale
+        unit = self.unit
         self.strength = np.concatenate(list(store.gather(strength_of_block, unit)))
         store.place("strength", self.strength)
 
@@ -103,6 +106,16 @@ class Ground:
             part = sparse.csc_array((data, indices, indptr), shape=between.shape).tocsr()
             between = part if number == 0 else between + part
         return clusters_level(self.nodes, between, labels, n_clusters, objective)
+
+    def interaction(self, labels: NDArray, objective: Objective) -> sparse.csr_array:
+        """Return the mean weight of the pairs between every two clusters, in the unit of the graph."""
+        level = self.aggregate(labels.astype(np.int32, copy=False), objective)
+        inside = self.inside(labels, level.n_nodes)
+        weights = (level.graph + sparse.diags_array(inside)).tocoo()
+        rows, columns = weights.coords
+        sizes = level.sizes.astype(np.float64)
+        mean = (self.scale * weights.data) / (sizes[rows] * sizes[columns])
+        return sparse.csr_array((mean, (rows, columns)), shape=weights.shape)
 
     def spread(self, cells: NDArray | None, most: float, n_passes: int) -> NDArray[np.int32]:
         """Return labels, which are node numbers, that spread along edges; none gets more strength than ``most``.

@@ -64,7 +64,8 @@ def ground_of(graph: Any) -> Ground | None:
     if not sparse.issparse(graph):
         return Ground(graph)
     if is_large(graph.shape[0], graph.nnz):
-        return Ground(StreamedRows(MemoryBlocks(narrow(unit_weights(graph)))), unit=None)
+        scale = float(graph.data.max()) if graph.nnz else 1.0
+        return Ground(StreamedRows(MemoryBlocks(narrow(unit_weights(graph)))), scale)
     return None
 
 
