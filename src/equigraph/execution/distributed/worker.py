@@ -66,8 +66,11 @@ class Plan:
                 yield worker, max(low, first), min(high, last)
 
 
-class Packed(bytes):
+@dataclass(frozen=True)
+class Packed:
     """An object on its way to a worker, where the same bytes become the same object: what was compiled for it stays."""
+
+    data: bytes
 
 
 def packed(argument: Any) -> Any:
@@ -81,7 +84,7 @@ def packed(argument: Any) -> Any:
 def unpacked(arguments: Sequence[Any]) -> list[Any]:
     """Return arguments that `packed` made ready; arrays can be written to, as loops are compiled for such."""
     return [
-        _loaded(bytes(argument))
+        _loaded(argument.data)
         if isinstance(argument, Packed)
         else writable(argument)
         if isinstance(argument, np.ndarray)
