@@ -31,13 +31,13 @@ def everything_is_large(monkeypatch):
 @pytest.fixture(scope="module")
 def graph():
     mix = np.array([np.roll([0.6, 0.2, 0.2], cluster % 3) for cluster in range(5)])
-    data = eg.datasets.make_planted_graph(1000, 5, mean_degree=20, group_mix=mix, random_state=0)
+    data = eg.datasets.make_planted_graph(500, 5, mean_degree=20, group_mix=mix, random_state=0)
     return eg.Graph(data.adjacency, None, data.sensitive_features, "group")
 
 
 @pytest.fixture(scope="module")
 def stored(graph, tmp_path_factory):
-    return write_blocks(graph, tmp_path_factory.mktemp("partition") / "blocks", rows_per_block=170)
+    return write_blocks(graph, tmp_path_factory.mktemp("partition") / "blocks", rows_per_block=90)
 
 
 def halves(counts, population):
@@ -51,11 +51,11 @@ OPTIONS = {
     "cohesion": {"fairness": 0.0},
     "dial": {"fairness": 0.5},
     "at_least": {"at_least": 0.9},
-    "bounds": {"fairness": 0.3, "size_bounds": (190, 210)},
-    "one size": {"fairness": 0.3, "size_bounds": (200, 200)},
+    "bounds": {"fairness": 0.3, "size_bounds": (95, 105)},
+    "one size": {"fairness": 0.3, "size_bounds": (100, 100)},
     "own notion": {"fairness": 0.5, "notion": eg.metrics.notions.Notion("halves", "H", halves)},
     "free": {"n_clusters": None, "fairness": 0.2},
-    "many": {"n_clusters": 150, "fairness": 0.5},
+    "many": {"n_clusters": 140, "fairness": 0.5},
     "no effort": {"fairness": 0.5, "effort": 0},
 }
 
@@ -84,13 +84,13 @@ def test_the_labels_are_those_in_memory(graph, stored, options):
 @pytest.mark.usefixtures("everything_is_large")
 @pytest.mark.parametrize("fairness", [0.0, 0.2, 0.5, 0.8])
 def test_the_plan_for_large_graphs_is_as_good_as_that_for_small_ones(stored, graph, fairness, monkeypatch):
-    streamed = eg.FairPartition(5, fairness, random_state=0).fit(stored)
+    streamed = eg.FairPartition(5, fairness, effort=0.5, random_state=0).fit(stored)
     scores = eg.metrics.evaluate(graph, streamed.labels_)
     assert streamed.modularity_ == pytest.approx(scores["Q"])
     assert streamed.notion_ == pytest.approx(scores["NB"])
     assert streamed.objective_ == pytest.approx((1 - fairness) * scores["Q"] + fairness * scores["NB"])
     monkeypatch.undo()
-    here = eg.FairPartition(5, fairness, random_state=0).fit(graph)
+    here = eg.FairPartition(5, fairness, effort=0.5, random_state=0).fit(graph)
     assert streamed.objective_ > here.objective_ - 0.005
 
 
@@ -122,16 +122,15 @@ def test_nodes_without_a_group(graph, stored):
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_several_attributes(graph, stored):
-    groups = {"team": graph.sensitive_features, "shift": np.arange(1000) % 3}
+    groups = {"team": graph.sensitive_features, "shift": np.arange(500) % 3}
     model = eg.FairPartition(5, 0.5, attribute_weights={"shift": 2}, effort=0.1, random_state=0)
     here, there = (clone(model).fit(one, sensitive_features=groups) for one in (graph, stored))
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
 @pytest.mark.usefixtures("everything_is_large")
-@pytest.mark.parametrize("fairness", [None, [0.0, 0.5]])
-def test_a_curve(graph, stored, fairness):
-    settings = {"n_clusters": 3, "fairness": fairness, "effort": 0.1, "random_state": 0}
+def test_a_curve(graph, stored):
+    settings = {"n_clusters": 3, "fairness": [0.0, 0.5], "effort": 0.1, "random_state": 0}
     here, there = (eg.tradeoff_curve(one, **settings) for one in (graph, stored))
     assert there.input_hash == here.input_hash
     assert len(there.points) == len(here.points)
@@ -141,7 +140,7 @@ def test_a_curve(graph, stored, fairness):
 
 
 def test_small_graphs_are_searched_in_memory(graph, stored):
-    model = eg.FairPartition(5, 0.5, effort=0.1, random_state=0, rules={"sizes": (100, None)})
+    model = eg.FairPartition(5, 0.5, effort=0.1, random_state=0, rules={"sizes": (60, None)})
     here, there = clone(model).fit(graph), clone(model).fit(stored)
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
@@ -149,7 +148,7 @@ def test_small_graphs_are_searched_in_memory(graph, stored):
 @pytest.mark.usefixtures("everything_is_large")
 def test_rules_are_refused_in_one_sentence(stored):
     with pytest.raises(ParameterError, match="rules need the graph in memory where it is large"):
-        eg.FairPartition(5, rules={"sizes": (100, None)}).fit(stored)
+        eg.FairPartition(5, rules={"sizes": (60, None)}).fit(stored)
 
 
 @pytest.mark.usefixtures("everything_is_large")
