@@ -15,13 +15,13 @@ from equigraph.cli.sources import PREFIX, READING_NAMES, READING_OPTIONS, read_s
 PAGE = "report.html"
 
 
-class _Sections(MethodCommand):
+class Sections(MethodCommand):
     """Options in sections, without those of a method."""
 
     parse_args = click.Command.parse_args
 
 
-def _reading_options(function: Any) -> Any:
+def graph_options(function: Any) -> Any:
     """Add the options on how to read the graph, which is itself an option here."""
     for option in reversed(READING_OPTIONS):
         function = option(function)
@@ -36,7 +36,7 @@ def _reading_options(function: Any) -> Any:
     )(function)
 
 
-@click.command("report", cls=_Sections)
+@click.command("report", cls=Sections)
 @click.argument("folder", metavar="OUT")
 @click.option("-o", "--output", metavar="FILE", help=f"The page.  [default: OUT/{PAGE}]")
 @click.option(
@@ -47,7 +47,7 @@ def _reading_options(function: Any) -> Any:
 @click.option("--force", is_flag=True, help="Replace a file of that name that is no page of this folder.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-@_reading_options
+@graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, output: str | None, **settings: Any) -> None:
     """Explain a clustering or a curve in one page (HTML) that needs no network.
@@ -69,7 +69,7 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
         if output is None:
             out = stack.enter_context(OutputFolder(folder, patience=0))
             out.refuse_others([PAGE], force=settings["force"])
-        graph, reason = _read_again(ctx, subject.source, settings)
+        graph, reason = read_again(ctx, subject.source, settings)
         if isinstance(subject, TradeoffCurve):
             if not settings["baseline"]:
                 raise click.UsageError(
@@ -90,7 +90,7 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
         line(f"Wrote {path.resolve()}.")
 
 
-def _read_again(ctx: click.Context, source: Any, settings: dict[str, Any]) -> tuple[Any, str | None]:
+def read_again(ctx: click.Context, source: Any, settings: dict[str, Any]) -> tuple[Any, str | None]:
     """Return the graph as the folder and the options say, or None and why there is none."""
     from equigraph.exceptions import DatasetError
 
