@@ -44,6 +44,8 @@ class Problem:
     graph: Graph | BlockGraph
     groups: Groups | None
     seed: int
+    # What was given as sensitive features, in which rules find the attributes that they name.
+    given: Any = None
 
     @property
     def adjacency(self) -> sparse.csr_array:
@@ -80,12 +82,15 @@ class Clustering:
         W. The mean weight of the pairs between two clusters when a method has none.
     attributes : dict
         Further fitted attributes, such as ``n_iter_``.
+    keeps_numbers : bool
+        Whether clusters keep their numbers, of which rules speak, instead of being numbered by size.
     """
 
     labels: NDArray | None = None
     membership: NDArray | None = None
     interaction: NDArray | None = None
     attributes: dict[str, Any] = field(default_factory=dict)
+    keeps_numbers: bool = False
 
 
 class DialLabels(NamedTuple):
@@ -209,7 +214,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         order_known = graph.positional or isinstance(X, Graph)
         groups = self._groups_of(graph, _in_node_order(graph, sensitive_features, order_known))
         self.seed_ = as_seed(getattr(self, "random_state", None))
-        return Problem(graph=graph, groups=groups, seed=self.seed_)
+        return Problem(graph=graph, groups=groups, seed=self.seed_, given=sensitive_features)
 
     def _groups_of(self, graph: Graph | BlockGraph, sensitive_features: Any) -> Groups | None:
         name = type(self).__name__
@@ -255,7 +260,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if clustering.membership is None:
             assert clustering.labels is not None
             n_clusters = self._n_columns(clustering)
-            order = size_order(clustering.labels, n_clusters)
+            order = np.arange(n_clusters)
+            if not clustering.keeps_numbers:
+                order = size_order(clustering.labels, n_clusters)
             labels = np.argsort(order)[clustering.labels]
             membership = indicator(labels, n_clusters)
         else:
