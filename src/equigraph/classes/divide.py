@@ -18,11 +18,12 @@ from equigraph.classes.lists import check_class_names
 from equigraph.classes.sentences import rule_sentence
 from equigraph.community import FairPartition
 from equigraph.exceptions import ConflictError, EquigraphWarning, ParameterError, RosterError
+from equigraph.graph import Graph
 from equigraph.parameters import Integer, Real, Seed, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.roster import Roster
 from equigraph.rules import Rule, Rules
-from equigraph.rules.items import Friends, Sizes
+from equigraph.rules.items import AtLeast, AtMost, Friends, NotAlone, Shares, Sizes
 from equigraph.words import count, did_you_mean, listed
 
 # On a few hundred people a search takes a second or so: the best of some is taken.
@@ -150,16 +151,23 @@ def _search(
     roster: Roster, model: FairPartition, rules: Rules, *, n_searches: int, seed: int
 ) -> list[NDArray[np.intp]]:
     """Return the labels of some searches, all of which keep the rules."""
-    weights = model.attribute_weights or {}
-    graph = roster.graph()
+    weights = dict(model.attribute_weights or {})
+    for rule in rules.items:
+        if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares)):
+            # What only rules speak of has to be known, and counts nothing.
+            weights.setdefault(rule.attribute, 0.0)
     values = {name: column for name, column in columns(roster).items() if name in weights}
+    plain = roster.graph()
+    graph = Graph(plain.adjacency, plain.node_names, values or None, missing="ignore")
     found = []
     for turn in range(n_searches):
         with warnings.catch_warnings():
             # What was reached is said in people, not in scores.
             warnings.simplefilter("ignore", EquigraphWarning)
-            fitted = clone(model).set_params(rules=rules, random_state=seed + turn)
-            found.append(fitted.fit(graph, sensitive_features=values or None).labels_)
+            fitted = clone(model).set_params(
+                rules=rules, attribute_weights=weights or None, random_state=seed + turn
+            )
+            found.append(fitted.fit(graph).labels_)
     return found
 
 

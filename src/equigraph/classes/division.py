@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph.classes.lists import ClassLists, check_class_names
 from equigraph.classes.sentences import rule_sentence
-from equigraph.exceptions import RosterError
+from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.metrics import normalized_balance_score
+from equigraph.randomness import RandomState
 from equigraph.roster import Roster
 from equigraph.rules import Rule, Rules, violations
+from equigraph.rules.items import Fixed
+from equigraph.search import refine_labels
 from equigraph.words import count, listed
 
 # Of an attribute with more values than this only the sizes would fill a page.
@@ -177,7 +180,7 @@ class Division:
         """
         by_hand = () if before is None else before.moved(self)
         held = [Fixed(name, int(self.labels[self.roster.people.index(name)])) for name in by_hand]
-        known = {(rule.node) for rule in self.rules.items if isinstance(rule, Fixed)}
+        known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
         held = [rule for rule in held if rule.node not in known]
         for rules in dict.fromkeys((Rules.of([*self.rules.items, *held]), self.rules)):
             try:
@@ -188,6 +191,8 @@ class Division:
                     n_clusters=len(self.class_names),
                     rules=rules,
                     max_moves=max_moves,
+                    # More than any division is better than another: nobody moves but for a rule.
+                    stay=1.0,
                     random_state=random_state,
                 )
             except (ConflictError, NotFoundError):

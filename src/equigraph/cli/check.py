@@ -23,7 +23,9 @@ BROKEN = 1
 @click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
 @click.option("-o", "--output", metavar="DIR", help="Folder for the lists after --repair.")
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
-@click.option("--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed of the repair.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed of the repair."
+)
 @click.option("--force", is_flag=True, help="Replace what is in the folder of -o.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code tells.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
@@ -77,14 +79,19 @@ def _tell_classes(before: Any, after: Any, path: Path) -> None:
 
     moved = before.moved(after)
     people = count(len(moved), "person", "people")
-    line(f"{path}: {people} moved{': ' + listed(moved[:10]) if moved else ''}{' ...' if len(moved) > 10 else ''}.")
+    line(
+        f"{path}: {people} moved{': ' + listed(moved[:10]) if moved else ''}{' ...' if len(moved) > 10 else ''}."
+    )
     line()
     print_classes(after)
     rows = [
         ("wishes kept", before.wishes_kept, after.wishes_kept),
         ("people without a friend", len(before.friendless), len(after.friendless)),
         ("rules not kept", len(before.broken), len(after.broken)),
-        *((f"{name}, how evenly", value, after.evenness()[name]) for name, value in before.evenness().items()),
+        *(
+            (f"{name}, how evenly", value, after.evenness()[name])
+            for name, value in before.evenness().items()
+        ),
     ]
     table(("", "before", "now"), rows, left=("",))
     line()
@@ -103,7 +110,11 @@ def _tell_repair(after: Any, repaired: Any) -> None:
 
     line()
     moved = after.moved(repaired)
-    line(f"Repaired by moving {count(len(moved), 'person', 'people')}:" if moved else "Nothing had to be moved.")
+    line(
+        f"Repaired by moving {count(len(moved), 'person', 'people')}:"
+        if moved
+        else "Nothing had to be moved."
+    )
     for name in moved:
         was, now = (one.class_names[one.lists.class_of(name)] for one in (after, repaired))
         line(f"  {name} from {was} to {now}")
@@ -128,7 +139,9 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
         )
     kept = read_kept(folder, ["result.json"])
     if "result.json" not in kept.files:
-        raise InputError(f"{folder} holds no clustering: expected what `equigraph classes` or `cluster` wrote.")
+        raise InputError(
+            f"{folder} holds no clustering: expected what `equigraph classes` or `cluster` wrote."
+        )
     told = json.loads(kept.files["result.json"])
     graph, reason = read_again(ctx, told.get("source"), settings)
     if graph is None:
