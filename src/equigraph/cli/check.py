@@ -34,7 +34,7 @@ BROKEN = 1
 def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: Any) -> None:
     """Check lists that were edited by hand: every rule and every score from the edited lists, and what got worse.
 
-    OUT is a folder that `equigraph classes` or `equigraph cluster` wrote. EDITED is the edited classes.xlsx, classes.csv
+    OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv
     or labels.csv; by default the one in OUT. Exit code 1 where a rule is not kept.
     """
     from equigraph.classes.keeping import KIND
