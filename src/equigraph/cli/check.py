@@ -10,7 +10,7 @@ import click
 from equigraph.cli.classes import print_classes
 from equigraph.cli.console import line, note, table, warnings_as_notes
 from equigraph.cli.options import DEFAULT_SEED
-from equigraph.cli.report import Sections, graph_options, read_again
+from equigraph.cli.stored import Sections, read_again, stored_graph_options
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1
@@ -29,7 +29,7 @@ BROKEN = 1
 @click.option("--force", is_flag=True, help="Replace what is in the folder of -o.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code tells.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-@graph_options
+@stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: Any) -> None:
     """Check lists that were edited by hand: every rule and every score from the edited lists, and what got worse.

@@ -35,6 +35,11 @@ NOTION = AnyOf(
 )
 
 
+ATTRIBUTE_WEIGHTS = Instance(
+    methods=("items",), optional=True, help="How much each of several attributes counts, by name."
+)
+
+
 class FairPartition(GraphClusterer):
     r"""The most cohesive and fair division of a graph, found by a search on labels.
 
@@ -62,7 +67,10 @@ class FairPartition(GraphClusterer):
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, default="normalized"
         N: normalised balance (NB, 1 = every cluster mirrors the population as far as whole nodes allow), the paper's
         average balance (B, which tiny clusters can game), the proportional balance of MOUFLON, one minus the index of
-        dissimilarity, or a notion of one's own.
+        dissimilarity, or a notion of one's own. Of several attributes N is the weighted mean.
+    attribute_weights : mapping from attribute to number, optional
+        How much each of several attributes counts, such as ``{"needs": 2}``; those not named weigh 1. By default the
+        weights that the graph was read with, or all alike.
     size_bounds : (least, most), optional
         Bounds on the number of nodes of a cluster (None leaves a side open); always met, or an InfeasibleError. Without
         them clusters of one or two nodes may come out; where clusters have six nodes or more on average, a
@@ -120,6 +128,10 @@ class FairPartition(GraphClusterer):
     >>> labels = model.fit_predict(room.adjacency, sensitive_features=room.sensitive_features)
     >>> eg.metrics.normalized_balance_score(labels, sensitive_features=room.sensitive_features)
     1.0
+    >>> both = {"gender": room.sensitive_features, "house": room.house}
+    >>> model = eg.FairPartition(3, attribute_weights={"house": 2}, random_state=0)
+    >>> model.fit(room.adjacency, sensitive_features=both).notion_
+    1.0
     >>> model = eg.FairPartition(3, at_least=0.9, random_state=0)
     >>> model.fit(room.adjacency, sensitive_features=room.sensitive_features).notion_ >= 0.9
     True
@@ -144,6 +156,7 @@ class FairPartition(GraphClusterer):
             help="The fairness asked for: the most cohesive labels at least so fair.",
         ),
         "notion": NOTION,
+        "attribute_weights": ATTRIBUTE_WEIGHTS,
         "size_bounds": Instance(
             methods=("__iter__",), optional=True, help="Least and most nodes of a cluster, as a pair."
         ),
@@ -162,6 +175,7 @@ class FairPartition(GraphClusterer):
         *,
         at_least: float | None = None,
         notion: str | Notion = "normalized",
+        attribute_weights: Mapping[str, float] | None = None,
         size_bounds: tuple[int | None, int | None] | None = None,
         rules: Rules | Mapping[str, Any] | None = None,
         on_conflict: OnConflict = "error",
@@ -175,6 +189,7 @@ class FairPartition(GraphClusterer):
         self.fairness = fairness
         self.at_least = at_least
         self.notion = notion
+        self.attribute_weights = attribute_weights
         self.size_bounds = size_bounds
         self.rules = rules
         self.on_conflict = on_conflict
@@ -225,8 +240,13 @@ class FairPartition(GraphClusterer):
 
     def _search(self, problem: Problem) -> tuple[Search | RuledSearch, Agreement | None]:
         """Return the search that the parameters describe, and under rules what could be agreed on."""
-        codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
-        options: dict[str, Any] = {"notion": self.notion, "effort": self.effort, "seed": problem.seed}
+        codes, weights = problem.fair_columns()
+        options: dict[str, Any] = {
+            "notion": self.notion,
+            "effort": self.effort,
+            "seed": problem.seed,
+            "weights": weights,
+        }
         n_clusters = self.n_clusters
         if n_clusters is None:
             target = Target(float(self.fairness), self.at_least)
@@ -241,11 +261,13 @@ class FairPartition(GraphClusterer):
 
     def _starts(self, problem: Problem, search: Search | RuledSearch) -> list[NDArray]:
         """Return a soft-fair spectral division where the graph is dense: single moves see little of it there."""
-        codes, n = None if problem.groups is None else problem.groups.codes, problem.n_nodes
+        n = problem.n_nodes
         dense = problem.adjacency.nnz >= _DENSE * n and n >= _LEAST_DENSE
-        if not dense or not self.effort or codes is None or search.plan.n_parts or codes.min() < 0:
+        if not dense or not self.effort or problem.fair_columns()[0] is None or search.plan.n_parts:
             return []
-        if problem.groups is None or problem.groups.n_groups < 2:
+        assert problem.groups is not None
+        codes = problem.groups.codes
+        if codes.min() < 0:
             return []
         return [
             soft_fair_labels(
