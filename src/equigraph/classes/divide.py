@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,23 +13,34 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from equigraph.callbacks import Callbacks
-from equigraph.classes.division import Division, columns
+from equigraph.classes.division import Division, columns, people_graph
 from equigraph.classes.lists import check_class_names
 from equigraph.classes.sentences import rule_sentence
 from equigraph.community import FairPartition
 from equigraph.exceptions import ConflictError, EquigraphWarning, ParameterError, RosterError
-from equigraph.graph import Graph
 from equigraph.parameters import Integer, Real, Seed, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.roster import Roster
 from equigraph.rules import Rule, Rules
-from equigraph.rules.items import AtLeast, AtMost, Friends, NotAlone, Shares, Sizes
+from equigraph.rules.items import (
+    Apart,
+    AtLeast,
+    AtMost,
+    Fixed,
+    Friends,
+    NotAlone,
+    Shares,
+    Sizes,
+    Together,
+)
 from equigraph.words import count, did_you_mean, listed
 
 # On a few hundred people a search takes a second or so: the best of some is taken.
 _SEARCHES, _FEW_PEOPLE = 3, 300
 # An alternative keeps nearly as many wishes as the best division.
 _NEARLY = 0.9
+# So many people may be excepted from having a friend in class before the rule is given up for all.
+_MOST_EXCEPTED = 20
 # Attributes with more values than people in half a class cannot be spread evenly.
 _HALF = 2
 
@@ -63,7 +74,8 @@ def divide(
     Among the divisions found in which the attributes are spread as evenly as was asked for, that with the fewest
     people without a friend is taken, then that with the most cohesive classes. Whatever comes out keeps the rules of
     the sheet (not with, together with, fixed class), the sizes, and the rules given here; if they contradict each
-    other, the error says which. That everybody has a friend in class comes last, and is given up where it cannot be.
+    other, the error says which. That everybody has a friend in class comes last: it
+    holds but for those for whom it cannot.
 
     Parameters
     ----------
@@ -112,7 +124,7 @@ def divide(
     ...     friends=(("Ada", "Dora"), ("Ben", "Cem"), ("Cem", "Fay"), ("Eli", "Fay")),
     ...     apart=(("Ben", "Eli"),),
     ... )
-    >>> division = divide(roster, 2, names=["5a", "5b"], sizes=(2, 4))
+    >>> division = divide(roster, 2, names=["5a", "5b"], sizes=(3, 3))
     >>> division.broken, division.sizes.tolist()
     ((), [3, 3])
     """
@@ -120,7 +132,6 @@ def divide(
     chosen, notes = _chosen(roster, attributes, int(n_classes))
     class_names = _class_names(roster, names, int(n_classes))
     rules = _rules(roster, class_names, sizes, rules)
-    given_up: tuple[Rule, ...] = ()
     search = partial(
         _search,
         roster,
@@ -130,35 +141,69 @@ def divide(
         n_searches=_n_searches(roster, alternatives),
         seed=as_seed(random_state),
     )
-    try:
-        if friends and roster.friends:
-            with_friends = Rules.of([*rules.items, Friends(int(friends))])
-            found, rules = search(with_friends), with_friends
-        else:
-            found = search(rules)
-    except ConflictError as error:
-        if not any(isinstance(rule, Friends) for rule in error.rules):
-            raise _in_school_words(error, class_names) from None
-        found, given_up = search(rules), (Friends(int(friends)),)
+    least = int(friends) if roster.friends else 0
+    kept, found = _kept(search, rules, least, roster, class_names)
+    given_up = (Friends(least),) if least and kept is rules else ()
     divisions = [
-        Division(roster, labels, class_names, rules, chosen, given_up, notes=notes) for labels in found
+        Division(roster, labels, class_names, kept, chosen, given_up, notes=notes) for labels in found
     ]
     best, *others = _different(divisions, int(alternatives))
     return replace(best, others=tuple(others))
 
 
+def _kept(
+    search: Callable[[Rules], list[NDArray[np.intp]]],
+    rules: Rules,
+    least: int,
+    roster: Roster,
+    class_names: tuple[str, ...],
+) -> tuple[Rules, list[NDArray[np.intp]]]:
+    """Return the rules that are kept and labels: everybody has a friend, but for those for whom that cannot be."""
+    but: tuple[str, ...] = ()
+    while least:
+        wanted = Rules.of([*rules.items, Friends(least, but)])
+        try:
+            return wanted, search(wanted)
+        except ConflictError as error:
+            lonely = _lonely(error.rules, roster, but)
+            if lonely is None or len(but) == _MOST_EXCEPTED:
+                break
+            but = (*but, lonely)
+    try:
+        return rules, search(rules)
+    except ConflictError as error:
+        raise _in_school_words(error, class_names) from None
+
+
+def _lonely(rules: Sequence[Rule], roster: Roster, but: tuple[str, ...]) -> str | None:
+    """Return who of those that contradicting rules name has the fewest links: most likely the one without a friend.
+
+    None if the contradiction is not about friends, or about nobody in particular.
+    """
+    if not any(isinstance(rule, Friends) for rule in rules):
+        return None
+    degrees = np.diff(roster.graph().adjacency.indptr)
+    named = [rule.nodes for rule in rules if isinstance(rule, (Together, Apart))]
+    named += [(rule.node,) for rule in rules if isinstance(rule, Fixed)]
+    people = [name for nodes in named for name in nodes if name not in but]
+    linked = [(degrees[roster.people.index(str(name))], str(name)) for name in people]
+    return min((pair for pair in linked if pair[0]), default=(0, None))[1]
+
+
+def _named_in(rules: Rules) -> list[str]:
+    """Return the attributes that rules speak of."""
+    about = [rule for rule in rules.items if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares))]
+    return list(dict.fromkeys(rule.attribute for rule in about))
+
+
 def _search(
-    roster: Roster, model: FairPartition, rules: Rules, *, n_searches: int, seed: int
+    roster: Roster, model: FairPartition, rules: Rules, n_searches: int, seed: int
 ) -> list[NDArray[np.intp]]:
     """Return the labels of some searches, all of which keep the rules."""
     weights = dict(model.attribute_weights or {})
-    for rule in rules.items:
-        if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares)):
-            # What only rules speak of has to be known, and counts nothing.
-            weights.setdefault(rule.attribute, 0.0)
-    values = {name: column for name, column in columns(roster).items() if name in weights}
-    plain = roster.graph()
-    graph = Graph(plain.adjacency, plain.node_names, values or None, missing="ignore")
+    for name in _named_in(rules):
+        weights.setdefault(name, 0.0)  # what only rules speak of has to be known, and counts nothing
+    graph = people_graph(roster, weights)
     found = []
     for turn in range(n_searches):
         with warnings.catch_warnings():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.classes.lists import ClassLists, check_class_names
 from equigraph.classes.sentences import rule_sentence
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
+from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
 from equigraph.randomness import RandomState
 from equigraph.roster import Roster
@@ -135,7 +136,7 @@ class Division:
         sentences = []
         for attribute in self.attributes:
             column = columns(self.roster)[attribute]
-            values = sorted({value for value in column if value is not None})
+            values = sorted(set(column) - {None, UNMARKED})
             if len(values) <= _MOST_VALUES:
                 ranges = [f"{_range(self._counts(column, value))} {value}" for value in values]
                 sentences.append(f"{attribute}: {listed(ranges)} in a class.")
@@ -185,9 +186,8 @@ class Division:
         for rules in dict.fromkeys((Rules.of([*self.rules.items, *held]), self.rules)):
             try:
                 labels = refine_labels(
-                    self.roster.graph(),
+                    people_graph(self.roster, self.attributes),
                     self.labels,
-                    sensitive_features=columns(self.roster),
                     n_clusters=len(self.class_names),
                     rules=rules,
                     max_moves=max_moves,
@@ -226,6 +226,14 @@ def columns(roster: Roster) -> dict[str, NDArray]:
     return found
 
 
+def people_graph(roster: Roster, names: Iterable[str]) -> Graph:
+    """Return the graph of the wishes with some attributes, in which a blank cell is a person without a group."""
+    plain, values = roster.graph(), columns(roster)
+    return Graph(
+        plain.adjacency, plain.node_names, {name: values[name] for name in names} or None, missing="ignore"
+    )
+
+
 def what_got_worse(before: Division, after: Division) -> list[str]:
     """Say what is worse in one division than in another: rules, friends, and how evenly people are spread.
 
@@ -245,19 +253,20 @@ def what_got_worse(before: Division, after: Division) -> list[str]:
     even = before.evenness()
     for name, value in after.evenness().items():
         if value < even[name] - 1e-12:
-            was = next(iter(_spread_of(before, name)), "")
-            now = next(iter(_spread_of(after, name)), "")
-            sentences.append(
-                f"{name} is spread less evenly: {now} (before: {was})"
-                if now
-                else f"{name} is spread less evenly."
-            )
+            sentences.append(f"{name} is spread less evenly: {_changed_counts(before, after, name)}.")
     return sentences
 
 
-def _spread_of(division: Division, attribute: str) -> list[str]:
-    said = [sentence for sentence in division.spread() if sentence.startswith(f"{attribute}: ")]
-    return [sentence.removeprefix(f"{attribute}: ").rstrip(".") for sentence in said]
+def _changed_counts(before: Division, after: Division, attribute: str) -> str:
+    """Say how many people each class has of the values whose numbers changed."""
+    column = columns(after.roster)[attribute]
+    changed = []
+    for value in sorted(set(column) - {None, UNMARKED}):
+        was, now = (one._counts(column, value).tolist() for one in (before, after))
+        if was != now:
+            changed.append(f"{value} {listed(now)} (before: {listed(was)})")
+    more = f" and {count(len(changed) - _MOST_VALUES, 'more value')}" if len(changed) > _MOST_VALUES else ""
+    return ", ".join(changed[:_MOST_VALUES]) + more
 
 
 def _range(counts: NDArray) -> str:

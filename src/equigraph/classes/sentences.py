@@ -41,9 +41,10 @@ def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
             return f"{node} is in {class_names[cluster]}."
         case Sizes(bounds, per_cluster):
             return _sizes(bounds, class_names if per_cluster else None)
-        case Friends(least):
+        case Friends(least, but):
             friends = "a friend" if least == 1 else f"{least} friends, or all they have,"
-            return f"Everybody has {friends} in class: somebody they wished for, or who wished for them."
+            who = f"Everybody but {listed(but)}" if but else "Everybody"
+            return f"{who} has {friends} in class: somebody they wished for, or who wished for them."
         case AtLeast(attribute, value, least):
             return f"Every class has at least {count(least, 'person', 'people')} with {attribute} {value}."
         case AtMost(attribute, value, most):
