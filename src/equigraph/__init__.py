@@ -22,11 +22,12 @@ if TYPE_CHECKING:
         penalties,
         plotting,
         roster,
+        rules,
         spectral,
         tradeoff,
     )
     from equigraph.citation import cite
-    from equigraph.classes import ClassLists, read_class_lists
+    from equigraph.classes import ClassLists, Division, divide, read_class_lists
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from equigraph.neural import DMoN
     from equigraph.results import ClusteringResult, cluster
     from equigraph.roster import Roster, read_roster
+    from equigraph.rules import Rules
     from equigraph.search import refine_labels
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
@@ -51,6 +53,7 @@ _MODULES = (
     "penalties",
     "plotting",
     "roster",
+    "rules",
     "spectral",
     "tradeoff",
 )
@@ -82,9 +85,12 @@ _NAMES = {
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
     "ClassLists": "equigraph.classes",
+    "Division": "equigraph.classes",
+    "divide": "equigraph.classes",
     "read_class_lists": "equigraph.classes",
     "Roster": "equigraph.roster",
     "read_roster": "equigraph.roster",
+    "Rules": "equigraph.rules",
     "ClusteringResult": "equigraph.results",
     "cluster": "equigraph.results",
     "TradeoffCurve": "equigraph.tradeoff",
@@ -100,6 +106,7 @@ __all__ = [
     "ClusteringResult",
     "Comparison",
     "DMoN",
+    "Division",
     "FairLouvain",
     "FairNMTF",
     "FairPartition",
@@ -111,6 +118,7 @@ __all__ = [
     "Louvain",
     "RandomClustering",
     "Roster",
+    "Rules",
     "ScalableFairSC",
     "SpectralClustering",
     "SymNMF",
@@ -125,6 +133,7 @@ __all__ = [
     "community",
     "compare",
     "datasets",
+    "divide",
     "exceptions",
     "metrics",
     "neural",
@@ -136,6 +145,7 @@ __all__ = [
     "read_roster",
     "refine_labels",
     "roster",
+    "rules",
     "spectral",
     "tradeoff",
     "tradeoff_curve",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
@@ -22,7 +22,7 @@ from equigraph.factorization.multiplicative import Factors, is_nothing, multipli
 from equigraph.factorization.row_runs import EXECUTION, factorize_rows, lives_apart
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty
+from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty, over_attributes
 from equigraph.randomness import RandomState, as_seed
 
 _STARTS = {"svd": svd_start, "random": random_start, "spectral": spectral_start}
@@ -138,7 +138,7 @@ class NMTF(GraphClusterer):
         X: Any,
         y: None = None,
         *,
-        sensitive_features: ArrayLike | None = None,
+        sensitive_features: Any = None,
         H: NDArray | None = None,
         W: NDArray | None = None,
     ) -> Self:
@@ -170,7 +170,7 @@ class NMTF(GraphClusterer):
         X: Any,
         y: None = None,
         *,
-        sensitive_features: ArrayLike | None = None,
+        sensitive_features: Any = None,
         H: NDArray | None = None,
         W: NDArray | None = None,
     ) -> NDArray:
@@ -376,9 +376,10 @@ class IFairNMTF(NMTF):
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         total = super()._penalty_of(problem)
-        if problem.groups is None or self.fairness == 0:
+        if problem.attributes is None or self.fairness == 0:
             return total
-        return self.fairness * Contrastive(problem.groups, self_pairs=self.self_pairs) + total
+        make = partial(Contrastive, self_pairs=self.self_pairs)
+        return self.fairness * over_attributes(problem.attributes, make) + total
 
     def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
         groups = problem.groups
