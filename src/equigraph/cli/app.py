@@ -26,6 +26,7 @@ _COMMANDS = (
     "refine",
     "compare",
     "report",
+    "explore",
     "reproduce",
     "methods",
     "datasets",

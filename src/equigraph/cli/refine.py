@@ -252,6 +252,7 @@ def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]
 def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tuple[Any, Any]:
     """Return what was given and what came of it, both as results."""
     from equigraph.groups.encode import unique_values
+    from equigraph.handmade import result_of_labels
     from equigraph.numbering import number_by_size
     from equigraph.search import refine_labels
 
@@ -276,34 +277,9 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tup
             callbacks=[*callbacks, stop],
         )
     seconds = time.perf_counter() - start
-    before = _result(graph, number_by_size(codes, names.size), {}, settings["seed"], 0.0)
-    return before, _result(graph, labels, parameters, settings["seed"], seconds)
-
-
-def _result(graph: Any, labels: Any, parameters: dict[str, Any], seed: int, seconds: float) -> Any:
-    from equigraph.base import sparse_interaction
-    from equigraph.groups.sums import indicator
-    from equigraph.metrics import evaluate
-    from equigraph.records import plain, versions
-    from equigraph.results import ClusteringResult
-
-    k = int(labels.max()) + 1
-    return ClusteringResult(
-        method=_METHOD,
-        labels=labels,
-        membership=indicator(labels, k),
-        interaction=sparse_interaction(graph.adjacency, labels, k),
-        node_names=graph.node_names,
-        sensitive_features=graph.sensitive_features,
-        scores=evaluate(graph, labels),
-        parameters={name: plain(value) for name, value in parameters.items()},
-        seed=seed,
-        seconds=seconds,
-        versions=versions(),
-        input_hash=graph.fingerprint(),
-        attribute=graph.attribute,
-        attribute_options=graph.attribute_options,
-    )
+    seed = settings["seed"]
+    before = result_of_labels(graph, number_by_size(codes, names.size), _METHOD, seed=seed, seconds=0.0)
+    return before, result_of_labels(graph, labels, _METHOD, parameters, seed=seed, seconds=seconds)
 
 
 def _summary(before: Any, after: Any) -> dict[str, Any]:

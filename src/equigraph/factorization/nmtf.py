@@ -15,7 +15,7 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import FusedProduct, Product, product_of, single_blas_thread
-from equigraph.factorization.batch import MOST_ENTRIES, Fit, n_lanes, run_fits
+from equigraph.factorization.compiled_run import MOST_ENTRIES, Fit, run_fits
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, is_nothing, multiplicative_updates
@@ -225,7 +225,7 @@ class NMTF(GraphClusterer):
         if lives_apart(problem, self.execution) or not runs_by_updates or self.callbacks is not None:
             return None
         product = product_of(self._adjacency_of(problem))
-        small = problem.n_nodes * self.n_clusters * n_lanes(product.dtype) <= MOST_ENTRIES
+        small = problem.n_nodes * self.n_clusters <= MOST_ENTRIES
         if not (isinstance(product, FusedProduct) and small):
             return None
         problems = [replace(problem, seed=as_seed(model.random_state)) for model in models]

@@ -19,6 +19,7 @@ from equigraph.graph.features import with_features
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
+from equigraph.search.agree import OnConflict
 from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves
 from equigraph.tradeoff.found import points_and_front
 from equigraph.tradeoff.runs import Sweep, Watch, run_sweep, summarised_notes
@@ -42,6 +43,8 @@ def tradeoff_curve(
     n_restarts: int = 1,
     random_state: RandomState = None,
     effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve: ...
@@ -60,6 +63,8 @@ def tradeoff_curve(
     n_restarts: int = 1,
     random_state: RandomState = None,
     effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurves: ...
@@ -77,6 +82,8 @@ def tradeoff_curve(
     n_restarts: int = 1,
     random_state: RandomState = None,
     effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve | TradeoffCurves:
@@ -115,6 +122,10 @@ def tradeoff_curve(
         The first seed; by default that of the estimator.
     effort : optional
         Set in the estimator, which must have such a parameter; by default its own.
+    rules : Rules or dict, optional
+        Hard rules that all labels keep, set in the estimator, which must take rules (`FairPartition`).
+    on_conflict : {"error", "relax"}, optional
+        What is done about rules that contradict each other, set in the estimator.
     n_jobs : int, optional
         Number of processes; by default 1, and -1 for all cores. It does not change the result.
     callbacks : callable or list of callables, optional
@@ -175,7 +186,9 @@ def tradeoff_curve(
     )
     if n_jobs == 0:
         raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
-    model, notion = _configured(estimator, notion, effort)
+    model, notion = _configured(
+        estimator, notion, {"effort": effort, "rules": rules, "on_conflict": on_conflict}
+    )
     values, bounded = _dial_values(model, fairness, n_points)
     # numpy's annotation of ndim leaves out ranges, which it takes.
     several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
@@ -198,9 +211,9 @@ def tradeoff_curve(
 
 
 def _configured(
-    estimator: GraphClusterer | None, notion: str | None, effort: Any
+    estimator: GraphClusterer | None, notion: str | None, others: dict[str, Any]
 ) -> tuple[GraphClusterer, str]:
-    """Return a copy of the estimator with notion and effort set, and the notion."""
+    """Return a copy of the estimator with the notion and others of its parameters set, and the notion."""
     if estimator is None:
         import equigraph
 
@@ -213,10 +226,11 @@ def _configured(
         )
     model = clone(estimator)
     known = model.get_params(deep=False)
-    if effort is not None:
-        if "effort" not in known:
-            raise ParameterError(f"{type(model).__name__} has no parameter 'effort': leave it out.")
-        model.set_params(effort=effort)
+    for name, value in others.items():
+        if value is not None:
+            if name not in known:
+                raise ParameterError(f"{type(model).__name__} has no parameter {name!r}: leave it out.")
+            model.set_params(**{name: value})
     if notion is None:
         notion = known.get("notion", "normalized")
     elif "notion" in known:
