@@ -16,6 +16,7 @@ from scipy import sparse
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
 from equigraph.execution.blocks import BlockGraph
+from equigraph.explain.result import Explainable
 from equigraph.featured import Featured
 from equigraph.files import atomic_path
 from equigraph.folders import OutputFolder, read_kept
@@ -43,7 +44,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Featured, Tabular):
+class ClusteringResult(Explainable, Featured, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -81,6 +82,8 @@ class ClusteringResult(Featured, Tabular):
     status : str or None
         How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
         None where a method does not iterate.
+    graph : Graph or None
+        The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
     attribute_options : AttributeOptions
         How much each attribute counts, and which numbers went into bins.
     """
@@ -100,6 +103,7 @@ class ClusteringResult(Featured, Tabular):
     attribute: str | None = None
     source: Mapping[str, Any] | None = None
     status: str | None = None
+    graph: Graph | None = None
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
 
     @classmethod
@@ -159,6 +163,7 @@ class ClusteringResult(Featured, Tabular):
             input_hash=graph.fingerprint(),
             attribute=graph.attribute,
             status=getattr(model, "status_", None),
+            graph=graph if isinstance(graph, Graph) else None,
             attribute_options=getattr(graph, "attribute_options", AttributeOptions()),
         )
 

@@ -112,9 +112,7 @@ class Explorer:
             return None
         session.asked = step.question()
         told = {"matter": session.matter, "step": step}
-        job = self.jobs.start(
-            "curve", told, self._then(session, lambda found: session.curve_found(found, step))
-        )
+        job = self.jobs.start("curve", told, self._then(session, lambda found: session.curve_found(found, step)))
         return job.facts()
 
     def _then(self, session: Session, take: Callable[[Any], None]) -> Callable[[Any], None]:

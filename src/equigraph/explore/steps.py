@@ -254,9 +254,7 @@ def act(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     """
     action = ACTIONS.get(str(told.get("do")))
     if action is None:
-        raise ParameterError(
-            f"There is no action {str(told.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}."
-        )
+        raise ParameterError(f"There is no action {str(told.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}.")
     try:
         return action(matter, step, told)
     except (TypeError, OverflowError) as error:

@@ -153,3 +153,4 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
     return f"Something went wrong inside ({type(error).__name__}); the board is as it was."
+
