@@ -129,9 +129,9 @@ def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]
     here = scores(matter, step.labels, step.attributes, step.n_clusters)
     wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
     found: list[dict[str, Any]] = []
-    for seed in range(1, 4 * _ALTERNATIVES):
+    for seed in range(1, 2 * _ALTERNATIVES + 1):
         tell(Progress("alternatives", len(found), _ALTERNATIVES))
-        model = model_of(matter, step, effort=0.5, **wanted).set_params(random_state=seed)
+        model = model_of(matter, step, effort=0.2, **wanted).set_params(random_state=seed)
         labels = model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
         labels = _numbered(labels, step)
         others = [step.labels, *(one["labels"] for one in found)]
