@@ -20,7 +20,7 @@ from equigraph.rules import Facts
 from equigraph.rules.items import Apart, Fixed, Rule, Together
 
 # The value of those whose cell is blank: a group of its own, which the page shows as such.
-BLANK = "–"
+BLANK = "–"  # noqa: RUF001 (a dash, as tables have it)
 _PER_CLUSTER = 26
 _LINKS_CLUSTERS = 5
 
