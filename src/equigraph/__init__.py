@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from equigraph.choosing import Stability, stability
     from equigraph.citation import cite
-    from equigraph.classes import ClassLists, read_class_lists
+    from equigraph.classes import ClassLists, Division, divide, read_class_lists
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -88,6 +88,8 @@ _NAMES = {
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
     "ClassLists": "equigraph.classes",
+    "Division": "equigraph.classes",
+    "divide": "equigraph.classes",
     "read_class_lists": "equigraph.classes",
     "Roster": "equigraph.roster",
     "read_roster": "equigraph.roster",
@@ -107,6 +109,7 @@ __all__ = [
     "ClusteringResult",
     "Comparison",
     "DMoN",
+    "Division",
     "FairLouvain",
     "FairNMTF",
     "FairPartition",
@@ -134,6 +137,7 @@ __all__ = [
     "community",
     "compare",
     "datasets",
+    "divide",
     "exceptions",
     "metrics",
     "neural",

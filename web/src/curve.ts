@@ -8,7 +8,7 @@ import { t } from "./strings";
 
 const WIDTH = 320;
 const HEIGHT = 200;
-const LEFT = 44;
+const LEFT = 58;
 const RIGHT = 10;
 const TOP = 10;
 const BOTTOM = 34;
@@ -145,7 +145,7 @@ function chart(): SVGElement {
     svg("text", { class: "axis-name", x: (LEFT + WIDTH) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, `${t.even} →`),
     svg(
       "text",
-      { class: "axis-name", transform: `translate(11 ${(HEIGHT - BOTTOM) / 2 + TOP / 2}) rotate(-90)`, "text-anchor": "middle" },
+      { class: "axis-name", transform: `translate(12 ${(HEIGHT - BOTTOM) / 2 + TOP / 2}) rotate(-90)`, "text-anchor": "middle" },
       `${store.board.directed ? t.wishes : t.friends} →`,
     ),
     svg("polyline", { class: "line", points: curve.points.map((point) => `${x(point.even)},${y(point.kept / all)}`).join(" ") }),

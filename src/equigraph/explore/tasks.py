@@ -24,6 +24,8 @@ SEED = 0
 _QUICK = 1000  # more people get their first labels by local moves alone
 _ALTERNATIVES = 3
 _SLACK = 0.02  # how much less even an alternative may be
+# A repair may move so many more than have to move, each of whom has to bring so much.
+_MORE_MOVES, _STAY = 2, 0.002
 
 
 def run(task: str, told: Mapping[str, Any], tell: Tell) -> Any:
@@ -46,10 +48,9 @@ def warm_up(tell: Tell) -> None:
 def model_of(matter: Matter, step: Step, **options: Any) -> Any:
     """Return the search that keeps the rules of a step."""
     import equigraph as eg
-    from equigraph.rules.items import Sizes
 
-    bounds = next((rule.bounds[0] for rule in step.rules if isinstance(rule, Sizes)), None)
-    return eg.FairPartition(step.n_clusters, size_bounds=bounds, random_state=SEED, **options)
+    rules = step.all_rules(matter.names)
+    return eg.FairPartition(step.n_clusters, rules=rules, random_state=SEED, **options)
 
 
 def features_of(matter: Matter, step: Step) -> NDArray | None:
@@ -92,12 +93,33 @@ def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
 
 
 def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
-    """Return labels near to those of the board that keep every rule; those who are locked stay."""
+    """Return labels near to those of the board that keep every rule; those who are locked stay.
+
+    A solver says how few people have to move. The search may move a few more if that is better for friendships and
+    evenness, and where it finds nothing the solver's labels stand.
+    """
     from equigraph.rules import settle_rules
+    from equigraph.search import refine_labels
 
     rules = step.all_rules(matter.names)
+    tell(Progress("repair", 0, 2))
     settled = settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels)
-    return settled.labels
+    tell(Progress("repair", 1, 2))
+    needed = int((settled.labels != step.labels).sum())
+    try:
+        return refine_labels(
+            matter.graph,
+            step.labels,
+            sensitive_features=features_of(matter, step),
+            n_clusters=step.n_clusters,
+            fairness=0.5 if step.attributes else 0.0,
+            rules=rules,
+            max_moves=needed + _MORE_MOVES,
+            stay=_STAY,
+            random_state=SEED,
+        )
+    except EquigraphError:
+        return settled.labels
 
 
 def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
@@ -107,9 +129,9 @@ def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]
     here = scores(matter, step.labels, step.attributes, step.n_clusters)
     wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
     found: list[dict[str, Any]] = []
-    for seed in range(1, 4 * _ALTERNATIVES):
+    for seed in range(1, 2 * _ALTERNATIVES + 1):
         tell(Progress("alternatives", len(found), _ALTERNATIVES))
-        model = model_of(matter, step, effort=0.5, **wanted).set_params(random_state=seed)
+        model = model_of(matter, step, effort=0.2, **wanted).set_params(random_state=seed)
         labels = model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
         labels = _numbered(labels, step)
         others = [step.labels, *(one["labels"] for one in found)]
@@ -153,4 +175,3 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
     return f"Something went wrong inside ({type(error).__name__}); the board is as it was."
-
