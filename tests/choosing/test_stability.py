@@ -130,7 +130,7 @@ def planted():
 @pytest.fixture(scope="module")
 def found(planted):
     graph = eg.Graph(planted.adjacency, [f"p{i}" for i in range(80)], planted.sensitive_features, "team")
-    return eg.stability(graph, range(2, 7), estimator=eg.FairPartition(effort=0.1), random_state=3, **LIGHT)
+    return eg.stability(graph, range(2, 7), estimator=eg.FairPartition(effort=0.05), random_state=3, **LIGHT)
 
 
 def test_the_planted_number_is_recommended(found, planted):
@@ -144,7 +144,7 @@ def test_the_same_seed_says_the_same(found, planted):
         planted.adjacency,
         [4],
         sensitive_features={"team": planted.sensitive_features},
-        estimator=eg.FairPartition(effort=0.1),
+        estimator=eg.FairPartition(effort=0.05),
         random_state=3,
         **LIGHT,
     )
