@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "equigraph"
 # Methods of results that hand themselves to what draws or prints them.
 ALLOWED = {
+    ("choosing", "plotting"),
     ("results", "report"),
     ("tradeoff", "plotting"),
     ("tradeoff", "report"),
@@ -30,6 +31,8 @@ def drawn_order() -> list[str]:
     )
     order = []
     for line in block.splitlines():
+        if not line.startswith("  "):
+            break  # what stands beside the package, such as web/
         words = itertools.takewhile(re.compile(r"\w+(/|\.py)").fullmatch, line.split())
         order += [word.removesuffix("/").removesuffix(".py") for word in words]
     return order
