@@ -9,7 +9,7 @@ import click
 
 from equigraph.cli.app import BAD_INPUT, FAILED
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import MethodCommand, constraints_of
+from equigraph.cli.options import SectionCommand, constraints_of
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.wording import as_flags
@@ -18,13 +18,7 @@ _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown"}
 _SCORES = ("Q", "B", "NB", "min_balance", "rho", "n_nonempty")
 
 
-class _Sections(MethodCommand):
-    """Options in sections, without those of a method."""
-
-    parse_args = click.Command.parse_args
-
-
-@click.command("compare", cls=_Sections)
+@click.command("compare", cls=SectionCommand)
 @reading_options
 @click.option("-k", "--n-clusters", type=click.IntRange(min=2), required=True, help="Number of clusters.")
 @click.option("--methods", metavar="A,B,C", help="Names of methods; by default all.")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, MethodCommand, check_one_dial
+from equigraph.cli.options import DEFAULT_SEED, SectionCommand, check_one_dial
 from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
@@ -23,13 +23,7 @@ _SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
 _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
-class _Sections(MethodCommand):
-    """Options in sections, without those of a method."""
-
-    parse_args = click.Command.parse_args
-
-
-@click.command("refine", cls=_Sections)
+@click.command("refine", cls=SectionCommand)
 @reading_options
 @click.argument("labels", metavar="LABELS")
 @click.option(
