@@ -29,8 +29,8 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 def command(source: str | None, **settings: Any) -> None:
     """Open a board of people, a dial and the graph behind it in the browser.
 
-    FILE is a sheet of people (.xlsx, .ods, .csv), a graph (with --groups), dataset:NAME, or a board that was saved;
-    without one it is the embedded classroom. Everything stays on this machine.
+    FILE is a sheet of people (.xlsx, .ods, .csv), a graph (with --groups), dataset:NAME, or a board that the page
+    saved; without one it is the embedded classroom. Everything stays on this machine.
     """
     from equigraph.exceptions import require
     from equigraph.explore.server import LOOPBACK, serve
@@ -57,8 +57,8 @@ def command(source: str | None, **settings: Any) -> None:
     serve(session, host=host, port=settings["port"], browser=settings["browser"], tell=_tell)
 
 
-def _tell(link: str) -> None:
-    line(f"The board is at {link}")
+def _tell(running: Any) -> None:
+    line(f"The board is at {running.link}")
     line("Ctrl-C ends it.")
 
 

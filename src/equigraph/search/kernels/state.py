@@ -245,6 +245,15 @@ def _by_group(
 
 
 @compiled
+def group_change(clusters: Any, terms: Any, c: int, a: int, leaving: int, joining: int) -> float:
+    """Return the change of what a cluster adds by an attribute when one node leaves and one joins; -1: none."""
+    return _by_group(
+        terms.score, terms.population, terms.offsets, terms.weights, terms.sized, clusters.table, clusters.parts,
+        c, a, leaving, joining,
+    )  # fmt: skip
+
+
+@compiled
 def _exchange(
     columns: Any,
     counts: Any,
@@ -392,7 +401,7 @@ def _transfer(sites: Any, clusters: Any, terms: Any, site: int, c: int, sign: in
 
 
 @compiled
-def _rescore(clusters: Any, terms: Any, c: int) -> None:
+def rescore(clusters: Any, terms: Any, c: int) -> None:
     """Bring up to date what a cluster adds to the notion."""
     clusters.version[c] += 1
     if terms.fairness > 0:
@@ -412,8 +421,8 @@ def move(sites: Any, labels: Any, clusters: Any, terms: Any, site: int, target: 
     labels[site] = target
     _transfer(sites, clusters, terms, site, source, np.int64(-1))
     _transfer(sites, clusters, terms, site, target, np.int64(1))
-    _rescore(clusters, terms, source)
-    _rescore(clusters, terms, target)
+    rescore(clusters, terms, source)
+    rescore(clusters, terms, target)
     if clusters.members[source] == 0:
         clusters.volume[source] = 0.0
         clusters.free[int(clusters.tally[N_FREE])] = source
@@ -430,5 +439,5 @@ def swap(sites: Any, labels: Any, clusters: Any, terms: Any, i: int, j: int) -> 
     _transfer(sites, clusters, terms, j, b, np.int64(-1))
     _transfer(sites, clusters, terms, i, b, np.int64(1))
     _transfer(sites, clusters, terms, j, a, np.int64(1))
-    _rescore(clusters, terms, a)
-    _rescore(clusters, terms, b)
+    rescore(clusters, terms, a)
+    rescore(clusters, terms, b)
