@@ -18,7 +18,6 @@ from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _METHOD = "refine_labels"
 _NOTIONS = ("normalized", "balance", "mouflon", "evenness")
-_SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
 # Names of columns, by which they are found whatever their order.
 _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
@@ -313,11 +312,12 @@ def _rows_by_attribute(before: Any, after: Any) -> list[tuple[Any, ...]]:
 
 def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
+    from equigraph.metrics.scores import COMPARED, SCORES
     from equigraph.words import count
 
     rows: list[tuple[Any, ...]] = [
-        (head, before.scores[name], after.scores[name])
-        for name, head in _SCORES.items()
+        (SCORES[name].head, before.scores[name], after.scores[name])
+        for name in COMPARED
         if name in after.scores
     ]
     rows += _rows_by_attribute(before, after)

@@ -64,7 +64,7 @@ class CompiledRun:
         fit_interaction: bool,
         n_threads: int | None = None,
     ):
-        from equigraph.factorization.update_kernels import Form, Fixed, Work
+        from equigraph.factorization.update_kernels import Fixed, Form, Work
 
         self._H = pad(H)
         self._other = empty_panel(H.shape[0], self._H.shape[1], H.dtype)
