@@ -16,6 +16,8 @@ SOURCE = ROOT / "src" / "equigraph"
 ALLOWED = {
     ("choosing", "plotting"),
     ("results", "report"),
+    ("choosing", "plotting"),
+    ("notebook", "explore"),
     ("tradeoff", "plotting"),
     ("tradeoff", "report"),
 }
@@ -30,9 +32,13 @@ def drawn_order() -> list[str]:
         (ROOT / "CONTRIBUTING.md").read_text().partition("```\nsrc/equigraph/\n")[2].partition("\ntests/")[0]
     )
     order = []
+<<<<<<< HEAD
     for line in block.splitlines():
         if not line.startswith("  "):
             break  # what stands beside the package, such as web/
+=======
+    for line in filter(lambda line: line.startswith("  "), block.splitlines()):
+>>>>>>> house
         words = itertools.takewhile(re.compile(r"\w+(/|\.py)").fullmatch, line.split())
         order += [word.removesuffix("/").removesuffix(".py") for word in words]
     return order
