@@ -35,7 +35,7 @@ from equigraph.loading import (
     kinds_of,
 )
 from equigraph.methods import get_method
-from equigraph.notebook import MAX_GROUPS, page_of
+from equigraph.notebook import MAX_GROUPS, Explorable, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
 from equigraph.sizes import small_clusters
 from equigraph.words import count, did_you_mean
@@ -44,7 +44,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Explainable, Featured, Tabular):
+class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes

@@ -21,10 +21,13 @@ FAILED, BAD_INPUT = 1, 2
 
 _COMMANDS = (
     "demo",
+    "classes",
+    "check",
     "cluster",
     "tradeoff",
     "refine",
     "compare",
+    "choose-k",
     "report",
     "explore",
     "explain",

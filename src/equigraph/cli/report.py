@@ -22,6 +22,11 @@ PAGE = "report.html"
     default=True,
     help="Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
 )
+@click.option(
+    "--interactive",
+    is_flag=True,
+    help="A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
+)
 @click.option("--force", is_flag=True, help="Replace a file of that name that is no page of this folder.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
@@ -48,7 +53,11 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
             out = stack.enter_context(OutputFolder(folder, patience=0))
             out.refuse_others([PAGE], force=settings["force"])
         graph, reason = read_again(ctx, subject.source, settings)
-        if isinstance(subject, TradeoffCurve):
+        if settings["interactive"]:
+            from equigraph.explore.offline import write_interactive
+
+            left_out = write_interactive(subject, path, graph=graph, select=point or "product")
+        elif isinstance(subject, TradeoffCurve):
             if not settings["baseline"]:
                 raise click.UsageError(
                     "--no-baseline has no meaning for a curve, which begins at fairness 0.", ctx

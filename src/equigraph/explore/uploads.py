@@ -129,7 +129,12 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
         layout = make_layout(sheet, None)
         found["header"] = layout.header
         columns = [
-            {"letter": one.letter, "header": one.header[:_LETTERS], "role": one.role, "attribute": one.attribute}
+            {
+                "letter": one.letter,
+                "header": one.header[:_LETTERS],
+                "role": one.role,
+                "attribute": one.attribute,
+            }
             for one in layout.columns
         ]
     except RosterError as error:
