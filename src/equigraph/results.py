@@ -389,11 +389,10 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
         heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
-        groups = self.groups
-        if groups is not None:
+        for attribute, groups in {} if self.attributes is None else self.attributes.groups.items():
             counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
             shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
-            heads += shown
+            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
             rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
         return page_of(repr(self), heads, rows)
 
