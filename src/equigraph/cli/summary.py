@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from equigraph.cli.console import line, table
+from equigraph.cli.rules import print_rules
 
 MEANINGS = {
     "Q": "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
@@ -30,6 +31,7 @@ def print_result(result: Any) -> None:
     line()
     print_composition(result)
     print_remarks(result.attributes, result.sizes, result.parameters)
+    print_rules(result.rules)
 
 
 def print_attributes(attributes: Any, scores: Any) -> None:
