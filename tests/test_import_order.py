@@ -16,7 +16,6 @@ SOURCE = ROOT / "src" / "equigraph"
 ALLOWED = {
     ("choosing", "plotting"),
     ("results", "report"),
-    ("choosing", "plotting"),
     ("notebook", "explore"),
     ("tradeoff", "plotting"),
     ("tradeoff", "report"),
@@ -32,13 +31,7 @@ def drawn_order() -> list[str]:
         (ROOT / "CONTRIBUTING.md").read_text().partition("```\nsrc/equigraph/\n")[2].partition("\ntests/")[0]
     )
     order = []
-<<<<<<< HEAD
-    for line in block.splitlines():
-        if not line.startswith("  "):
-            break  # what stands beside the package, such as web/
-=======
     for line in filter(lambda line: line.startswith("  "), block.splitlines()):
->>>>>>> house
         words = itertools.takewhile(re.compile(r"\w+(/|\.py)").fullmatch, line.split())
         order += [word.removesuffix("/").removesuffix(".py") for word in words]
     return order

@@ -159,11 +159,7 @@ def coordinate_descent(
         return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
     if use_compiled is None:
         use_compiled = H.size >= COMPILE_FROM
-<<<<<<< HEAD
-    solver = _Solver(_prepare(penalty, weight, H.shape, scale), use_compiled)
-=======
-    solver = _Descent(_prepare(penalty, weight, H.shape[1], scale), use_compiled)
->>>>>>> house
+    solver = _Descent(_prepare(penalty, weight, H.shape, scale), use_compiled)
     here = solver.start(H, AH, np.asarray(W, dtype=np.float64))
     before, history = here, []
     status, change = Status.MAX_ITER, float("nan")
