@@ -15,6 +15,7 @@ from scipy import sparse
 
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
+from equigraph.execution.block_scores import evaluate_blocks
 from equigraph.execution.blocks import BlockGraph
 from equigraph.explain.result import Explainable
 from equigraph.featured import Featured
@@ -29,6 +30,7 @@ from equigraph.loading import (
     INTERACTION,
     LABELS,
     MEMBERSHIP,
+    PARQUET_LABELS,
     RESULT,
     RESULT_FILES,
     clustering_parts,
@@ -326,9 +328,16 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
         raw: bool = False,
         columns: Mapping[str, NDArray] | None = None,
         entries: Mapping[str, Any] | None = None,
+        labels_format: str = "csv",
     ) -> None:
-        """Write the files of `save`, with further columns of labels.csv and entries of result.json."""
-        write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
+        """Write the files of `save`, with further columns of labels.csv and entries of result.json.
+
+        With ``labels_format="parquet"`` labels.parquet, which has no further columns, takes the place of labels.csv.
+        """
+        if labels_format == "parquet":
+            self.to_parquet(folder / PARQUET_LABELS)
+        else:
+            write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
         with atomic_path(folder / MEMBERSHIP) as partial:
             if sparse.issparse(self.membership):
                 sparse.save_npz(partial, self.membership)
@@ -462,7 +471,7 @@ def cluster(
         )
     on_disk = isinstance(graph, BlockGraph)
     if on_disk and sensitive_features is not None:
-        graph = graph.with_groups(sensitive_features)
+        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
     elif not on_disk:
         graph = with_features(graph, sensitive_features)
     watch = Watched(parameters.get("callbacks"))
@@ -472,30 +481,13 @@ def cluster(
     model = estimator(**parameters).fit(graph)
     seconds = time.perf_counter() - start
     if on_disk:
-        result = ClusteringResult.of_fit(model, graph, _block_scores(graph, model), seconds)
+        result = ClusteringResult.of_fit(
+            model,
+            graph,
+            evaluate_blocks(graph, model.labels_, n_clusters=model.membership_.shape[1]),
+            seconds,
+        )
     else:
         result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
     # A method that has no status of its own may still have been stopped.
     return replace(result, status="stopped") if watch.stopped else result
-
-
-def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:
-    """Return what `equigraph.metrics.evaluate` does, by one pass over row blocks."""
-    from equigraph.execution.distributed import StreamedRows
-    from equigraph.metrics import evaluate
-
-    n_clusters = model.membership_.shape[1]
-    # Everything but Q only looks at labels and groups.
-    scores = evaluate(
-        graph.without_edges(),
-        model.labels_,
-        sensitive_features=graph.groups,
-        n_clusters=n_clusters,
-    )
-    store = StreamedRows(graph)
-    store.place("labels", model.labels_.astype(np.int32))
-    weights = store.tally("labels", n_clusters)
-    store.close()
-    total = max(float(weights.sum()), np.finfo(float).tiny)
-    scores["Q"] = float(np.trace(weights) / total - np.square(weights.sum(axis=1) / total).sum())
-    return scores
