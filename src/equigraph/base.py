@@ -25,7 +25,7 @@ from equigraph.exceptions import (
 )
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.attributes import attach, take_groups
+from equigraph.graph.attributes import groups_in_order
 from equigraph.graph.messages import as_calls
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.remarks import warn_about_groups
@@ -207,7 +207,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             )
         # Only who made a Graph has seen its order; the nodes of an edge table are sorted behind one's back.
         order_known = graph.positional or isinstance(X, Graph)
-        groups = self._groups_of(graph, _in_node_order(graph, sensitive_features, order_known))
+        nodes = graph.without_edges() if isinstance(graph, BlockGraph) else graph
+        groups = self._groups_of(graph, groups_in_order(sensitive_features, nodes, order_known=order_known))
         self.seed_ = as_seed(getattr(self, "random_state", None))
         return Problem(graph=graph, groups=groups, seed=self.seed_)
 
@@ -327,20 +328,6 @@ def sparse_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters:
     sizes = np.bincount(labels, minlength=n_clusters)
     mean = weight.data / (sizes[rows].astype(np.float64) * sizes[columns])
     return sparse.csr_array((mean, (rows, columns)), shape=weight.shape)
-
-
-def _in_node_order(graph: Graph | BlockGraph, sensitive_features: Any, order_known: bool) -> Any:
-    """Return groups as an array in node order, where they are not None or encoded already."""
-    if sensitive_features is None or isinstance(sensitive_features, Groups):
-        return sensitive_features
-    if isinstance(graph, BlockGraph):
-        graph = graph.without_edges()
-    given = take_groups(sensitive_features, None, None, graph)
-    try:
-        placed = attach(graph, given, missing="error", unknown="error", order_known=order_known)
-    except GroupsError as error:
-        raise as_calls(error) from None
-    return placed.sensitive_features
 
 
 def _dense(matrix: Any) -> NDArray:

@@ -30,9 +30,10 @@ from equigraph.execution.block_files import (
     load_array,
     read_meta,
 )
+from equigraph.graph.attributes import groups_in_order
 from equigraph.graph.graph import Graph, _hash_groups, _hash_texts, group_words
 from equigraph.graph.names import text_array, texts
-from equigraph.groups.encode import Groups, as_column, encode_groups
+from equigraph.groups.encode import Groups, encode_groups
 from equigraph.words import count
 
 # Rows of about this many bytes make a block, unless the caller says otherwise.
@@ -144,12 +145,8 @@ class BlockGraph:
         return map(self.block, range(self.n_blocks))
 
     def with_groups(self, sensitive_features: ArrayLike, attribute: str | None = None) -> BlockGraph:
-        """Return the same graph with these groups, one value per node in node order."""
-        groups = as_column(sensitive_features)
-        if groups.shape != (self.n_nodes,):
-            raise GroupsError(
-                f"There are {groups.size} groups for {count(self.n_nodes, 'node')}: expected one value per node."
-            )
+        """Return the same graph with these groups, one value per node: in node order, or by the names of the nodes."""
+        groups = groups_in_order(sensitive_features, self.without_edges(), order_known=True)
         return replace(self, sensitive_features=groups, attribute=attribute)
 
     def without_edges(self) -> Graph:

@@ -17,6 +17,7 @@ from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph
 from equigraph.graph.matching import places_of
+from equigraph.graph.messages import as_calls
 from equigraph.graph.names import (
     as_names,
     has_missing,
@@ -27,7 +28,7 @@ from equigraph.graph.names import (
     texts,
 )
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
-from equigraph.groups.encode import as_column
+from equigraph.groups.encode import Groups, column_of, is_missing
 from equigraph.words import count, did_you_mean
 
 MISSING = ("error", "ignore", "drop", "own-group")
@@ -79,11 +80,86 @@ def take_groups(groups: Any, attribute: Any, node_column: Any, graph: Graph) -> 
         name = groups.name
     # An arrow array refuses to_numpy where that needs a copy, so it goes through a list.
     with only_ours("The groups cannot be read", GroupsError):
-        values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
+        values = object_array(groups.to_pylist()) if library == "pyarrow" else column_of(groups)
     return Values(values, _keys_of_index(*row_labels(groups), graph), name)
 
 
-def _keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) -> NDArray[Any] | None:
+def groups_in_order(sensitive_features: Any, graph: Graph, *, order_known: bool) -> Any:
+    """Return the groups that come beside a graph as an array in node order; None and `Groups` stay as they are.
+
+    Parameters
+    ----------
+    sensitive_features : mapping, Series, array-like, Groups or None
+        The groups, matched by name where they have names.
+    graph : Graph
+        The graph.
+    order_known : bool
+        Whether the user knows the order of the nodes, so that groups without names can be taken.
+    """
+    if sensitive_features is None or isinstance(sensitive_features, Groups):
+        return sensitive_features
+    given = take_groups(sensitive_features, None, None, graph)
+    try:
+        placed = attach(graph, given, missing="error", unknown="error", order_known=order_known)
+    except GroupsError as error:
+        raise as_calls(error) from None
+    return placed.sensitive_features
+
+
+def labels_in_order(labels: Any, graph: Graph, what: str = "labels") -> NDArray[Any]:
+    """Return the labels that come beside a graph as an array in node order.
+
+    Parameters
+    ----------
+    labels : mapping, Series or array-like
+        One label per node, matched by name where they have names.
+    graph : Graph
+        The graph.
+    what : str
+        What the labels are called, for the messages.
+
+    Raises
+    ------
+    ParameterError
+        If they are not one per node.
+
+    Examples
+    --------
+    >>> path = Graph(sparse.csr_array([[0, 1], [1, 0]]), ["ann", "bob"])
+    >>> labels_in_order({"bob": 1, "ann": 0}, path).tolist()
+    [0, 1]
+    """
+    n = graph.n_nodes
+    try:
+        column, (index, counts_rows) = column_of(labels), row_labels(labels)
+        if isinstance(labels, Mapping):
+            index, counts_rows = object_array(labels), False
+        keys = _keys_of_index(index, counts_rows, graph, what)
+        if keys is not None:
+            column = _by_name(graph, keys, column, "error", what)[1]
+    except GroupsError as error:
+        named = (
+            str(error)
+            if what in str(error)
+            else f"The {what} must be one-dimensional, one per node: shape (n_nodes,)."
+        )
+        raise ParameterError(named) from None
+    if column.size != n:
+        raise ParameterError(
+            f"There are {column.size} {what} for {count(n, 'node')}: expected one per node, in node order or by name."
+        )
+    absent = np.flatnonzero(is_missing(column))
+    if absent.size:
+        raise ParameterError(
+            f"{absent.size} of {n} {what} are missing, first that of node "
+            f"{graph.node_names[absent[:1]].tolist()[0]!r}: expected one per node."
+        )
+    return column
+
+
+def _keys_of_index(
+    index: NDArray[Any] | None, counts_rows: bool, graph: Graph, what: str = "groups"
+) -> NDArray[Any] | None:
     """Return the index of a pandas object as names of nodes, or None where its values are in node order.
 
     A default index says nothing but the order; any other one names nodes, whatever the order.
@@ -98,8 +174,8 @@ def _keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) 
     if not nodes & named:
         first = index[:1].tolist()[0] if index.size else None
         raise GroupsError(
-            f"The index of the groups names none of the nodes (it starts with {first!r}, the nodes with "
-            f"{graph.node_names[:1].tolist()[0]!r}): give the node names as the index, or an array in node order."
+            f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
+            f"{graph.node_names[:1].tolist()[0]!r}): give the names of the nodes, or an array in node order."
         )
     return index
 
@@ -215,7 +291,7 @@ def _in_node_order(graph: Graph, values: NDArray[Any], order_known: bool) -> NDA
 
 
 def _by_name(
-    graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str
+    graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str, what: str = "groups"
 ) -> tuple[Graph, NDArray[Any]]:
     """Match values to nodes by name; names of different types are compared by their text.
 
@@ -226,17 +302,20 @@ def _by_name(
         return graph, _placed(values, places, graph.n_nodes)
     no_key = np.flatnonzero(has_missing(keys))
     if no_key.size:
-        raise GroupsError(f"Row {no_key[0]} of the groups (counting from 0) names no node: expected a name.")
+        raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
     place = _places(graph)
     key_texts = [text if text in place else _canonical(text) for text in texts(keys)]
     strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
     if strangers:
         if unknown == "error":
             first = min(strangers.values())
+            expected = "expected names of nodes"
+            if what == "groups":
+                them = "it" if len(strangers) == 1 else "them"
+                expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
             raise GroupsError(
-                f"The groups name {count(len(strangers), 'node')} that the graph lacks, first "
-                f"{key_texts[first]!r}{_look_alike(key_texts[first], graph)}: say unknown='add' to add "
-                f"{'it' if len(strangers) == 1 else 'them'} without edges, or unknown='ignore'."
+                f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first "
+                f"{key_texts[first]!r}{_look_alike(key_texts[first], graph)}: {expected}."
             )
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(strangers.values())])
@@ -249,8 +328,8 @@ def _by_name(
             continue
         if node in seen and not _same(seen[node], value):
             raise GroupsError(
-                f"The groups give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value "
-                "per node (the first column, or node_column=, names the node)."
+                f"The {what} give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value "
+                f"per node{' (the first column, or node_column=, names the node)' * (what == 'groups')}."
             )
         seen[node] = value
         result[node] = value

@@ -15,7 +15,7 @@ from scipy import sparse
 from equigraph.exceptions import GraphError, GroupsError, require
 from equigraph.graph.names import as_names, check_unique, texts
 from equigraph.graph.validate import canonical_adjacency
-from equigraph.groups.encode import Groups, as_column, encode_groups, is_missing
+from equigraph.groups.encode import Groups, as_column, encode_groups, is_missing, names_of_rows
 from equigraph.notebook import page_of
 from equigraph.words import count
 
@@ -30,8 +30,8 @@ class Graph:
         Symmetric nonnegative weights with a zero diagonal. Checked as `check_adjacency` does.
     node_names : ndarray of shape (n_nodes,), optional
         Names of the nodes, all different: int64, text, or objects. By default 0, 1, 2, ...
-    sensitive_features : ndarray of shape (n_nodes,), optional
-        Group of each node, in node order; None for a node without one.
+    sensitive_features : array-like of shape (n_nodes,), Series or mapping, optional
+        Group of each node, in node order or by name; None for a node without one.
     attribute : str, optional
         Name of the attribute that the groups come from.
     positional : bool, default=True
@@ -73,13 +73,26 @@ class Graph:
                 f"There are {names.size} node names for {count(n, 'node')}: expected one name per node."
             )
         check_unique(names, "the node names")
-        groups = None if self.sensitive_features is None else as_column(self.sensitive_features)
+        groups: Any = self.sensitive_features
+        if groups is not None:
+            groups = self._placed(groups, names) if names_of_rows(groups) is not None else as_column(groups)
         if groups is not None and groups.shape != (n,):
             raise GroupsError(
                 f"There are {groups.size} groups for {count(n, 'node')}: expected one value per node."
             )
         for field, value in (("adjacency", adjacency), ("node_names", names), ("sensitive_features", groups)):
             object.__setattr__(self, field, value)
+
+    @classmethod
+    def _placed(cls, groups: Any, names: NDArray[Any]) -> NDArray[Any]:
+        """Return groups that name their nodes in node order, with None for a node that they do not name."""
+        from equigraph.graph.attributes import attach, take_groups
+
+        nodes = cls._trusted(sparse.csr_array((names.size, names.size)), names)
+        given = take_groups(groups, None, None, nodes)
+        placed = attach(nodes, given, missing="ignore", unknown="error", order_known=True)
+        assert placed.sensitive_features is not None
+        return placed.sensitive_features
 
     @classmethod
     def _trusted(

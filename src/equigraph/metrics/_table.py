@@ -11,8 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import Graph, as_graph
+from equigraph.graph.attributes import groups_in_order, labels_in_order
+from equigraph.graph.names import texts
 from equigraph.groups import Groups, contingency_table, encode_groups
-from equigraph.groups.encode import as_column, is_missing, unique_values
+from equigraph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
+from equigraph.words import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,8 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
     try:
         column = as_column(labels)
     except GroupsError as error:
+        if names_of_rows(labels) is not None:
+            raise ParameterError(f"{name}: {error}") from error
         raise ParameterError(
             f"{name} must be one-dimensional with one label per node, shape (n_nodes,)."
         ) from error
@@ -129,17 +135,98 @@ def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Group
 
     Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them.
     """
+    labels, sensitive_features = in_one_order(labels, sensitive_features, ("labels", "sensitive_features"))
     encoded = encode_labels(labels)
     groups = encode_groups(sensitive_features, n_nodes=encoded.n_nodes)
     counts = contingency_table(encoded.codes, groups.codes, encoded.n_clusters, groups.n_groups)
     return Table(encoded, groups, counts)
 
 
-def as_adjacency(adjacency: Any) -> sparse.csr_array:
-    """Return the validated CSR adjacency of anything that is a graph."""
-    from equigraph.graph import as_graph
+def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, Any]:
+    """Return two columns of the same nodes in the order of the first, matched by name where names are given.
 
-    return as_graph(adjacency).adjacency
+    Parameters
+    ----------
+    first, second : mapping, Series, array-like, Labels or Groups
+        One value per node.
+    names : tuple of str
+        What they are called, for the messages.
+
+    Raises
+    ------
+    ParameterError
+        If only one of them has names, or they name different nodes.
+
+    Examples
+    --------
+    >>> first, second = in_one_order({"ann": 0, "bob": 1}, {"bob": "y", "ann": "x"}, ("labels", "groups"))
+    >>> first.tolist(), second.tolist()
+    ([0, 1], ['x', 'y'])
+    """
+    keys, other_keys = names_of_rows(first), names_of_rows(second)
+    if keys is None and other_keys is None:
+        return first, second
+    keys = _counted(first) if keys is None else keys
+    other_keys = _counted(second) if other_keys is None else other_keys
+    if keys is None or other_keys is None:
+        named, other = names if other_keys is None else names[::-1]
+        raise ParameterError(
+            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by a "
+            "pandas index or a dict, or give both as arrays in node order."
+        )
+    return column_of(first), column_of(second)[_places(keys, other_keys, names)]
+
+
+def _counted(values: Any) -> NDArray[Any] | None:
+    """Return the default index of a pandas object, which is a name where others have names."""
+    return values.index.to_numpy() if hasattr(getattr(values, "index", None), "to_numpy") else None
+
+
+def _places(keys: NDArray[Any], other: NDArray[Any], names: tuple[str, str]) -> NDArray[np.intp]:
+    """Return where in `other` each of the keys is."""
+    place = {text: k for k, text in enumerate(texts(other))}
+    wanted = texts(keys)
+    absent = [text for text in wanted if text not in place]
+    if absent or not len(set(wanted)) == keys.size == len(place) == other.size:
+        what = f"{names[1]} lacks {absent[0]!r}" if absent else "one of them has more, or a name twice"
+        raise ParameterError(
+            f"{names[0]} ({count(keys.size, 'name')}) and {names[1]} ({other.size:,}) name different nodes ({what}): "
+            "expected the same ones, each once."
+        )
+    return np.fromiter((place[text] for text in wanted), dtype=np.intp, count=keys.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """A graph that scores are computed on, and what comes beside it, in the order of its nodes."""
+
+    graph: Graph
+    order_known: bool
+
+    @property
+    def adjacency(self) -> sparse.csr_array:
+        """The adjacency."""
+        return self.graph.adjacency
+
+    def labels(self, labels: Any, name: str = "labels") -> Labels:
+        """Return labels, matched by name where they have names."""
+        if isinstance(labels, Labels):
+            return encode_labels(labels, n_nodes=self.graph.n_nodes, name=name)
+        return encode_labels(labels_in_order(labels, self.graph, name), name=name)
+
+    def groups(self, sensitive_features: Any) -> Groups:
+        """Return groups, matched by name where they have names; by default those of the graph."""
+        if sensitive_features is None:
+            sensitive_features = self.graph.groups
+        placed = groups_in_order(sensitive_features, self.graph, order_known=self.order_known)
+        return encode_groups(placed, n_nodes=self.graph.n_nodes)
+
+
+def read_nodes(adjacency: Any) -> Nodes:
+    """Read anything that is a graph."""
+    graph = as_graph(adjacency)
+    # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
+    return Nodes(graph, graph.positional or isinstance(adjacency, Graph))
 
 
 def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:

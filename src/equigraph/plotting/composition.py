@@ -52,11 +52,14 @@ class CompositionDisplay(Display):
     ) -> Self:
         """Draw the labels of a fitted estimator; the groups are given, or come with the graph."""
         attribute = None
-        if sensitive_features is None and graph is not None:
-            from equigraph.graph import as_graph
+        if graph is not None:
+            from equigraph.metrics._table import read_nodes
 
-            graph = as_graph(graph)
-            sensitive_features, attribute = graph.groups, graph.attribute
+            nodes = read_nodes(graph)
+            if sensitive_features is not None:
+                sensitive_features = nodes.groups(sensitive_features)
+            else:
+                sensitive_features, attribute = nodes.graph.groups, nodes.graph.attribute
         return cls.from_predictions(
             model.labels_, sensitive_features=sensitive_features, attribute=attribute, ax=ax
         )
@@ -96,6 +99,8 @@ class CompositionDisplay(Display):
     def plot(self, ax: Any = None) -> Self:
         """Draw the bars: the population first, then one bar per cluster, with its number of nodes above.
 
+        Of more than 50 clusters the largest are drawn, and of more than 12 groups the small ones are one.
+
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
@@ -106,31 +111,31 @@ class CompositionDisplay(Display):
         self
             With ``ax_`` and ``figure_``.
         """
-        what = self.composition
-        shares = np.vstack((what.population, what.shares))
-        sizes = np.concatenate(([what.sizes.sum()], what.sizes))
+        what = self.composition.capped()
+        counts = np.vstack((what.totals, what.counts))
+        shares = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
+        sizes = np.concatenate(([self.composition.sizes.sum()], what.sizes))
         # A gap sets the population apart from the clusters.
-        places = np.concatenate(([0.0], 1.4 + np.arange(what.clusters.size)))
+        places = np.concatenate(([0.0], 1.4 + np.arange(len(what.clusters))))
         with look():
             ax = self._axes(ax, (float(np.clip(3.2 + 0.75 * places.size, 5, 16)), 4.6))
             handles = self._draw_bars(ax, places, shares)
             small = 9 if places.size <= 20 else 7
             for place, size in zip(places, sizes.tolist(), strict=True):
                 ax.text(place, 1.015, f"{size:,}", ha="center", va="bottom", fontsize=small)
-            ax.set_xticks(
-                places, ["all", *(shown(name, 12) for name in what.clusters.tolist())], fontsize=small
-            )
+            ax.set_xticks(places, ["all", *(shown(name, 12) for name in what.clusters)], fontsize=small)
             ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
             ax.set_ylim(0, 1)
             ax.tick_params(axis="x", length=0)
             ax.spines["bottom"].set_visible(False)
-            ax.set_xlabel("cluster")
+            rest = f" (the {len(what.clusters)} largest; {what.n_hidden:,} more are not drawn)"
+            ax.set_xlabel(f"cluster{rest if what.n_hidden else ''}")
             ax.set_ylabel("share of nodes")
             ax.set_title("Groups in each cluster (number of nodes above)", pad=20)
             # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
             ax.legend(
                 handles[::-1],
-                [shown(name, 24) for name in what.groups.tolist()][::-1],
+                [shown(name, 24) for name in what.groups][::-1],
                 title=self.attribute or "group",
                 loc="center left",
                 bbox_to_anchor=(1.0, 0.5),
@@ -140,14 +145,14 @@ class CompositionDisplay(Display):
 
     def _draw_bars(self, ax: Any, places: Any, shares: Any) -> list[Any]:
         bottom, drawn = np.zeros(places.size), []
-        colors = group_colors(self.composition.groups.size)
+        colors = group_colors(shares.shape[1])
         for group, color in enumerate(colors):
             share = shares[:, group]
             drawn.append(ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1))
             if places.size <= _MAX_WRITTEN:
                 _write_shares(ax, places, bottom, share, color)
             bottom = bottom + share
-        for border in np.cumsum(self.composition.population)[:-1]:
+        for border in np.cumsum(shares[0])[:-1]:
             ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
         return drawn
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
-from equigraph.groups import Groups, encode_groups
-from equigraph.groups.encode import as_column, unique_values
+from equigraph.graph.attributes import labels_in_order
+from equigraph.groups import Groups
+from equigraph.groups.encode import unique_values
+from equigraph.metrics._table import read_nodes
 from equigraph.plotting.base import Display
 from equigraph.plotting.layout import spring_layout
 from equigraph.plotting.style import (
@@ -80,21 +81,17 @@ class GraphDisplay(Display):
         positions: NDArray[np.float64] | None = None,
         seed: int = 0,
     ):
-        from equigraph.graph import as_graph
-
-        graph = as_graph(adjacency)
+        nodes = read_nodes(adjacency)
+        graph = nodes.graph
         self.adjacency = graph.adjacency
-        self.labels = as_column(labels)
+        self.labels = labels_in_order(labels, graph)
         features = graph.groups if sensitive_features is None else sensitive_features
-        self.groups = None if features is None else encode_groups(features, n_nodes=graph.n_nodes)
+        self.groups = None if features is None else nodes.groups(features)
         own = graph.attribute if sensitive_features is None else None
         self.attribute = own if attribute is None else attribute
-        self.node_names = graph.node_names if node_names is None else as_column(node_names)
-        for what, values in (("labels", self.labels), ("node_names", self.node_names)):
-            if values.size != graph.n_nodes:
-                raise ParameterError(
-                    f"There are {values.size} {what} for {count(graph.n_nodes, 'node')}: expected one per node."
-                )
+        self.node_names = graph.node_names
+        if node_names is not None:
+            self.node_names = labels_in_order(node_names, graph, "node_names")
         self.clusters, self._codes = unique_values(self.labels)
         self.positions = (
             positions if positions is not None else spring_layout(graph, labels=self.labels, seed=seed)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.plotting.style import cluster_colors
 from equigraph.report import bars, figures, wording
 from equigraph.report.baseline import method_of
@@ -77,7 +78,7 @@ def asked(findings: Findings) -> Html:
     entries: list[tuple[str, Any]] = [("Graph", graph if source is None else f"{source}: {graph}")]
     if groups is not None:
         pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-        told = [f"{name} ({size:,})" for name, size in pairs[: figures.MAX_SHOWN_GROUPS]]
+        told = [f"{name} ({size:,})" for name, size in pairs[:MAX_GROUPS]]
         rest = len(pairs) - len(told)
         told += [f"and {rest:,} more"] if rest else []
         head = f"{findings.attribute}: " if findings.attribute else ""
@@ -124,7 +125,7 @@ def composition(findings: Findings) -> Html:
     what = findings.composition
     parts: list[Any] = [element("p", sentence) for sentence in wording.remarks(findings)]
     if what is not None:
-        shown = bars.capped(what)
+        shown = what.capped()
         lines = ", whose borders are the dashed lines" if len(shown.groups) <= bars.MAX_LINED_GROUPS else ""
         hidden = ""
         if shown.n_hidden:
@@ -157,7 +158,7 @@ def _mirror_note() -> str:
 def _members(findings: Findings) -> Html:
     used = np.flatnonzero(findings.sizes)
     colors = dict(zip(used.tolist(), map(figures.hex_color, cluster_colors(used.size)), strict=True))
-    order = used[np.argsort(-findings.sizes[used], kind="stable")][: figures.MAX_SHOWN_CLUSTERS]
+    order = used[np.argsort(-findings.sizes[used], kind="stable")][:MAX_CLUSTERS]
     items = []
     for cluster in sorted(order.tolist()):
         members = np.flatnonzero(findings.labels == cluster)
@@ -294,9 +295,7 @@ def drawing(findings: Findings) -> Html:
         "so the clusters are drawn instead."
     )
     found = int((findings.sizes > 0).sum())
-    some = (
-        "" if found <= figures.MAX_SHOWN_CLUSTERS else f" The {figures.MAX_SHOWN_CLUSTERS} largest are drawn."
-    )
+    some = "" if found <= MAX_CLUSTERS else f" The {MAX_CLUSTERS} largest are drawn."
     caption = (
         "Each disc is a cluster, its area the number of nodes; the width of a line is the number of links between two "
         f"clusters.{some}"
@@ -309,8 +308,8 @@ def interaction(findings: Findings) -> Html:
     if findings.interaction is None:
         return Html("")
     some = _interaction_words(findings)
-    if findings.n_clusters > figures.MAX_SHOWN_CLUSTERS:
-        some += f" Shown are the {figures.MAX_SHOWN_CLUSTERS} largest clusters of {findings.n_clusters:,}."
+    if findings.n_clusters > MAX_CLUSTERS:
+        some += f" Shown are the {MAX_CLUSTERS} largest clusters of {findings.n_clusters:,}."
     caption = (
         "How strongly each two clusters are linked (W): the darker, the stronger. A dark diagonal means that links "
         f"stay inside clusters.{some}"

@@ -12,12 +12,12 @@ from equigraph.exceptions import (
     FairnessIgnoredWarning,
     FairnessNotReachedWarning,
     GroupsError,
-    InputError,
     ParameterError,
     warn,
 )
 from equigraph.graph import read_graph
-from equigraph.groups.encode import as_column, is_missing, unique_values
+from equigraph.graph.attributes import labels_in_order
+from equigraph.groups.encode import unique_values
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
 from equigraph.parameters import Integer, Real, check_parameters
@@ -45,8 +45,8 @@ def refine_labels(
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes.
-    labels : array-like of shape (n_nodes,)
-        Labels of any type, in node order.
+    labels : array-like of shape (n_nodes,), Series or mapping
+        Labels of any type: in node order, or by the names of the nodes.
     sensitive_features : array-like, optional
         Group of each node; by default the groups that came with the graph.
     n_clusters : int, optional
@@ -103,7 +103,7 @@ def refine_labels(
     notion = get_notion(notion)
     wanted = fairness > 0 or at_least is not None
     graph = read_graph(graph, groups=sensitive_features)
-    names, start = unique_values(_checked_labels(labels, graph.n_nodes))
+    names, start = unique_values(labels_in_order(labels, graph))
     if n_clusters is None:
         n_clusters = names.size
         if n_clusters < 2:
@@ -147,19 +147,3 @@ def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> 
             f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort=.",
             FairnessNotReachedWarning,
         )
-
-
-def _checked_labels(labels: ArrayLike, n_nodes: int) -> NDArray[Any]:
-    try:
-        column = as_column(labels)
-    except GroupsError:
-        raise InputError(f"The labels are not a column: give one label per node, {n_nodes} in all.") from None
-    if column.size != n_nodes:
-        raise InputError(f"There are {column.size} labels for {n_nodes} nodes: give one label per node.")
-    absent = np.flatnonzero(is_missing(column))
-    if absent.size:
-        raise InputError(
-            f"The labels of {absent.size} of {n_nodes} nodes are missing (first at position {absent[0]}): give one "
-            "label per node."
-        )
-    return column
