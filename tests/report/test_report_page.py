@@ -351,7 +351,7 @@ def test_another_graph_or_baseline_is_refused(
     for subject in (result, curve):
         with pytest.raises(GraphError, match="is not the one that was clustered: its hash is"):
             subject.report(tmp_path / "r.html", graph=other)
-    with pytest.raises(ParameterError, match="3 labels for 30 nodes"):
+    with pytest.raises(ParameterError, match="3 labels of the baseline for 30 nodes"):
         result.report(tmp_path / "r.html", graph=room, baseline=[0, 1, 2])
     foreign = replace(curve.points[0])
     with pytest.raises(ParameterError, match="not one of the curve"):

@@ -40,7 +40,7 @@ class Graph:
     missing : {"error", "ignore"}, default="error"
         What a node without a group is: a mistake, or one that counts for cohesion and sizes and for no group's share.
     dropped : ndarray, optional
-        Names of the nodes that ``missing="drop"`` of `read_graph` left out.
+        Names of the nodes that ``missing="drop"`` of `read_graph` left out; the repr tells how many.
 
     Examples
     --------
@@ -223,6 +223,8 @@ class Graph:
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge")]
         parts += group_words(self.sensitive_features, self.attribute)
+        if self.dropped is not None and self.dropped.size:
+            parts.append(f"{self.dropped.size:,} left out")
         return f"Graph({', '.join(parts)})"
 
 

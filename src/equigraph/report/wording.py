@@ -31,8 +31,8 @@ MEANINGS = {
     "cluster lacks some group.",
     "min_balance": "Balance of the worst cluster: smallest group over largest group there.",
     "rho": "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
-    "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every cluster score "
-    "0.75, and clusters of different size less, however fair they are.",
+    "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
+    "cluster score 0.75, and clusters of different size less, however fair they are.",
     "mouflon": "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
     "clusters counting more.",
     "evenness": "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
