@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format fuzz bench bench-regressions clean
+.PHONY: demo test lint format fuzz dist bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
@@ -12,7 +12,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -25,6 +25,17 @@ format: $(VENV)/.dev
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz --seconds 60
+
+# Wheel and sdist, checked, and tried in an empty environment without any extra.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet build twine check-wheel-contents
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	rm -rf build/empty && $(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet dist/*.whl
+	cd build && empty/bin/equigraph --version && empty/bin/equigraph demo -o demo --force
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

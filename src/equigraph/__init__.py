@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         penalties,
         plotting,
         roster,
+        rules,
         spectral,
         tradeoff,
     )
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from equigraph.neural import DMoN
     from equigraph.results import ClusteringResult, cluster
     from equigraph.roster import Roster, read_roster
+    from equigraph.rules import Rules
     from equigraph.search import refine_labels
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
@@ -51,6 +53,7 @@ _MODULES = (
     "penalties",
     "plotting",
     "roster",
+    "rules",
     "spectral",
     "tradeoff",
 )
@@ -85,6 +88,7 @@ _NAMES = {
     "read_class_lists": "equigraph.classes",
     "Roster": "equigraph.roster",
     "read_roster": "equigraph.roster",
+    "Rules": "equigraph.rules",
     "ClusteringResult": "equigraph.results",
     "cluster": "equigraph.results",
     "TradeoffCurve": "equigraph.tradeoff",
@@ -111,6 +115,7 @@ __all__ = [
     "Louvain",
     "RandomClustering",
     "Roster",
+    "Rules",
     "ScalableFairSC",
     "SpectralClustering",
     "SymNMF",
@@ -136,6 +141,7 @@ __all__ = [
     "read_roster",
     "refine_labels",
     "roster",
+    "rules",
     "spectral",
     "tradeoff",
     "tradeoff_curve",

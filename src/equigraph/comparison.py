@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from equigraph.callbacks import Callbacks, Notifier, Progress, Watched
+from equigraph.comparison_rows import SCORES, ComparisonRow, row_of
 from equigraph.contenders import Contender, Outcome, contenders, fit, same_without_fairness, tuned
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.files import atomic_path
 from equigraph.folders import digest_of, parse_json
-from equigraph.graph import Graph, read_graph
+from equigraph.graph import Graph
+from equigraph.graph.features import with_features
 from equigraph.graph.names import object_array
 from equigraph.loading import check_entries
 from equigraph.methods import METHODS
@@ -31,11 +31,9 @@ from equigraph.records import frame_of, harmless, write_json
 from equigraph.words import count, latex
 
 FORMAT, VERSION = "equigraph comparison", 2
-SCORES = ("Q", "B", "NB", "min_balance", "rho")
 _SHOWN = (*SCORES, "n_nonempty", "sizes", "stability", "seconds", "fairness", "status")
+_WORDS = ("method", "n_nonempty", "sizes", "status", "notes", "error", "bad_input")
 _LATEX_HEADS = {"Q": "$Q$", "B": "$B$", "NB": "$N\\!B$", "rho": r"$\rho$", "min_balance": r"$\min B$"}
-# How a fit can end, from the best to the worst.
-_SEVERITY = (None, "converged", "max_iter", "stopped", "diverged")
 _ENTRIES: dict[str, tuple[type, ...]] = {
     "n_nodes": (int,),
     "n_edges": (int,),
@@ -44,75 +42,6 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "stopped": (bool,),
     "rows": (list,),
 }
-
-
-@dataclass(frozen=True)
-class ComparisonRow:
-    """What one method did on the graph; scores are None where it failed or has no such score.
-
-    Attributes
-    ----------
-    method : str
-        Name of the method.
-    Q, B, NB, min_balance, rho : float or None
-        Scores, the mean over the seeds; the fairness scores need groups.
-    Q_spread, B_spread, NB_spread, min_balance_spread, rho_spread : float or None
-        Standard deviation of each over the seeds (of a sample, so with n - 1); None for a single seed.
-    n_nonempty : int or None
-        Clusters that have a node, of the first seed.
-    sizes : tuple of int
-        Nodes of each cluster, first seed.
-    stability : float or None
-        Mean adjusted Rand index over all pairs of seeds: 1 when every seed gives the same clusters. None for
-        a single seed.
-    seconds : float or None
-        Median time of a fit.
-    fairness : float or None
-        The dial that was set, by ``fairness=`` or ``tune=``; None where the method kept its own, or has none.
-    status : str or None
-        How the fits ended; see `ClusteringResult`. Of several seeds the worst: "diverged" before "stopped" before
-        "max_iter" before "converged".
-    notes : tuple of str
-        Warnings, of each kind the first; and whether the clusters are the same without fairness.
-    error : str or None
-        Why there is no result.
-    bad_input : bool
-        Whether the error is one of the input, such as too many clusters, rather than of the method.
-    """
-
-    method: str
-    Q: float | None = None
-    B: float | None = None
-    NB: float | None = None
-    min_balance: float | None = None
-    rho: float | None = None
-    Q_spread: float | None = None
-    B_spread: float | None = None
-    NB_spread: float | None = None
-    min_balance_spread: float | None = None
-    rho_spread: float | None = None
-    n_nonempty: int | None = None
-    sizes: tuple[int, ...] = ()
-    stability: float | None = None
-    seconds: float | None = None
-    fairness: float | None = None
-    status: str | None = None
-    notes: tuple[str, ...] = ()
-    error: str | None = None
-    bad_input: bool = False
-
-    def shown(self, name: str) -> str:
-        """Return one value as a table of texts shows it: scores with their spread."""
-        value = getattr(self, name)
-        if value is None or value == ():
-            return ""
-        if name == "sizes":
-            return " ".join(map(str, value))
-        if name == "fairness":
-            return f"{value:.3g}"
-        spread = getattr(self, f"{name}_spread", None)
-        more = "" if spread is None else f" ± {spread:.3f}"
-        return f"{value:.3f}{more}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)
@@ -139,8 +68,13 @@ class Comparison:
     stopped: bool = False
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the rows as plain dicts."""
-        return [asdict(row) for row in self.rows]
+        """Return the rows as plain dicts; the scores of every attribute, where there are several, stand beside."""
+        rows = [(asdict(row), row.by_attribute) for row in self.rows]
+        return [{**{name: row[name] for name in row if name != "by_attribute"}, **more} for row, more in rows]
+
+    def attribute_scores(self) -> list[str]:
+        """Return the names of the scores of every attribute, such as ``NB[gender]``; none where there is one."""
+        return list(dict.fromkeys(name for row in self.rows for name in row.by_attribute))
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return the rows as a pandas, polars or pyarrow frame; sizes and notes are texts.
@@ -155,10 +89,11 @@ class Comparison:
         """
         rows = self._cells()
         columns: dict[str, Any] = {}
-        for entry in fields(ComparisonRow):
-            values = [row[entry.name] for row in rows]
-            numeric = "float" in str(entry.type)
-            columns[entry.name] = np.asarray(values, dtype=float) if numeric else object_array(values)
+        for name in rows[0] if rows else ():
+            values = [row.get(name) for row in rows]
+            told = [value for value in values if value is not None]
+            numeric = all(isinstance(value, float) for value in told) and name not in _WORDS
+            columns[name] = np.asarray(values, dtype=float) if numeric else object_array(values)
         return frame_of(columns, backend)
 
     def _cells(self) -> list[dict[str, Any]]:
@@ -196,7 +131,8 @@ class Comparison:
         Texts that a spreadsheet would run as a formula get an apostrophe in front, unless ``raw``.
         """
         buffer = io.StringIO(newline="")
-        writer = csv.DictWriter(buffer, fieldnames=list(asdict(ComparisonRow(""))))
+        names = [name for name in asdict(ComparisonRow("")) if name != "by_attribute"]
+        writer = csv.DictWriter(buffer, fieldnames=[*names, *self.attribute_scores()])
         writer.writeheader()
         for cells in self._cells():
             writer.writerow(cells if raw else {name: harmless(cell) for name, cell in cells.items()})
@@ -260,15 +196,17 @@ class Comparison:
             "seeds": list(self.seeds),
             "stopped": self.stopped,
             "rows": [
-                {**row, "sizes": list(row["sizes"]), "notes": list(row["notes"])} for row in self.table()
+                _told({**asdict(row), "sizes": list(row.sizes), "notes": list(row.notes)})
+                for row in self.rows
             ],
         }
 
     def markdown(self) -> str:
         """Return the Markdown table as text."""
-        lines = [f"| method | {' | '.join(_SHOWN)} |", "|---" * (len(_SHOWN) + 1) + "|"]
+        names = (*_SHOWN, *self.attribute_scores())
+        lines = [f"| method | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
         for row in self.rows:
-            cells = [row.method, *(row.shown(name) for name in _SHOWN)]
+            cells = [row.method, *(row.shown(name) for name in names)]
             lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
         remarks = [f"- {row.method}: {row.error}" for row in self.rows if row.error]
         remarks += [f"- {row.method}: {note}" for row in self.rows for note in row.notes]
@@ -284,7 +222,7 @@ def compare(
     tune: bool = False,
     n_seeds: int = 3,
     random_state: RandomState = 0,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     callbacks: Callbacks = None,
 ) -> Comparison:
     """Run several methods on one graph, each with several seeds.
@@ -313,8 +251,8 @@ def compare(
         Number of seeds: ``random_state``, ``random_state + 1``, ...
     random_state : int, Generator, RandomState or None, default=0
         The first seed.
-    sensitive_features : array-like of shape (n_nodes,), optional
-        Group of each node; by default the groups that came with the graph.
+    sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
+        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph.
     callbacks : callable or list of callables, optional
         Told before, during and after every fit, the stage being the name of the method and the step the number of
         fits that are done; one that returns True ends the comparison with what there is, also in the middle of a
@@ -345,7 +283,7 @@ def compare(
     constraints = {"n_clusters": Integer(low=2), "n_seeds": Integer(low=1)}
     check_parameters("compare", constraints, {"n_clusters": n_clusters, "n_seeds": n_seeds})
     chosen = contenders(METHODS if methods is None else methods, fairness)
-    graph = read_graph(graph, groups=sensitive_features)
+    graph = with_features(graph, sensitive_features)
     if tune and graph.sensitive_features is None:
         raise ParameterError(
             "tune=True needs groups: pass sensitive_features=, or read the graph with groups."
@@ -377,7 +315,7 @@ def _run(
             if tune and entry.fairness is None:
                 entry = tuned(entry, graph, n_clusters, seeds[0])
             outcomes, stop = _fits(entry, graph, n_clusters, seeds, notify)
-            row = _row(entry, outcomes)
+            row = row_of(entry, outcomes)
             if not stop:
                 remark = same_without_fairness(entry, graph, n_clusters, seeds[0], outcomes[0])
         # One method's failure, whatever it is, must not lose the rows of the others.
@@ -419,46 +357,9 @@ def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
     )
 
 
-def _row(entry: Contender, outcomes: list[Outcome]) -> ComparisonRow:
-    first = outcomes[0]
-    told: dict[str, Any] = {}
-    for name in SCORES:
-        values = np.array([one.scores.get(name, np.nan) for one in outcomes], dtype=float)
-        told[name] = _finite(values.mean())
-        told[f"{name}_spread"] = _finite(values.std(ddof=1)) if values.size > 1 else None
-    return ComparisonRow(
-        method=entry.name,
-        **told,
-        n_nonempty=int(first.scores["n_nonempty"]),
-        sizes=first.sizes,
-        stability=seed_stability([one.labels for one in outcomes]),
-        seconds=float(np.median([one.seconds for one in outcomes])),
-        fairness=entry.fairness if entry.fairness is not None and entry.has_dial else None,
-        status=max((one.status for one in outcomes), key=_severity),
-    )
-
-
-def _severity(status: str | None) -> int:
-    """Return how bad an end is; one that an estimator of the user's made up is worse than none of ours."""
-    return _SEVERITY.index(status) if status in _SEVERITY else len(_SEVERITY)
-
-
-def seed_stability(labelings: list[NDArray]) -> float | None:
-    """Return the mean adjusted Rand index over all pairs of labelings, or None for fewer than two.
-
-    Examples
-    --------
-    >>> seed_stability([np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])])
-    1.0
-    """
-    from equigraph.metrics import adjusted_rand_score
-
-    pairs = [adjusted_rand_score(one, two) for one, two in itertools.combinations(labelings, 2)]
-    return float(np.mean(pairs)) if pairs else None
-
-
-def _finite(value: Any) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without scores of every attribute where there are none."""
+    return row if row["by_attribute"] else {name: row[name] for name in row if name != "by_attribute"}
 
 
 def _one_line(error: BaseException) -> str:

@@ -12,7 +12,8 @@ from click.testing import Result
 import equigraph as eg
 from equigraph import methods
 from equigraph.callbacks import Progress
-from equigraph.comparison import Comparison, ComparisonRow, compare, seed_stability
+from equigraph.comparison import Comparison, ComparisonRow, compare
+from equigraph.comparison_rows import seed_stability
 from equigraph.exceptions import MissingDependencyError, ParameterError
 from equigraph.graph import Graph
 

@@ -71,6 +71,33 @@ def test_point_01_metrics_match_by_name(room):
         assert (representation_violation(bare, named) == representation_violation(graph, labels)).all()
 
 
+def test_point_01_a_fairness_frame_matches_by_name(room):
+    graph, labels = room
+    bare = eg.Graph(graph.adjacency, NAMES)
+    expected = eg.metrics.FairnessFrame(graph, labels)
+    for named, groups in zip(shuffled(labels), shuffled(graph.sensitive_features), strict=True):
+        frame = eg.metrics.FairnessFrame(bare, named, sensitive_features=groups)
+        assert (frame.labels.codes == expected.labels.codes).all()
+        assert [one.codes.tolist() for one in frame.attributes.values()] == [graph.groups.codes.tolist()]
+
+
+def test_point_01_several_attributes_match_by_name(room):
+    graph, labels = room
+    plain = {"gender": graph.sensitive_features, "left": np.arange(30) % 5 == 0}
+    by_name = pd.DataFrame(plain, index=NAMES).iloc[ORDER]
+    expected = evaluate(graph.adjacency, labels, sensitive_features=plain)
+    bare = eg.Graph(graph.adjacency, NAMES)
+    columns = {name: by_name[name] for name in plain}
+    for features in (by_name.reset_index(), columns):
+        assert evaluate(bare, labels, sensitive_features=features) == expected
+    whole = normalized_balance_score(labels, sensitive_features=plain)
+    for features in (by_name, columns):
+        assert normalized_balance_score(shuffled(labels)[0], sensitive_features=features) == whole
+        with pytest.raises(ParameterError, match="names its nodes and labels does not"):
+            normalized_balance_score(labels, sensitive_features=features)
+    assert eg.Graph(graph.adjacency, NAMES, columns).features["left"].tolist() == plain["left"].tolist()
+
+
 def test_point_01_position_would_have_been_wrong(room):
     graph, labels = room
     series = shuffled(graph.sensitive_features)[0]

@@ -77,14 +77,13 @@ def test_point_06_a_printed_composition_is_bounded(many):
 
 def test_point_06_the_table_of_the_command_is_not_blank(many, capsys):
     from equigraph.cli.summary import print_composition
-    from equigraph.groups import encode_groups
+    from equigraph.groups import encode_attributes
 
     labels, groups = many
     sizes = np.bincount(labels)
     print_composition(
         SimpleNamespace(
-            sensitive_features=groups,
-            groups=encode_groups(groups),
+            attributes=encode_attributes(groups),
             labels=labels,
             sizes=sizes,
             n_clusters=100,

@@ -5,7 +5,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 
 import equigraph as eg
-from equigraph.comparison import SCORES, Comparison
+from equigraph.comparison import Comparison
+from equigraph.comparison_rows import SCORES
 from equigraph.exceptions import ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")

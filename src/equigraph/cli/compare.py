@@ -128,11 +128,13 @@ def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dic
 def print_comparison(comparison: Any) -> None:
     """Print the table; notes and failures below it."""
     dials = any(row.fairness is not None for row in comparison.rows)
+    each = [name for name in comparison.attribute_scores() if name.startswith(("NB[", "mean_gap["))]
     rows = [
         (
             row.method,
             *(row.shown(name) or None for name in _SCORES),
             row.n_nonempty,
+            *(row.by_attribute.get(name) for name in each),
             " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
             row.stability,
             row.seconds,
@@ -142,7 +144,9 @@ def print_comparison(comparison: Any) -> None:
         for row in comparison.rows
     ]
     dial = ["dial"] if dials else []
-    columns = ("method", "Q", "B", "NB", "min B", "rho", "k", "sizes", "ARI", "seconds", *dial, "status")
+    columns = (
+        "method", "Q", "B", "NB", "min B", "rho", "k", *each, "sizes", "ARI", "seconds", *dial, "status",
+    )  # fmt: skip
     table(columns, rows, left=("method", "sizes", "status"))
     for row in comparison.rows:
         if row.error:

@@ -6,8 +6,8 @@ import re
 
 # Options of read_graph that the commands have too.
 _READING = (
-    "groups", "attribute", "node_column", "weight", "format", "header", "delimiter", "symmetrize", "missing",
-    "duplicates", "unknown",
+    "groups", "attribute", "intersect", "bins", "node_column", "weight", "format", "header", "delimiter", "symmetrize",
+    "missing", "duplicates", "unknown",
 )  # fmt: skip
 _OTHERS = {"n_clusters": "-k", "sensitive_features": "--groups", "force": "--force"}
 _PHRASES = {

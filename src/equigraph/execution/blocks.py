@@ -30,10 +30,10 @@ from equigraph.execution.block_files import (
     load_array,
     read_meta,
 )
-from equigraph.graph.attributes import groups_in_order
-from equigraph.graph.graph import Graph, _hash_groups, _hash_texts, group_words
+from equigraph.graph.features import place_features
+from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
 from equigraph.graph.names import text_array, texts
-from equigraph.groups.encode import Groups, encode_groups
+from equigraph.groups import Attributes, Groups, encode_attributes
 from equigraph.words import count
 
 # Rows of about this many bytes make a block, unless the caller says otherwise.
@@ -99,7 +99,14 @@ class BlockGraph:
     @cached_property
     def groups(self) -> Groups | None:
         """The groups as codes, as for `Graph`; every node has one."""
-        return None if self.sensitive_features is None else encode_groups(self.sensitive_features)
+        return None if self.attributes is None else self.attributes.joint
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """The only attribute as codes, in the form that several have."""
+        if self.sensitive_features is None:
+            return None
+        return encode_attributes(self.sensitive_features, attribute=self.attribute)
 
     @property
     def is_weighted(self) -> bool:
@@ -146,13 +153,17 @@ class BlockGraph:
 
     def with_groups(self, sensitive_features: ArrayLike, attribute: str | None = None) -> BlockGraph:
         """Return the same graph with these groups, one value per node: in node order, or by the names of the nodes."""
-        groups = groups_in_order(sensitive_features, self.without_edges(), order_known=True)
+        groups = place_features(self.without_edges(), sensitive_features, order_known=True).sensitive_features
+        if isinstance(groups, dict):
+            raise GroupsError("A graph on disk has one attribute: give one of them, or the graph in memory.")
         return replace(self, sensitive_features=groups, attribute=attribute)
 
     def without_edges(self) -> Graph:
         """Return the nodes alone, for whatever reads groups by name."""
         empty = sparse.csr_array((self.n_nodes, self.n_nodes))
-        return Graph._trusted(empty, self.node_names, self.sensitive_features, self.attribute)
+        return Graph._trusted(
+            empty, self.node_names, sensitive_features=self.sensitive_features, attribute=self.attribute
+        )
 
     def to_graph(self) -> Graph:
         """Read the graph into memory."""
@@ -186,8 +197,7 @@ class BlockGraph:
         for block in self.blocks():
             digest.update(np.ascontiguousarray(block.weights(), dtype="<f8").data)
         _hash_texts(digest, "names", self.node_names)
-        if self.sensitive_features is not None:
-            _hash_groups(digest, self.sensitive_features)
+        hash_features(digest, self.sensitive_features)
         return digest.hexdigest()
 
     def verify(self) -> None:
@@ -290,6 +300,11 @@ def write_blocks(
     from equigraph.graph import as_graph
 
     graph = as_graph(graph)
+    if isinstance(graph.sensitive_features, dict):
+        raise GroupsError(
+            f"Row blocks hold one attribute, and the graph has {len(graph.sensitive_features)}: read it with one, or "
+            "with joint groups."
+        )
     if graph.groups is not None and graph.groups.n_ungrouped:
         raise GroupsError(
             f"Row blocks hold a group for every node, and {graph.groups.n_ungrouped} of {graph.n_nodes} have none: "

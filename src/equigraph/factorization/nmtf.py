@@ -8,21 +8,21 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import FusedProduct, Product, product_of, single_blas_thread
-from equigraph.factorization.batch import MOST_ENTRIES, Fit, n_lanes, run_fits
+from equigraph.factorization.compiled_run import MOST_ENTRIES, Fit, run_fits
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, is_nothing, multiplicative_updates
 from equigraph.factorization.row_runs import EXECUTION, factorize_rows, lives_apart
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty
+from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty, over_attributes
 from equigraph.randomness import RandomState, as_seed
 
 _STARTS = {"svd": svd_start, "random": random_start, "spectral": spectral_start}
@@ -138,7 +138,7 @@ class NMTF(GraphClusterer):
         X: Any,
         y: None = None,
         *,
-        sensitive_features: ArrayLike | None = None,
+        sensitive_features: Any = None,
         H: NDArray | None = None,
         W: NDArray | None = None,
     ) -> Self:
@@ -170,7 +170,7 @@ class NMTF(GraphClusterer):
         X: Any,
         y: None = None,
         *,
-        sensitive_features: ArrayLike | None = None,
+        sensitive_features: Any = None,
         H: NDArray | None = None,
         W: NDArray | None = None,
     ) -> NDArray:
@@ -225,7 +225,7 @@ class NMTF(GraphClusterer):
         if lives_apart(problem, self.execution) or not runs_by_updates or self.callbacks is not None:
             return None
         product = product_of(self._adjacency_of(problem))
-        small = problem.n_nodes * self.n_clusters * n_lanes(product.dtype) <= MOST_ENTRIES
+        small = problem.n_nodes * self.n_clusters <= MOST_ENTRIES
         if not (isinstance(product, FusedProduct) and small):
             return None
         problems = [replace(problem, seed=as_seed(model.random_state)) for model in models]
@@ -376,9 +376,10 @@ class IFairNMTF(NMTF):
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         total = super()._penalty_of(problem)
-        if problem.groups is None or self.fairness == 0:
+        if problem.attributes is None or self.fairness == 0:
             return total
-        return self.fairness * Contrastive(problem.groups, self_pairs=self.self_pairs) + total
+        make = partial(Contrastive, self_pairs=self.self_pairs)
+        return self.fairness * over_attributes(problem.attributes, make) + total
 
     def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
         groups = problem.groups

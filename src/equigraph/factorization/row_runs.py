@@ -12,7 +12,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from equigraph.base import Problem
 from equigraph.callbacks import Notifier
-from equigraph.exceptions import InfeasibleError
+from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.execution import Product, single_blas_thread
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.distributed import RowStore, StreamedRows
@@ -44,8 +44,19 @@ EXECUTION: Constraint = AnyOf(
 
 
 def lives_apart(problem: Problem, execution: Any) -> bool:
-    """Return whether the rows of a problem are not all in the memory of this process."""
-    return execution is not None or isinstance(problem.graph, BlockGraph)
+    """Return whether the rows of a problem are not all in the memory of this process.
+
+    Raises
+    ------
+    ParameterError
+        If they are not, and there are several attributes: only one travels with the rows.
+    """
+    apart = execution is not None or isinstance(problem.graph, BlockGraph)
+    if apart and problem.attributes is not None and problem.attributes.are_several:
+        raise ParameterError(
+            "Several attributes need the graph in memory: leave execution= out, or give one attribute or joint groups."
+        )
+    return apart
 
 
 @contextmanager

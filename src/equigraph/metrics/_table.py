@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,11 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.attributes import groups_in_order, labels_in_order
+from equigraph.graph.features import attributes_in_order
+from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
-from equigraph.groups import Groups, contingency_table, encode_groups
+from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
+from equigraph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
 from equigraph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
 from equigraph.words import count
 
@@ -133,13 +136,47 @@ class Table:
 def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> Table:
     """Count the nodes of every (cluster, group) pair, for labels and groups of any type.
 
-    Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them.
+    Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them. Several attributes are
+    refused.
     """
     labels, sensitive_features = in_one_order(labels, sensitive_features, ("labels", "sensitive_features"))
     encoded = encode_labels(labels)
-    groups = encode_groups(sensitive_features, n_nodes=encoded.n_nodes)
+    return _table(encoded, encode_groups(sensitive_features, n_nodes=encoded.n_nodes))
+
+
+def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[Table]]:
+    """Return the attributes and one table for each of them."""
+    labels, sensitive_features = columns_in_one_order(labels, sensitive_features)
+    encoded = encode_labels(labels)
+    attributes = encode_attributes(sensitive_features, n_nodes=encoded.n_nodes)
+    return attributes, [_table(encoded, groups) for groups in attributes.groups.values()]
+
+
+def mean_over_attributes(
+    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[Table], float]
+) -> float:
+    """Return the weighted mean over the attributes of a score; of one attribute the score itself."""
+    attributes, tables = make_tables(labels, sensitive_features)
+    return attributes.mean([score(table) for table in tables])
+
+
+def _table(encoded: Labels, groups: Groups) -> Table:
     counts = contingency_table(encoded.codes, groups.codes, encoded.n_clusters, groups.n_groups)
     return Table(encoded, groups, counts)
+
+
+def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
+    """Do what `in_one_order` does for labels and one attribute or several."""
+    if names_of_rows(labels) is None and not name_nodes(features):
+        return labels, features
+    names = ("labels", "sensitive_features")
+    if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
+        columns = dict(features)
+    elif is_frame(features):
+        columns = frame_columns(features)
+    else:
+        return in_one_order(labels, features, names)
+    return column_of(labels), {name: in_one_order(labels, one, names)[1] for name, one in columns.items()}
 
 
 def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, Any]:
@@ -214,12 +251,14 @@ class Nodes:
             return encode_labels(labels, n_nodes=self.graph.n_nodes, name=name)
         return encode_labels(labels_in_order(labels, self.graph, name), name=name)
 
-    def groups(self, sensitive_features: Any) -> Groups:
-        """Return groups, matched by name where they have names; by default those of the graph."""
-        if sensitive_features is None:
-            sensitive_features = self.graph.groups
-        placed = groups_in_order(sensitive_features, self.graph, order_known=self.order_known)
-        return encode_groups(placed, n_nodes=self.graph.n_nodes)
+    def attributes(self, sensitive_features: Any) -> Attributes | None:
+        """Return attributes, matched by name where they have names; by default those of the graph."""
+        return attributes_in_order(self.graph, sensitive_features, self.order_known)
+
+    def groups(self, sensitive_features: Any) -> Groups | None:
+        """Return the groups of one attribute, or the joint groups of several."""
+        found = self.attributes(sensitive_features)
+        return None if found is None else found.joint
 
 
 def read_nodes(adjacency: Any) -> Nodes:

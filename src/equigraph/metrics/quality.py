@@ -106,6 +106,7 @@ def group_modularity_scores(
     """
     nodes = read_nodes(adjacency)
     encoded, groups = nodes.labels(labels), nodes.groups(sensitive_features)
+    assert groups is not None
     _check_resolution(resolution)
     scores = _group_modularity(nodes.adjacency, encoded.codes, encoded.n_clusters, groups, resolution)
     return dict(zip(groups.names.tolist(), scores.tolist(), strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.graph.attributes import labels_in_order
+from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Groups
 from equigraph.groups.encode import unique_values
 from equigraph.metrics._table import read_nodes

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.attributes import labels_in_order
+from equigraph.graph.labels import labels_in_order
 from equigraph.groups.encode import unique_values
 
 MAX_SPRING_NODES = 3000

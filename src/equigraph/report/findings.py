@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.base import sparse_interaction
-from equigraph.exceptions import GraphError, ParameterError
-from equigraph.graph import Graph, read_graph
-from equigraph.graph.attributes import labels_in_order
+from equigraph.exceptions import ParameterError
+from equigraph.graph import Graph
+from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Groups
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.links import share_inside
@@ -21,6 +21,7 @@ from equigraph.metrics.summary import Composition
 from equigraph.report import baseline as baselines
 from equigraph.report.baseline import Baseline, Costs
 from equigraph.results import ClusteringResult
+from equigraph.same_graph import clustered_graph
 from equigraph.tradeoff import TradeoffCurve
 
 if TYPE_CHECKING:
@@ -198,16 +199,7 @@ def _checked_graph(
             "without fairness, where there is no curve, are left out."
         )
         return None
-    known = read_graph(graph)
-    features = subject.sensitive_features
-    if known.sensitive_features is None and features is not None and features.size == known.n_nodes:
-        known = Graph(known.adjacency, known.node_names, features, attribute, missing="ignore")
-    if known.fingerprint() != subject.input_hash:
-        raise GraphError(
-            f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
-            f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
-        )
-    return known
+    return clustered_graph(graph, subject, attribute)
 
 
 def _given_baseline(
@@ -226,7 +218,7 @@ def _given_baseline(
     labels = labels_in_order(given_labels, nodes, "labels of the baseline")
     scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
     if not is_result and graph is not None:
-        scores = evaluate(graph, labels, sensitive_features=result.groups)
+        scores = evaluate(graph, labels, sensitive_features=result.attributes)
     codes = unique_values(labels)[1]
     found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])
     if found is None:

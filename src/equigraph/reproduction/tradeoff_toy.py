@@ -151,8 +151,7 @@ def draw_runs(shown: Sequence[Run]) -> Any:
     from equigraph.plotting.style import look
 
     toy = tradeoff_toy(shown[0]["seed"])
-    groups = toy.graph.sensitive_features
-    assert groups is not None
+    (groups,) = toy.graph.features.values()
     positions = spring_layout(toy.graph, labels=toy.target, seed=0)
     names = np.array(ROMAN[:N_CLUSTERS])
     with look():

@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from equigraph.graph.attributes import labels_in_order
+from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
 from equigraph.rules.facts import Facts
 from equigraph.rules.items import (

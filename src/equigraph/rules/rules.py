@@ -130,6 +130,19 @@ class Rules:
             _add(content, rule)
         return content
 
+    @property
+    def names_clusters(self) -> bool:
+        """Whether rules speak of the numbers of clusters, which labels then keep.
+
+        Examples
+        --------
+        >>> Rules(fixed={"Finn": 0}).names_clusters, Rules(sizes=(2, 4)).names_clusters
+        (True, False)
+        """
+        return any(
+            isinstance(rule, Fixed) or (isinstance(rule, Sizes) and rule.per_cluster) for rule in self.items
+        )
+
     def describe(self) -> str:
         """Say all rules in words.
 

@@ -26,7 +26,7 @@ from equigraph.search.steps import Steps
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
-_TURNS = (_WARM, _HOT, 0.3)
+TURNS = (_WARM, _HOT, 0.3)
 # Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
 _AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
@@ -180,15 +180,15 @@ class Search:
         n_runs : int, default=1
             How often all is searched; further runs go on with the pool of those before.
         """
-        if not self.objective.is_fair and any(target != Target() for target in targets):
-            # Without groups there is cohesion alone, whatever the dial says: one search serves all.
-            return self.solve([Target()], starts, notify, n_runs) * len(targets)
-        work = self._work(targets, list(starts), n_runs)
-        n_steps = self._n_steps(targets, n_runs)
+        # Without groups there is cohesion alone, whatever the dial says: one search serves all.
+        alike = not self.objective.is_fair
+        wanted = [Target()] if alike else targets
+        work = self._work(wanted, list(starts), n_runs)
+        n_steps = self._n_steps(wanted, n_runs)
         for step, _ in enumerate(work, start=1):
             if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
                 break
-        return [self._settled(target) for target in targets]
+        return [self._settled(target) for target in wanted] * (len(targets) if alike else 1)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
@@ -216,7 +216,7 @@ class Search:
         above, below = self.pool.reaching(high), self.pool.reaching(low)
         for place in (0.5, 0.25, 0.75):
             target = Target(at_least=low + place * (high - low))
-            objective, rng = target.of(self.objective), self.rng(*_key(target))
+            objective, rng = target.of(self.objective), self.rng(*key_of(target))
             found = [self._towards(labels, objective, rng) for labels in (above, below)]
             if not self.plan.n_parts:
                 self._recombined(found, objective, rng)
@@ -273,9 +273,9 @@ class Search:
                     # The dial often leads past a bound to labels that a search under the bound does not find.
                     for value in _AROUND_BOUND:
                         dial = Target(value)
-                        yield from self._search_at(dial, known, self.rng(run, *_key(dial)))
+                        yield from self._search_at(dial, known, self.rng(run, *key_of(dial)))
                     known = [*known, [target.best(self.pool)]]
-                yield from self._search_at(target, known, self.rng(run, *_key(target)))
+                yield from self._search_at(target, known, self.rng(run, *key_of(target)))
 
     def _work_on_parts(self, targets: Sequence[Target], given: list[NDArray], n_runs: int) -> Iterator[None]:
         """Do on a few thousand parts of a large graph what is done on the nodes of a small one, and then climb.
@@ -376,7 +376,7 @@ class Search:
         coarse = np.empty(steps.level.n_nodes, dtype=np.int32)
         coarse[parts] = labels
         n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * steps.level.n_nodes)
-        return steps.anneal(coarse, objective, rng, n_steps, _TURNS[-1])[parts]
+        return steps.anneal(coarse, objective, rng, n_steps, TURNS[-1])[parts]
 
     def _raised(
         self, number: int, base: NDArray, bases: Sequence[NDArray], run: int
@@ -418,7 +418,7 @@ class Search:
             labels = self._best_of(lineage, objective)
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
             # Which temperature suits a graph is not known beforehand, so they take turns.
-            found.append(self._anneal(labels, objective, rng, hot=_TURNS[number % len(_TURNS)]))
+            found.append(self._anneal(labels, objective, rng, hot=TURNS[number % len(TURNS)]))
             yield
         best = self._recombined(found, objective, rng)
         yield
@@ -469,7 +469,7 @@ class Search:
 
     def _rise(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
         """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
-        objective, rng = target.of(self.objective), self.rng(*_key(target))
+        objective, rng = target.of(self.objective), self.rng(*key_of(target))
         labels = self.steps.settle(labels, objective, rng)
         return self.steps.settle(
             self.steps.anneal(labels, objective, rng, self.plan.n_steps, 0.0), objective, rng
@@ -489,6 +489,6 @@ def _any_fair(targets: Sequence[Target]) -> bool:
     return any(target.wants_fairness for target in targets)
 
 
-def _key(target: Target) -> tuple[int, int]:
+def key_of(target: Target) -> tuple[int, int]:
     """Return whole numbers that tell targets apart, for the seed of what is done for one."""
     return 1 + (target.at_least is not None), round(1e9 * (target.at_least or target.fairness))

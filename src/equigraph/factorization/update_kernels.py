@@ -15,8 +15,8 @@ from equigraph.compilation import compiled
 from equigraph.execution.kernels import FLOOR, gram_rows, product_and_gram_rows, sum_rows, update_rows
 from equigraph.execution.panels import Entries, Tables, Totals
 
-# Why `iterations` ended; the last is for fits that share a loop.
-GOING_ON, CONVERGED, DIVERGED, EXHAUSTED = 0, 1, 2, 3
+# Why `iterations` ended.
+GOING_ON, CONVERGED, DIVERGED = 0, 1, 2
 _TINY = float(np.finfo(np.float64).tiny)
 
 

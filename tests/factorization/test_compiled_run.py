@@ -10,7 +10,7 @@ from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.execution import FusedProduct, SerialProduct
-from equigraph.factorization.batch import Fit, n_lanes, run_fits
+from equigraph.factorization.compiled_run import Fit, run_fits
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
 from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf
@@ -174,8 +174,8 @@ def test_the_start_is_not_changed():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("k", [1, 3, 4, 6])
-@pytest.mark.parametrize("n_fits", [1, 4, 9, 19, 24])
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("n_fits", [1, 9])
 def test_fits_together_are_the_fits_alone(dtype, k, n_fits, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(k)
@@ -209,7 +209,6 @@ def test_a_fit_that_diverges_leaves_the_others_alone():
     product = FusedProduct(sparse.csr_array(random_graph(rng, 50, False)))
     H, W = start(rng, 50, 3)
     weights = [1e6, 0.1, 0.2, 1e6, 0.3, 0.4, 0.5, 0.6]
-    assert len(weights) == n_lanes(H.dtype)
     penalties = [weight * Contrastive(groups, self_pairs=False) for weight in weights]
     fits = [Fit(H, W, penalty.group_form()) for penalty in penalties]
     limits = {"max_iter": 3000, "tol": 0}
