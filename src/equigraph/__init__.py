@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         tradeoff,
     )
     from equigraph.citation import cite
-    from equigraph.classes import ClassLists, read_class_lists
+    from equigraph.classes import ClassLists, Division, divide, read_class_lists
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -85,6 +85,8 @@ _NAMES = {
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
     "ClassLists": "equigraph.classes",
+    "Division": "equigraph.classes",
+    "divide": "equigraph.classes",
     "read_class_lists": "equigraph.classes",
     "Roster": "equigraph.roster",
     "read_roster": "equigraph.roster",
@@ -104,6 +106,7 @@ __all__ = [
     "ClusteringResult",
     "Comparison",
     "DMoN",
+    "Division",
     "FairLouvain",
     "FairNMTF",
     "FairPartition",
@@ -130,6 +133,7 @@ __all__ = [
     "community",
     "compare",
     "datasets",
+    "divide",
     "exceptions",
     "metrics",
     "neural",

@@ -21,6 +21,8 @@ FAILED, BAD_INPUT = 1, 2
 
 _COMMANDS = (
     "demo",
+    "classes",
+    "check",
     "cluster",
     "tradeoff",
     "refine",

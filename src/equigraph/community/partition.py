@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
+from scipy import sparse
 
-from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem
+from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, sparse_interaction
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.row_fair import partition_rows
-from equigraph.factorization.row_runs import EXECUTION, lives_apart
+from equigraph.execution.blocks import BlockGraph
+from equigraph.execution.stores import EXECUTION, is_out_of_core, n_entries_of, open_store
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.randomness import RandomState
@@ -20,6 +22,7 @@ from equigraph.rules import Facts, Rules
 from equigraph.search.agree import ON_CONFLICT, RULES, Agreement, OnConflict, as_rules, search_under
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.free import best_number
+from equigraph.search.plans import is_large
 from equigraph.search.refine import warn_if_short
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.search import Search, Target
@@ -204,13 +207,34 @@ class FairPartition(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         notify = Notifier(self.callbacks)
-        if lives_apart(problem, self.execution):
-            return self._fit_rows(problem, notify)
-        search, agreement = self._search(problem)
-        target = Target(float(self.fairness), self.at_least)
-        labels = search.solve([target], self._starts(problem, search), notify, self.n_init)[0]
-        modularity, notion = search.score(labels)
-        return self._under_rules(self._clustering(labels, modularity, notion), agreement)
+        with self._opened(problem) as (problem, graph):
+            search, agreement = self._search(problem, graph)
+            target = Target(float(self.fairness), self.at_least)
+            labels = search.solve([target], self._starts(problem, search), notify, self.n_init)[0]
+            modularity, notion = search.score(labels)
+            interaction = _interaction(problem, search, labels)
+        found = self._under_rules(self._clustering(labels, modularity, notion), agreement)
+        return replace(found, interaction=interaction)
+
+    @contextmanager
+    def _opened(self, problem: Problem) -> Iterator[tuple[Problem, Any]]:
+        """Give the problem, and its graph as a search takes it: in memory, or a large one where it is kept.
+
+        A graph that is not large is searched in memory wherever it comes from, which costs a few megabytes.
+        """
+        graph = problem.graph
+        if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
+            if self.rules is not None:
+                raise ParameterError(
+                    "FairPartition: rules need the graph in memory where it is large: leave rules= or execution= out, or "
+                    "give to_graph() of it."
+                )
+            with open_store(graph, self.execution) as store:
+                yield problem, store
+            return
+        if isinstance(graph, BlockGraph):
+            problem = replace(problem, graph=graph.to_graph())
+        yield problem, problem.adjacency
 
     def _under_rules(self, found: Clustering, agreement: Agreement | None) -> Clustering:
         """Check labels once more, and add what is to be known about the rules."""
@@ -238,7 +262,7 @@ class FairPartition(GraphClusterer):
             },
         )
 
-    def _search(self, problem: Problem) -> tuple[Search | RuledSearch, Agreement | None]:
+    def _search(self, problem: Problem, graph: Any) -> tuple[Search | RuledSearch, Agreement | None]:
         """Return the search that the parameters describe, and under rules what could be agreed on."""
         codes, weights = problem.fair_columns()
         options: dict[str, Any] = {
@@ -250,20 +274,21 @@ class FairPartition(GraphClusterer):
         n_clusters = self.n_clusters
         if n_clusters is None:
             target = Target(float(self.fairness), self.at_least)
-            n_clusters = best_number(problem.adjacency, codes, target, **options)
+            n_clusters = best_number(graph, codes, target, **options)
         check_size_bounds(self.size_bounds, problem.n_nodes, n_clusters)
         options["size_bounds"] = self.size_bounds
         if self.rules is None:
-            return Search(problem.adjacency, codes, n_clusters, **options), None
+            return Search(graph, codes, n_clusters, **options), None
         facts, rules = Facts(problem.graph, problem.given), as_rules(self.rules)
         agreement = search_under(rules, facts, codes, n_clusters, on_conflict=self.on_conflict, **options)
         return agreement.search, agreement
 
     def _starts(self, problem: Problem, search: Search | RuledSearch) -> list[NDArray]:
         """Return a soft-fair spectral division where the graph is dense: single moves see little of it there."""
+        if search.plan.n_parts or not self.effort or problem.fair_columns()[0] is None:
+            return []
         n = problem.n_nodes
-        dense = problem.adjacency.nnz >= _DENSE * n and n >= _LEAST_DENSE
-        if not dense or not self.effort or problem.fair_columns()[0] is None or search.plan.n_parts:
+        if problem.adjacency.nnz < _DENSE * n or n < _LEAST_DENSE:
             return []
         assert problem.groups is not None
         codes = problem.groups.codes
@@ -275,41 +300,26 @@ class FairPartition(GraphClusterer):
             )
         ]
 
-    def _fit_rows(self, problem: Problem, notify: Notifier) -> Clustering:
-        """Fit rows that live apart."""
-        if problem.groups is not None and problem.groups.n_ungrouped:
-            raise ParameterError(
-                "FairPartition: nodes without a group need the graph in memory: leave execution= out, or drop them "
-                "with read_graph(..., missing='drop')."
-            )
-        for name in ("size_bounds", "rules", "at_least"):
-            if getattr(self, name) is not None:
-                raise ParameterError(
-                    f"FairPartition: {name} needs the graph in memory: leave it or execution= out."
-                )
-        if self.n_clusters is None:
-            raise ParameterError(
-                "FairPartition: n_clusters=None needs the graph in memory: give a number, or leave execution= out."
-            )
-        labels, modularity, notion, mean = partition_rows(self, problem, notify)
-        found = self._clustering(labels, modularity, notion)
-        return self._under_rules(replace(found, interaction=mean), None)
-
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
-        if lives_apart(problem, self.execution):
-            raise ParameterError(
-                "FairPartition: a whole dial is searched in memory: leave execution= out, or fit single values."
-            )
-        search, agreement = self._search(problem)
-        labels: list[NDArray] = []
-        if values is None:
-            search.front(self._starts(problem, search), notify, self.n_init)
-        else:
-            targets = [Target(float(value)) for value in values]
-            labels = search.solve(targets, self._starts(problem, search), notify, self.n_init)
+        with self._opened(problem) as (problem, graph):
+            search, agreement = self._search(problem, graph)
+            labels: list[NDArray] = []
+            if values is None:
+                search.front(self._starts(problem, search), notify, self.n_init)
+            else:
+                targets = [Target(float(value)) for value in values]
+                labels = search.solve(targets, self._starts(problem, search), notify, self.n_init)
         found = DialLabels(labels, search.pool.labels)
         if agreement is not None:
             agreement.warn_if_relaxed("FairPartition")
             for one in (*found.labels, *found.front):
                 agreement.checked(one)
         return found
+
+
+def _interaction(problem: Problem, search: Search | RuledSearch, labels: NDArray) -> sparse.csr_array:
+    """Return the mean weight of the pairs between two clusters, wherever the graph is."""
+    n_clusters = int(labels.max()) + 1
+    if isinstance(search, Search) and search.ground is not None:
+        return search.ground.interaction(labels, search.objective)
+    return sparse_interaction(problem.adjacency, labels, n_clusters)

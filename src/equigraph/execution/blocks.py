@@ -217,6 +217,36 @@ class BlockGraph:
         return f"BlockGraph({', '.join(parts)})"
 
 
+class MemoryBlocks:
+    """A graph in memory as the one block that it is, for whatever walks along blocks.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        A validated graph; its arrays are shared.
+
+    Examples
+    --------
+    >>> graph = MemoryBlocks(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]))
+    >>> graph.cuts, graph.block(0).n_entries
+    ((0, 2), 2)
+    """
+
+    def __init__(self, adjacency: sparse.csr_array):
+        self._adjacency = adjacency
+        self.n_nodes, self.n_entries = int(adjacency.shape[0]), int(adjacency.nnz)
+        self.cuts = (0, self.n_nodes)
+
+    def block(self, number: int, *, mapped: bool = True) -> RowBlock:
+        """Return the block, whatever is said about mapping."""
+        graph = self._adjacency
+        return RowBlock(0, self.n_nodes, graph.indptr, graph.indices, graph.data)
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield the block."""
+        yield self.block(0)
+
+
 def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockGraph:
     """Open a folder of row blocks; only its description is read.
 

@@ -12,12 +12,12 @@ from scipy import sparse
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.execution import product_of, single_blas_thread
+from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.convergence import fitted_attributes
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, penalty_weight, rescale
-from equigraph.factorization.row_fair import fit_rows
-from equigraph.factorization.row_runs import EXECUTION, lives_apart
+from equigraph.factorization.out_of_core_fair import fit_rows
 from equigraph.factorization.starts import start_from_labels
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, Scatter, WeightedSum, check_penalty, over_attributes
@@ -67,9 +67,9 @@ class FairNMTF(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed.
     execution : "dask", str or distributed.Client, optional
-        Where the rows of graph and membership live: by default in this process, with a `BlockGraph` on disk; "dask" on
-        the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. Rows
-        that live apart are factorised by multiplicative updates, whatever `solver` says; see docs/scale.md.
+        Where rows of graph and membership are kept: by default in this process, with a `BlockGraph` on disk; "dask" on
+        the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. A
+        graph out of core is factorised by multiplicative updates, whatever `solver` says; see docs/scale.md.
     callbacks : callable or list of callables, optional
         Told about progress; may stop the run.
 
@@ -145,7 +145,7 @@ class FairNMTF(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         notify = Notifier(self.callbacks)
-        if lives_apart(problem, self.execution):
+        if is_out_of_core(problem.graph, self.execution):
             weight = min(_weight(self.fairness), _MOST_WEIGHT)
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
         else:
