@@ -26,6 +26,7 @@ from equigraph.graph.names import (
     text_array,
     texts,
 )
+from equigraph.graph.strangers import look_alike, type_hint
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.groups.encode import column_of
@@ -174,7 +175,8 @@ def keys_of_index(
         first = index[:1].tolist()[0] if index.size else None
         raise GroupsError(
             f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
-            f"{graph.node_names[:1].tolist()[0]!r}): give the names of the nodes, or an array in node order."
+            f"{graph.node_names[:1].tolist()[0]!r}){type_hint(texts(index), texts(graph.node_names))}: give the names of "
+            "the nodes, or an array in node order."
         )
     return index
 
@@ -369,14 +371,8 @@ def by_name(
     strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
     if strangers:
         if unknown == "error":
-            first = min(strangers.values())
-            expected = "expected names of nodes"
-            if what == "groups":
-                them = "it" if len(strangers) == 1 else "them"
-                expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
             raise GroupsError(
-                f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first "
-                f"{key_texts[first]!r}{_look_alike(key_texts[first], graph)}: {expected}."
+                _of_strangers(sorted(strangers, key=strangers.__getitem__), key_texts, graph, what)
             )
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(strangers.values())])
@@ -395,6 +391,24 @@ def by_name(
         seen[node] = value
         result[node] = value
     return graph, result
+
+
+def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: str) -> str:
+    """Return the sentence on names that are no nodes; where none is one, adding them is no way out."""
+    nodes, first = texts(graph.node_names), strangers[0]
+    if len(strangers) > 1 and set(strangers) == set(named):
+        return (
+            f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
+            f"{type_hint(strangers, nodes)}: expected the names of the nodes, or the column that holds them."
+        )
+    expected = "expected names of nodes"
+    if what == "groups":
+        them = "it" if len(strangers) == 1 else "them"
+        expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
+    return (
+        f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first {first!r}"
+        f"{look_alike(first, nodes)}: {expected}."
+    )
 
 
 def _placed(values: NDArray[Any], places: NDArray[np.intp], n: int) -> NDArray[Any]:
@@ -421,20 +435,6 @@ def _places(graph: Graph) -> dict[str, int]:
         if not text.isascii():
             composed.setdefault(_canonical(text), []).append(k)
     return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
-
-
-def _look_alike(text: str, graph: Graph) -> str:
-    """Say which node a name resembles, in letters that show the difference; nothing if there is none."""
-
-    def skeleton(name: str) -> str:
-        folded = unicodedata.normalize("NFKC", name).casefold()
-        return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")
-
-    wanted = skeleton(text)
-    for name in texts(graph.node_names):
-        if skeleton(name) == wanted:
-            return f" (here {text!a}, in the graph {name!a})"
-    return ""
 
 
 def _same(one: Any, other: Any) -> bool:

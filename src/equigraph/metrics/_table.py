@@ -13,7 +13,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.features import attributes_in_order
+from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
 from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
@@ -239,6 +239,7 @@ class Nodes:
 
     graph: Graph
     order_known: bool
+    source: Any
 
     @property
     def adjacency(self) -> sparse.csr_array:
@@ -253,7 +254,8 @@ class Nodes:
 
     def attributes(self, sensitive_features: Any) -> Attributes | None:
         """Return attributes, matched by name where they have names; by default those of the graph."""
-        return attributes_in_order(self.graph, sensitive_features, self.order_known)
+        features = named_feature(self.source, self.graph, sensitive_features)
+        return attributes_in_order(self.graph, features, self.order_known)
 
     def groups(self, sensitive_features: Any) -> Groups | None:
         """Return the groups of one attribute, or the joint groups of several."""
@@ -265,7 +267,7 @@ def read_nodes(adjacency: Any) -> Nodes:
     """Read anything that is a graph."""
     graph = as_graph(adjacency)
     # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
-    return Nodes(graph, graph.positional or isinstance(adjacency, Graph))
+    return Nodes(graph, graph.positional or isinstance(adjacency, Graph), adjacency)
 
 
 def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
