@@ -175,8 +175,8 @@ def keys_of_index(
         first = index[:1].tolist()[0] if index.size else None
         raise GroupsError(
             f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
-            f"{graph.node_names[:1].tolist()[0]!r}){type_hint(texts(index), texts(graph.node_names))}: give the names of "
-            "the nodes, or an array in node order."
+            f"{graph.node_names[:1].tolist()[0]!r}){type_hint(texts(index), texts(graph.node_names))}: give the names "
+            "of the nodes, or an array in node order."
         )
     return index
 
