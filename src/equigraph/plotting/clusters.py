@@ -105,7 +105,7 @@ class ClusterGraphDisplay(Display):
             drawn = count(self.n_clusters, "cluster")
             if k < self.n_clusters:
                 drawn = f"The {k} largest of {drawn}"
-            ax.set_title(drawn if title is None else title)
+            self._set_title(ax, drawn if title is None else title)
             ax.set_aspect("equal")
             ax.set_xlim(-1.5, 1.5)
             ax.set_ylim(-1.4, 1.4)

@@ -12,6 +12,7 @@ from equigraph.groups import Groups
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import MUTED, group_colors, look, shown, text_color
 
+MAX_LINED_GROUPS = 6
 _MAX_WRITTEN = 15  # more bars than that are too narrow for percentages
 
 
@@ -131,7 +132,7 @@ class CompositionDisplay(Display):
             rest = f" (the {len(what.clusters)} largest; {what.n_hidden:,} more are not drawn)"
             ax.set_xlabel(f"cluster{rest if what.n_hidden else ''}")
             ax.set_ylabel("share of nodes")
-            ax.set_title("Groups in each cluster (number of nodes above)", pad=20)
+            self._set_title(ax, "Groups in each cluster (number of nodes above)", pad=20)
             # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
             ax.legend(
                 handles[::-1],
@@ -152,7 +153,8 @@ class CompositionDisplay(Display):
             if places.size <= _MAX_WRITTEN:
                 _write_shares(ax, places, bottom, share, color)
             bottom = bottom + share
-        for border in np.cumsum(shares[0])[:-1]:
+        # The borders of many groups would be a fence.
+        for border in np.cumsum(shares[0])[:-1] if len(colors) <= MAX_LINED_GROUPS else ():
             ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
         return drawn
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.metrics._shown import Shown
+from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.style import group_colors, text_color
 from equigraph.report.figures import hex_color
 from equigraph.report.markup import Html, element, percent, table
 
-MAX_LINED_GROUPS = 6  # the borders of more groups would be a fence
 _MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
 
 

@@ -34,10 +34,8 @@ def hex_color(color: tuple[float, ...]) -> str:
 
 
 def figure(picture: Html, caption: Any, *, legend: Html | None = None, kind: str = "") -> Html:
-    """Return a picture with its caption; one of kind "wide" scrolls on a phone instead of shrinking."""
-    # What can scroll can be reached by keyboard.
-    reach = {"tabindex": 0, "role": "region", "aria_label": "Drawing"} if "wide" in kind else {}
-    box = element("div", picture, class_=f"picture {kind}".strip(), **reach)
+    """Return a picture with its caption."""
+    box = element("div", picture, class_=f"picture {kind}".strip())
     return element("figure", box, legend or "", element("figcaption", caption))
 
 
@@ -84,12 +82,12 @@ def graph_figure(findings: Findings, *, caption: str) -> Html:
     graph = findings.graph
     assert graph is not None
     display = GraphDisplay(graph, findings.labels, sensitive_features=findings.groups)
-    display.plot(_axes(7.2, 6.0), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
+    # Narrow enough for a phone: names that shrink with the picture could not be read.
+    size = (5.0, 5.6) if graph.n_nodes <= MAX_NAMED_NODES else (7.2, 6.0)
+    display.plot(_axes(*size), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
     as_text(display.ax_.texts)
     picture = inline_svg(display.figure_, name="graph", label=caption)
-    # Names that shrink with the picture could not be read.
-    kind = "large wide" if graph.n_nodes <= MAX_NAMED_NODES else "large"
-    return figure(picture, caption, legend=_graph_legend(findings), kind=kind)
+    return figure(picture, caption, legend=_graph_legend(findings), kind="large")
 
 
 def cluster_graph_figure(findings: Findings, *, caption: str) -> Html:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
+from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors
 from equigraph.report import bars, figures, wording
 from equigraph.report.baseline import method_of
@@ -18,9 +19,9 @@ from equigraph.report.markup import NO_BREAK, Html, element, joined, number, per
 from equigraph.tradeoff import TradeoffCurve
 from equigraph.words import count
 
-# Names of one cluster, and of one row of the table of moves; fewer where nobody would read them all.
-_MAX_MEMBERS, _MAX_MOVED = 60, 30
-_MANY_NODES, _MAX_OF_MANY = 1000, 20
+# Names of one row of the table of moves; members are listed all, unless there are too many for anybody to read.
+_MAX_MOVED = 30
+_MANY_NODES, _MAX_OF_MANY = 2000, 20
 _MAX_MOVES = 12  # rows of that table
 
 
@@ -126,7 +127,7 @@ def composition(findings: Findings) -> Html:
     parts: list[Any] = [element("p", sentence) for sentence in wording.remarks(findings)]
     if what is not None:
         shown = what.capped()
-        lines = ", whose borders are the dashed lines" if len(shown.groups) <= bars.MAX_LINED_GROUPS else ""
+        lines = ", whose borders are the dashed lines" if len(shown.groups) <= MAX_LINED_GROUPS else ""
         hidden = ""
         if shown.n_hidden:
             hidden = (
@@ -165,7 +166,7 @@ def _members(findings: Findings) -> Html:
         chip = element("span", class_="chip", style=f"background-color: {colors[cluster]}")
         head = element("h4", chip, f"Cluster {cluster} ", element("small", count(members.size, "node")))
         items.append(
-            element("div", head, element("p", _names(findings, members, _MAX_MEMBERS)), class_="cluster")
+            element("div", head, element("p", _names(findings, members, members.size)), class_="cluster")
         )
     if used.size > order.size:
         items.append(element("p", f"and {count(used.size - order.size, 'smaller cluster')}."))
