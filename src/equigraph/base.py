@@ -6,7 +6,7 @@ out. Reading the input, checking parameters, numbering the clusters and telling 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -51,7 +51,7 @@ class Problem:
     graph: Graph | BlockGraph
     attributes: Attributes | None
     seed: int
-    # What was given as sensitive features, in which rules find the attributes that they name.
+    # The sensitive features that were given, in node order, in which rules find the attributes that they name.
     given: Any = None
 
     @property
@@ -158,6 +158,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _warns_of_small: ClassVar[bool] = False
     # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
     _searches_dial: ClassVar[bool] = False
+    # Whether a method implements `_fit_together`, for many seeds and values of the dial.
+    _shares_fits: ClassVar[bool] = False
 
     def fit(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> Self:
         """Cluster the graph.
@@ -240,6 +242,26 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         """
         raise NotImplementedError
 
+    def _fit_together(
+        self, problem: Problem, models: Sequence[Any]
+    ) -> Iterator[tuple[int, Callable[[], GraphClusterer]]] | None:
+        """Fit many models on one problem; only for methods that set ``_shares_fits``.
+
+        Parameters
+        ----------
+        problem : Problem
+            The graph and its groups; the seed is each model's own.
+        models : sequence of GraphClusterer
+            Copies of this one that differ in the seed and the dial.
+
+        Returns
+        -------
+        iterator or None
+            Places of models as they get ready, each with a function that returns the fitted model; the warnings of the
+            fit are issued there. None where they are better fitted one by one.
+        """
+        raise NotImplementedError
+
     def _fairness_wanted(self) -> bool:
         """Return whether the dial of this method, if it has one, is above zero."""
         return float(getattr(self, "fairness", 0.0)) > 0
@@ -267,12 +289,12 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         order_known = graph.positional or isinstance(X, Graph)
         nodes = graph.without_edges() if isinstance(graph, BlockGraph) else graph
         features = named_feature(X, nodes, sensitive_features)
-        given = attributes_in_order(nodes, features, order_known)
-        if given is not None:
-            given = given.weighted(getattr(self, "attribute_weights", None))
-        attributes = self._checked_attributes(graph, given, own=sensitive_features is None)
+        found, given = attributes_in_order(nodes, features, order_known)
+        if found is not None:
+            found = found.weighted(getattr(self, "attribute_weights", None))
+        attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
         self.seed_ = as_seed(getattr(self, "random_state", None))
-        return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=sensitive_features)
+        return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
 
     def _checked_attributes(
         self, graph: Graph | BlockGraph, attributes: Attributes | None, own: bool

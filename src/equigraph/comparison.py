@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from equigraph.callbacks import Callbacks, Notifier, Progress, Watched
-from equigraph.comparison_rows import SCORES, ComparisonRow, row_of
+from equigraph.comparison_rows import ComparisonRow, row_of
 from equigraph.contenders import Contender, Outcome, contenders, fit, same_without_fairness, tuned
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.files import atomic_path
@@ -24,6 +24,7 @@ from equigraph.graph.features import with_features
 from equigraph.graph.names import object_array
 from equigraph.loading import check_entries
 from equigraph.methods import METHODS
+from equigraph.metrics.scores import COMPARED
 from equigraph.notebook import page_of
 from equigraph.parameters import Integer, check_parameters
 from equigraph.randomness import RandomState, as_seed
@@ -31,7 +32,7 @@ from equigraph.records import frame_of, harmless, write_json
 from equigraph.words import count, latex
 
 FORMAT, VERSION = "equigraph comparison", 2
-_SHOWN = (*SCORES, "n_nonempty", "sizes", "stability", "seconds", "fairness", "status")
+_SHOWN = (*COMPARED, "n_nonempty", "sizes", "stability", "seconds", "fairness", "status")
 _WORDS = ("method", "n_nonempty", "sizes", "status", "notes", "error", "bad_input")
 _LATEX_HEADS = {"Q": "$Q$", "B": "$B$", "NB": "$N\\!B$", "rho": r"$\rho$", "min_balance": r"$\min B$"}
 _ENTRIES: dict[str, tuple[type, ...]] = {
@@ -69,8 +70,9 @@ class Comparison:
 
     def table(self) -> list[dict[str, Any]]:
         """Return the rows as plain dicts; the scores of every attribute, where there are several, stand beside."""
-        rows = [(asdict(row), row.by_attribute) for row in self.rows]
-        return [{**{name: row[name] for name in row if name != "by_attribute"}, **more} for row, more in rows]
+        rows = [asdict(row) for row in self.rows]
+        each = [row.pop("by_attribute") for row in rows]
+        return [{**row, **scores} for row, scores in zip(rows, each, strict=True)]
 
     def attribute_scores(self) -> list[str]:
         """Return the names of the scores of every attribute, such as ``NB[gender]``; none where there is one."""

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.contenders import Contender, Outcome
+from equigraph.metrics.scores import COMPARED
 
-SCORES = ("Q", "B", "NB", "min_balance", "rho")
 # How a fit can end, from the best to the worst.
 _SEVERITY = (None, "converged", "max_iter", "stopped", "diverged")
 
@@ -93,7 +93,7 @@ def row_of(entry: Contender, outcomes: list[Outcome]) -> ComparisonRow:
     """Return the row of a method from its fits, one per seed."""
     first = outcomes[0]
     told: dict[str, Any] = {}
-    for name in SCORES:
+    for name in COMPARED:
         values = np.array([one.scores.get(name, np.nan) for one in outcomes], dtype=float)
         told[name] = _finite(values.mean())
         told[f"{name}_spread"] = _finite(values.std(ddof=1)) if values.size > 1 else None

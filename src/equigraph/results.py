@@ -35,7 +35,7 @@ from equigraph.loading import (
     kinds_of,
 )
 from equigraph.methods import get_method
-from equigraph.notebook import MAX_GROUPS, page_of
+from equigraph.notebook import MAX_GROUPS, Explorable, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
 from equigraph.sizes import small_clusters
 from equigraph.words import count, did_you_mean
@@ -44,7 +44,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Explainable, Featured, Tabular):
+class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -389,11 +389,10 @@ class ClusteringResult(Explainable, Featured, Tabular):
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
         heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
-        groups = self.groups
-        if groups is not None:
+        for attribute, groups in {} if self.attributes is None else self.attributes.groups.items():
             counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
             shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
-            heads += shown
+            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
             rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
         return page_of(repr(self), heads, rows)
 

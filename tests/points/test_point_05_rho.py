@@ -5,16 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from equigraph.cli.summary import MEANINGS as PRINTED
 from equigraph.metrics import individual_balance_score
-from equigraph.report.wording import MEANINGS as TOLD
+from equigraph.metrics.scores import SCORES
+
+PRINTED, TOLD = SCORES["rho"].short, SCORES["rho"].meaning
 
 
 def test_point_05_even_clusters_score_what_the_text_says():
     for c in (2, 4, 7):
         labels, groups = np.repeat([0, 1, 2], 2 * c), np.tile(["x", "y"], 3 * c)
         assert individual_balance_score(labels, sensitive_features=groups) == pytest.approx((c - 1) / c)
-    assert "4 of a group in every cluster score 0.75" in TOLD["rho"]
+    assert "4 of a group in every cluster score 0.75" in TOLD
     assert "(c - 1) / c" in individual_balance_score.__doc__
 
 
@@ -28,7 +29,7 @@ def test_point_05_one_is_out_of_reach():
         if len(set(labels)) > 1
     )
     assert best < 1
-    assert "below 1" in PRINTED["rho"]
-    assert "1 is out of reach" in TOLD["rho"]
-    for text in (PRINTED["rho"], TOLD["rho"]):
+    assert "below 1" in PRINTED
+    assert "1 is out of reach" in TOLD
+    for text in (PRINTED, TOLD):
         assert "evenly" not in text

@@ -6,8 +6,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 import equigraph as eg
 from equigraph.comparison import Comparison
-from equigraph.comparison_rows import SCORES
 from equigraph.exceptions import ParameterError
+from equigraph.metrics.scores import COMPARED
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 
@@ -113,7 +113,7 @@ def test_point_07_to_frame(comparison, backend):
     column = frame["Q"]
     values = column.to_pylist() if backend == "pyarrow" else column.to_list()
     assert values == pytest.approx([row.Q for row in comparison.rows])
-    assert set(SCORES) <= set(frame.column_names if backend == "pyarrow" else frame.columns)
+    assert set(COMPARED) <= set(frame.column_names if backend == "pyarrow" else frame.columns)
 
 
 def test_point_07_latex_and_markdown(comparison, tmp_path):

@@ -6,26 +6,16 @@ from typing import Any
 
 from equigraph.cli.console import clipped, fitting, line, table
 
-MEANINGS = {
-    "Q": "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
-    "B": "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
-    "NB": "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
-    "min_balance": "balance of the worst cluster",
-    "rho": "individual balance: fewest over most of one's own group, oneself left out, in any two clusters; below 1",
-}
 _WIDEST = 16  # letters of a group's name at the head of a table
-
-
-_OF_EACH = {"NB": "NB", "B": "B", "min_balance": "min B", "rho": "rho"}
 
 
 def print_result(result: Any) -> None:
     """Print scores and composition."""
+    from equigraph.metrics.scores import COMPARED, SCORES
+
     status = "" if result.status is None else f", {result.status}"
     line(f"{result.method} ({result.seconds:.2f} s, seed {result.seed}{status})")
-    rows = [
-        (name, result.scores[name], meaning) for name, meaning in MEANINGS.items() if name in result.scores
-    ]
+    rows = [(name, result.scores[name], SCORES[name].short) for name in COMPARED if name in result.scores]
     table(("score", "value", "meaning"), rows, left=("score", "meaning"))
     print_attributes(result.attributes, result.scores)
     line()
@@ -35,6 +25,7 @@ def print_result(result: Any) -> None:
 
 def print_attributes(attributes: Any, scores: Any) -> None:
     """Print the fairness of each of several attributes, and how far the means of numbers lie apart."""
+    from equigraph.metrics.scores import OF_GROUPS, SCORES
     from equigraph.metrics.summary import score_name
 
     if attributes is None:
@@ -42,10 +33,12 @@ def print_attributes(attributes: Any, scores: Any) -> None:
     if attributes.are_several:
         line()
         rows = [
-            (name, f"{weight:.3g}", *(scores.get(score_name(score, name)) for score in _OF_EACH))
+            (name, f"{weight:.3g}", *(scores.get(score_name(score, name)) for score in OF_GROUPS))
             for name, weight in zip(attributes.names, attributes.weights.tolist(), strict=True)
         ]
-        table(("attribute", "weight", *_OF_EACH.values()), rows, left=("attribute",))
+        table(
+            ("attribute", "weight", *(SCORES[score].head for score in OF_GROUPS)), rows, left=("attribute",)
+        )
     for name in attributes.names:
         gap, in_sd = (scores.get(score_name(score, name)) for score in ("mean_gap", "mean_gap_sd"))
         if gap is not None:

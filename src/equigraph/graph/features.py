@@ -107,17 +107,21 @@ def _is_node_column(value: Any, graph: Graph) -> bool:
     return isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
 
 
-def attributes_in_order(graph: Graph, sensitive_features: Any, order_known: bool) -> Attributes | None:
-    """Return the attributes that were given, by default those of the graph, in node order; None without any.
+def attributes_in_order(
+    graph: Graph, sensitive_features: Any, order_known: bool
+) -> tuple[Attributes | None, Any]:
+    """Return the attributes that were given, by default those of the graph, and their columns in node order.
 
     What has names is matched by them; what has none is taken only if the user knows the order of the nodes.
     """
     if sensitive_features is None:
-        return graph.attributes
+        return graph.attributes, None
     if isinstance(sensitive_features, (Groups, Attributes)):
-        return encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
+        found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
+        return found, {name: groups.values() for name, groups in found.groups.items()}
     try:
-        return place_features(graph, sensitive_features, order_known).attributes
+        placed = place_features(graph, sensitive_features, order_known)
+        return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
     except GroupsError as error:
         raise as_calls(error) from None
 
@@ -246,6 +250,4 @@ def joint_column(
     ['girl, no', 'boy, yes']
     """
     groups = encode_attributes(dict(columns), missing=missing, options=options).joint
-    names = np.array([*groups.names.tolist(), None], dtype=object)
-    column: NDArray[Any] = names[groups.codes]
-    return column if groups.n_ungrouped else column.astype(str)
+    return groups.values() if groups.n_ungrouped else groups.values().astype(str)

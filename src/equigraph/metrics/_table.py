@@ -255,7 +255,7 @@ class Nodes:
     def attributes(self, sensitive_features: Any) -> Attributes | None:
         """Return attributes, matched by name where they have names; by default those of the graph."""
         features = named_feature(self.source, self.graph, sensitive_features)
-        return attributes_in_order(self.graph, features, self.order_known)
+        return attributes_in_order(self.graph, features, self.order_known)[0]
 
     def groups(self, sensitive_features: Any) -> Groups | None:
         """Return the groups of one attribute, or the joint groups of several."""

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Groups
+from equigraph.groups.attributes import joined_name
 from equigraph.groups.encode import unique_values
 from equigraph.metrics._table import read_nodes
 from equigraph.plotting.base import Display
@@ -86,9 +87,12 @@ class GraphDisplay(Display):
         graph = nodes.graph
         self.adjacency = graph.adjacency
         self.labels = labels_in_order(labels, graph)
-        features = graph.groups if sensitive_features is None else sensitive_features
-        self.groups = None if features is None else nodes.groups(features)
+        # A node has one shape, so of several attributes it is that of the joint group.
+        attributes = nodes.attributes(sensitive_features)
+        self.groups = None if attributes is None else attributes.joint
         own = graph.attribute if sensitive_features is None else None
+        if own is None and attributes is not None and attributes.are_several:
+            own = joined_name(attributes.names)
         self.attribute = own if attribute is None else attribute
         self.node_names = graph.node_names
         if node_names is not None:

@@ -176,10 +176,10 @@ def refine_labels(
     target = Target(float(fairness), at_least)
     options: dict[str, Any] = {
         "notion": notion,
-        "weights": None if attributes is None else attributes.weights,
         "size_bounds": size_bounds,
         "effort": effort,
         "seed": as_seed(random_state),
+        "weights": None if attributes is None else attributes.weights,
     }
     search: Search | RuledSearch
     agreement = None

@@ -215,9 +215,9 @@ def _configured(
 ) -> tuple[GraphClusterer, str]:
     """Return a copy of the estimator with the notion and others of its parameters set, and the notion."""
     if estimator is None:
-        import equigraph
+        from equigraph.community import FairPartition
 
-        estimator = equigraph.FairPartition()
+        estimator = FairPartition()
     if not isinstance(estimator, GraphClusterer) or "fairness" not in estimator.get_params(deep=False):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise ParameterError(

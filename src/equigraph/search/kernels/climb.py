@@ -225,7 +225,8 @@ def goes_on(
     if gained[0] > n_before and gained[3] - gain_before > least_gain:
         return True, False
     if not whole:
-        awake[:] = True
+        for site in range(awake.size):
+            awake[site] = True
     return not whole, True
 
 
