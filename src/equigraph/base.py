@@ -6,7 +6,7 @@ out. Reading the input, checking parameters, numbering the clusters and telling 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -47,7 +47,7 @@ class Problem:
     graph: Graph | BlockGraph
     attributes: Attributes | None
     seed: int
-    # What was given as sensitive features, in which rules find the attributes that they name.
+    # The sensitive features that were given, in node order, in which rules find the attributes that they name.
     given: Any = None
 
     @property
@@ -154,6 +154,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _warns_of_small: ClassVar[bool] = False
     # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
     _searches_dial: ClassVar[bool] = False
+    # Whether a method implements `_fit_together`, for many seeds and values of the dial.
+    _shares_fits: ClassVar[bool] = False
 
     def fit(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> Self:
         """Cluster the graph.
@@ -203,6 +205,26 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         """
         raise NotImplementedError
 
+    def _fit_together(
+        self, problem: Problem, models: Sequence[Any]
+    ) -> Iterator[tuple[int, Callable[[], GraphClusterer]]] | None:
+        """Fit many models on one problem; only for methods that set ``_shares_fits``.
+
+        Parameters
+        ----------
+        problem : Problem
+            The graph and its groups; the seed is each model's own.
+        models : sequence of GraphClusterer
+            Copies of this one that differ in the seed and the dial.
+
+        Returns
+        -------
+        iterator or None
+            Places of models as they get ready, each with a function that returns the fitted model; the warnings of the
+            fit are issued there. None where they are better fitted one by one.
+        """
+        raise NotImplementedError
+
     def _fairness_wanted(self) -> bool:
         """Return whether the dial of this method, if it has one, is above zero."""
         return float(getattr(self, "fairness", 0.0)) > 0
@@ -228,12 +250,12 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             )
         # Only who made a Graph has seen its order; the nodes of an edge table are sorted behind one's back.
         order_known = graph.positional or isinstance(X, Graph)
-        given = _attributes_of(graph, sensitive_features, order_known)
-        if given is not None:
-            given = given.weighted(getattr(self, "attribute_weights", None))
-        attributes = self._checked_attributes(graph, given, own=sensitive_features is None)
+        found, given = _attributes_of(graph, sensitive_features, order_known)
+        if found is not None:
+            found = found.weighted(getattr(self, "attribute_weights", None))
+        attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
         self.seed_ = as_seed(getattr(self, "random_state", None))
-        return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=sensitive_features)
+        return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
 
     def _checked_attributes(
         self, graph: Graph | BlockGraph, attributes: Attributes | None, own: bool
@@ -361,16 +383,18 @@ def sparse_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters:
 
 def _attributes_of(
     graph: Graph | BlockGraph, sensitive_features: Any, order_known: bool
-) -> Attributes | None:
-    """Return the attributes that were given, by default those of the graph, in node order; None without any."""
+) -> tuple[Attributes | None, Any]:
+    """Return the attributes that were given, by default those of the graph, and their columns in node order."""
     if sensitive_features is None:
-        return graph.attributes
+        return graph.attributes, None
     if isinstance(sensitive_features, (Groups, Attributes)):
-        return encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
+        found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
+        return found, {name: groups.values() for name, groups in found.groups.items()}
     if isinstance(graph, BlockGraph):
         graph = graph.without_edges()
     try:
-        return place_features(graph, sensitive_features, order_known).attributes
+        placed = place_features(graph, sensitive_features, order_known)
+        return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
     except GroupsError as error:
         raise as_calls(error) from None
 

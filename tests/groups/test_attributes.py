@@ -117,12 +117,16 @@ def test_what_is_no_attribute_is_told():
 
 
 def naive_bins(numbers, n_bins):
-    """Put numbers into bins one by one: a number belongs to the first quantile that it does not exceed."""
-    ordered = sorted(numbers)
-    borders = [ordered[-(-len(ordered) * k // n_bins) - 1] for k in range(1, n_bins)]
-    raw = [next((k for k, border in enumerate(borders) if value <= border), n_bins - 1) for value in numbers]
-    used = sorted({(borders[k] if k < n_bins - 1 else float("inf")) for k in raw})
-    return [used.index(borders[k] if k < n_bins - 1 else float("inf")) for k in raw]
+    """Put numbers into bins one by one: every border goes where the number of smaller ones is nearest to its share."""
+    values = sorted(set(numbers))
+    borders = set()
+    for k in range(1, n_bins):
+        sizes = [
+            (abs(sum(one <= value for one in numbers) - len(numbers) * k / n_bins), value)
+            for value in values[:-1]
+        ]
+        borders.add(min(sizes)[1])
+    return [sum(border < value for border in borders) for value in numbers]
 
 
 def test_quantile_bins_agree_with_a_loop():

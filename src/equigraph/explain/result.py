@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from equigraph.explain.node import NodeExplanation
     from equigraph.explain.pair import PairExplanation
     from equigraph.explain.subject import Aim, Subject
+    from equigraph.groups import Attributes
     from equigraph.rules import Rules
 
 # Methods whose dial weighs Q against a notion; that of a factorisation weighs something else.
@@ -102,7 +103,7 @@ class Explainable:
 
     def _subject(self, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
         from equigraph.explain.subject import Subject
-        from equigraph.metrics.audit.attributes import attribute_groups
+        from equigraph.metrics.audit.attributes import attributes_of
         from equigraph.rules import Rules
         from equigraph.same_graph import clustered_graph
 
@@ -114,21 +115,25 @@ class Explainable:
         known = self.graph if graph is None else clustered_graph(graph, self, self.attribute)
         assert known is not None
         given = self.parameters.get("rules") if rules is None else rules
+        attributes = attributes_of(known, sensitive_features)
         return Subject(
             graph=known,
             labels=self.labels,
             n_clusters=self.n_clusters,
-            attributes=attribute_groups(known, sensitive_features),
-            aim=self._aim(),
+            attributes={} if attributes is None else attributes.groups,
+            aim=self._aim(attributes),
             rules=Rules.from_dict(given) if isinstance(given, Mapping) else given,
             sensitive_features=sensitive_features,
         )
 
-    def _aim(self) -> Aim:
+    def _aim(self, attributes: Attributes | None) -> Aim:
         from equigraph.explain.subject import Aim
         from equigraph.metrics.notions import NORMALIZED, NOTIONS
 
         told = self.parameters
         notion = NOTIONS.get(str(told.get("notion")), NORMALIZED)
         dial = told.get("fairness") if self.method in _DIALS else None
-        return Aim(notion, dial, told.get("at_least"), told.get("attribute_weights"))
+        weights = {}
+        if attributes is not None:
+            weights = dict(zip(attributes.names, attributes.weights.tolist(), strict=True))
+        return Aim(notion, dial, told.get("at_least"), weights)

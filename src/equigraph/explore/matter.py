@@ -20,7 +20,7 @@ from equigraph.rules import Facts
 from equigraph.rules.items import Apart, Fixed, Rule, Together
 
 # The value of those whose cell is blank: a group of its own, which the page shows as such.
-BLANK = "\N{EN DASH}"
+BLANK = "–"  # noqa: RUF001 (a dash, as tables have it)
 _PER_CLUSTER = 26
 _LINKS_CLUSTERS = 5
 
@@ -106,9 +106,7 @@ class Matter:
         further: Mapping[str, Sequence[Any]] | None = None,
     ) -> Matter:
         """Return what a graph says; every link counts as a wish of both its ends."""
-        attributes: dict[str, Any] = dict(further or {})
-        if graph.sensitive_features is not None:
-            attributes = {graph.attribute or "group": graph.sensitive_features, **attributes}
+        attributes: dict[str, Any] = {**graph.features, **(further or {})}
         adjacency = graph.adjacency
         return cls(
             title=title,

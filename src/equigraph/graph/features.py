@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GroupsError, ParameterError
@@ -178,6 +177,4 @@ def joint_column(
     ['girl, no', 'boy, yes']
     """
     groups = encode_attributes(dict(columns), missing=missing, options=options).joint
-    names = np.array([*groups.names.tolist(), None], dtype=object)
-    column: NDArray[Any] = names[groups.codes]
-    return column if groups.n_ungrouped else column.astype(str)
+    return groups.values() if groups.n_ungrouped else groups.values().astype(str)

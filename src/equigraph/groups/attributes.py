@@ -297,24 +297,46 @@ def joint_groups(groups: Sequence[Groups]) -> Groups:
     """
     if len(groups) == 1:
         return groups[0]
-    codes = np.zeros(groups[0].n_nodes, dtype=np.int64)
-    known = np.ones(codes.size, dtype=bool)
-    for one in groups:
-        # Numbered anew after every attribute, so that many attributes with many values do not overflow.
-        codes[known] = np.unique(codes[known], return_inverse=True)[1]
-        known &= one.codes >= 0
-        codes = codes * one.n_groups + one.codes
+    codes, combinations = joint_codes(groups)
+    names = np.empty(len(combinations), dtype=object)
+    names[:] = [_BETWEEN.join(map(str, values)) for values in combinations]
+    return make_groups(names, codes)
+
+
+def joint_codes(groups: Sequence[Groups]) -> tuple[NDArray[np.intp], list[tuple[Any, ...]]]:
+    """Return the joint group of each node, -1 for who lacks a value, and the values of each joint group.
+
+    Raises
+    ------
+    GroupsError
+        If no node has a value of all attributes.
+
+    Examples
+    --------
+    >>> joint_codes([encode_groups(["red", "red", "blue"]), encode_groups([7, 8, 7])])[1]
+    [('blue', 7), ('red', 7), ('red', 8)]
+    """
+    columns = np.column_stack([one.codes for one in groups])
+    known = (columns >= 0).all(axis=1)
     if not known.any():
-        raise GroupsError("No node has a value of all attributes, so there are no joint groups.")
-    found, first, members = np.unique(codes[known], return_index=True, return_inverse=True)
-    examples = np.flatnonzero(known)[first]
-    names = np.empty(found.size, dtype=object)
-    names[:] = [
-        _BETWEEN.join(str(one.names.tolist()[one.codes[node]]) for one in groups) for node in examples
-    ]
-    result = np.full(codes.size, -1, dtype=np.intp)
-    result[known] = members
-    return make_groups(names, result)
+        raise GroupsError("No node has a value of each attribute, so there are no joint groups.")
+    rows, members = _different_rows(columns[known], [one.n_groups for one in groups])
+    codes = np.full(known.size, -1, dtype=np.intp)
+    codes[known] = members
+    names = [one.names.tolist() for one in groups]
+    return codes, [tuple(name[code] for name, code in zip(names, row, strict=True)) for row in rows.tolist()]
+
+
+def _different_rows(
+    rows: NDArray[np.intp], sizes: Sequence[int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the different rows in order and the place of each row among them; each entry is below its size."""
+    places = np.zeros(len(rows), dtype=np.int64)
+    for column, size in zip(rows.T, sizes, strict=True):
+        # Numbered anew after every column, so that many columns with many values do not overflow.
+        places = np.unique(places * size + column, return_inverse=True)[1].ravel()
+    first = np.unique(places, return_index=True)[1]
+    return rows[first], places.astype(np.intp)
 
 
 def joined_name(names: Sequence[str]) -> str:

@@ -49,6 +49,16 @@ class Groups:
         """Number of nodes without a group: they count for cohesion and sizes, for no group's share."""
         return self.n_nodes - int(self.sizes.sum())
 
+    def values(self) -> NDArray[Any]:
+        """Return the name of the group of each node, None for a node without one.
+
+        Examples
+        --------
+        >>> encode_groups(["girl", None], missing="ignore").values().tolist()
+        ['girl', None]
+        """
+        return np.array([*self.names.tolist(), None], dtype=object)[self.codes]
+
     @property
     def shares(self) -> NDArray[np.float64]:
         """Share of each group among the nodes that have one."""

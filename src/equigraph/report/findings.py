@@ -13,7 +13,7 @@ from scipy import sparse
 from equigraph.base import sparse_interaction
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
-from equigraph.groups import Groups
+from equigraph.groups import Attributes, Groups
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.links import share_inside
 from equigraph.metrics.summary import Composition
@@ -90,9 +90,24 @@ class Findings:
         return isinstance(self.subject, TradeoffCurve)
 
     @property
-    def composition(self) -> Composition | None:
-        """Groups in each cluster that has a node."""
-        return None if self.groups is None else composition(self.labels, sensitive_features=self.groups)
+    def attributes(self) -> Attributes | None:
+        """All attributes of the nodes."""
+        return self.subject.attributes
+
+    @property
+    def n_attributes(self) -> int:
+        """Number of attributes."""
+        return 0 if self.attributes is None else len(self.attributes)
+
+    def compositions(self) -> list[tuple[str | None, Groups, Composition]]:
+        """Return each attribute with its groups, and these in each cluster that has a node; nothing without groups."""
+        if self.attributes is None:
+            return []
+        several = self.n_attributes > 1
+        return [
+            (name if several else self.attribute, groups, composition(self.labels, sensitive_features=groups))
+            for name, groups in self.attributes.groups.items()
+        ]
 
     def within(self, labels: NDArray) -> float | None:
         """Return the share of the links (by weight) that stay inside a cluster; None if that is not known."""
@@ -152,7 +167,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
         raise ParameterError(
             "The selected point is not one of the curve: expected one of its points, or a rule."
         )
-    attribute = (curve.source or {}).get("attribute")
+    attribute = curve.attribute
     known = _checked_graph(graph, curve, attribute, left_out)
     n_clusters = int(point.sizes.size)
     first = curve.points[0]

@@ -59,8 +59,9 @@ def fit_toy(seed: int, n_starts: int) -> dict[str, Any]:
 def _fit(seed: int, start: int, weight: float) -> Run:
     import warnings
 
-    from equigraph import IFairNMTF, metrics
+    from equigraph import metrics
     from equigraph.exceptions import EmptyClusterWarning
+    from equigraph.factorization import IFairNMTF
     from equigraph.tradeoff.alignment import align_labels
 
     toy = tradeoff_toy(seed)

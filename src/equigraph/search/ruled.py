@@ -16,6 +16,7 @@ from equigraph.metrics.notions import Notion
 from equigraph.rules import feasible_labels
 from equigraph.search.levels import Level, aggregate, compact, first_level, scores_of
 from equigraph.search.objective import Objective, make_objective
+from equigraph.search.on_parts import LEAST_GAIN, PASSES
 from equigraph.search.pool import Pool
 from equigraph.search.ruling import Ruling
 from equigraph.search.search import TURNS, Search, Target, key_of, unit_weights
@@ -311,15 +312,18 @@ class RuledSearch:
         inner, steps = self.inner, self.inner.steps
         objective = target.of(inner.objective)
         units = steps.with_k(self._on_units(labels), objective, inner.rng(0))
-        units = inner._settle(units, objective)
+        units = self._settled(units, objective)
         if steps.broken(units):
             answer = feasible_labels(self.ruling.rules, start=units[self.unit])
             if answer.labels is None:
                 return
-            units = inner._settle(self._on_units(answer.labels), objective)
+            units = self._settled(self._on_units(answer.labels), objective)
         # Where sizes or shares are tied, only swaps help.
         units = steps.anneal(inner.add(units), objective, inner.rng(0), steps.level.n_nodes, 0.0)
-        inner.add(inner._settle(units, objective))
+        inner.add(self._settled(units, objective))
+
+    def _settled(self, units: NDArray, objective: Objective) -> NDArray[np.int32]:
+        return self.inner.steps.settle(units, objective, None, max_passes=PASSES, least_gain=LEAST_GAIN)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates; see `Search.front`."""

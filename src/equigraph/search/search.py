@@ -92,6 +92,8 @@ class Search:
         The same seed gives the same labels.
     """
 
+    ground: Ground | None
+
     def __init__(
         self,
         graph: Any,
@@ -135,7 +137,7 @@ class Search:
     def _begin(self, level: Level, objective: Objective, n_clusters: int, effort: float, seed: int) -> None:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
         self.effort, self.seed = effort, seed
-        self.ground: Ground | None = None
+        self.ground = None
         self.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort)
         self.steps = Steps(level, n_clusters)
         self.guide = replace(objective, notion=objective.notion.guided())

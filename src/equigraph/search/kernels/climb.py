@@ -34,7 +34,14 @@ def wanted_clusters(sites: Any, clusters: Any, score: Any, values: Any, examples
     everyone, gains = np.arange(n_slots), np.empty(n_slots)
     for e in range(examples.size):
         join_changes(sites, clusters, terms, examples[e], everyone, gains)
-        wanted[e] = np.argsort(-gains, kind="mergesort")[: wanted.shape[1]]
+        # A sort, or an assignment of a whole row, takes seconds to compile.
+        for place in range(wanted.shape[1]):
+            best = 0
+            for c in range(1, n_slots):
+                if gains[c] > gains[best]:
+                    best = c
+            wanted[e, place] = best
+            gains[best] = -np.inf
     return wanted
 
 
@@ -146,7 +153,9 @@ def climb_rows(
                     c = place if dense else touched[place]
                     stale = stale or stamps[c, joining] != version[c]
             if stale:
-                leaving = exchange_change(sites, clusters, terms, a, -1, site, -1)
+                leaving = exchange_change(
+                    sites, clusters, terms, np.int64(a), np.int64(-1), site, np.int64(-1)
+                )
                 join_changes(sites, clusters, terms, site, everyone if dense else touched[:listed], joins)
             else:
                 leaving = cached[a, out]
@@ -216,7 +225,8 @@ def goes_on(
     if gained[0] > n_before and gained[3] - gain_before > least_gain:
         return True, False
     if not whole:
-        awake[:] = True
+        for site in range(awake.size):
+            awake[site] = True
     return not whole, True
 
 

@@ -1,4 +1,7 @@
-"""The state that all loops share: the nodes, the objective, and the clusters with what each adds to the notion."""
+"""The state that all loops share: the nodes, the objective, and the clusters with what each adds to the notion.
+
+Every type of an argument is compiled anew, a literal -1 or an int32 as well: callers hand over ``np.int64`` throughout.
+"""
 
 from __future__ import annotations
 
@@ -96,6 +99,14 @@ class Clusters(NamedTuple):
 SUM, N_CLUSTERS, N_FREE = 0, 1, 2
 # Entries of the cache for one cluster; with more groups changes are computed each time.
 _MOST_CACHED = 512
+
+
+# Entry by entry, here and below: assignments of whole arrays take seconds to compile.
+@compiled
+def copy_labels(labels: Any, out: Any) -> None:
+    """Write labels into another array."""
+    for site in range(labels.size):
+        out[site] = labels[site]
 
 
 @compiled(inline="always")
@@ -303,7 +314,17 @@ def join_changes(sites: Any, clusters: Any, terms: Any, site: int, listed: Any, 
             if stamps[c, entry] != version[c]:
                 stamps[c, entry] = version[c]
                 cached[c, entry] = _by_group(
-                    score, population, offsets, weights, sized, table, parts, c, 0, -1, entry - 1
+                    score,
+                    population,
+                    offsets,
+                    weights,
+                    sized,
+                    table,
+                    parts,
+                    c,
+                    np.int64(0),
+                    np.int64(-1),
+                    entry - 1,
                 )
             changes[c] = cached[c, entry]
         return
@@ -311,7 +332,7 @@ def join_changes(sites: Any, clusters: Any, terms: Any, site: int, listed: Any, 
         for c in listed:
             changes[c] = _exchange(
                 columns, counts, offsets, population, weights, score, sized, table, parts, cached, stamps, version,
-                c, -1, site,
+                c, np.int64(-1), site,
             )  # fmt: skip
         return
     joining = counts[site]
@@ -393,13 +414,13 @@ def rescore(clusters: Any, terms: Any, c: int) -> None:
 @compiled
 def move(sites: Any, labels: Any, clusters: Any, terms: Any, site: int, target: int) -> None:
     """Put a site into another cluster; a free ``target`` must be the last of the free labels."""
-    source = labels[site]
+    source = np.int64(labels[site])
     if clusters.members[target] == 0:
         clusters.tally[N_FREE] -= 1
         clusters.tally[N_CLUSTERS] += 1
     labels[site] = target
-    _transfer(sites, clusters, terms, site, source, -1)
-    _transfer(sites, clusters, terms, site, target, 1)
+    _transfer(sites, clusters, terms, site, source, np.int64(-1))
+    _transfer(sites, clusters, terms, site, target, np.int64(1))
     rescore(clusters, terms, source)
     rescore(clusters, terms, target)
     if clusters.members[source] == 0:
@@ -412,11 +433,11 @@ def move(sites: Any, labels: Any, clusters: Any, terms: Any, site: int, target: 
 @compiled
 def swap(sites: Any, labels: Any, clusters: Any, terms: Any, i: int, j: int) -> None:
     """Let two sites of different clusters change places."""
-    a, b = labels[i], labels[j]
+    a, b = np.int64(labels[i]), np.int64(labels[j])
     labels[i], labels[j] = b, a
-    _transfer(sites, clusters, terms, i, a, -1)
-    _transfer(sites, clusters, terms, j, b, -1)
-    _transfer(sites, clusters, terms, i, b, 1)
-    _transfer(sites, clusters, terms, j, a, 1)
+    _transfer(sites, clusters, terms, i, a, np.int64(-1))
+    _transfer(sites, clusters, terms, j, b, np.int64(-1))
+    _transfer(sites, clusters, terms, i, b, np.int64(1))
+    _transfer(sites, clusters, terms, j, a, np.int64(1))
     rescore(clusters, terms, a)
     rescore(clusters, terms, b)
