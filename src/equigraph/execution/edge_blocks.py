@@ -21,7 +21,7 @@ from equigraph.exceptions import GraphError, ParameterError, reason, require
 from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
 from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, open_blocks
 from equigraph.graph.limits import FREE_NODES, TIMES
-from equigraph.graph.pairs import added
+from equigraph.graph.merged_pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 
