@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "equigraph"
 # Methods of results that hand themselves to what draws or prints them.
 ALLOWED = {
-    ("results", "report"),
     ("choosing", "plotting"),
+    ("results", "report"),
     ("notebook", "explore"),
     ("tradeoff", "plotting"),
     ("tradeoff", "report"),
