@@ -16,6 +16,7 @@ SOURCE = ROOT / "src" / "equigraph"
 ALLOWED = {
     ("choosing", "plotting"),
     ("results", "report"),
+    ("notebook", "explore"),
     ("tradeoff", "plotting"),
     ("tradeoff", "report"),
 }
@@ -30,9 +31,7 @@ def drawn_order() -> list[str]:
         (ROOT / "CONTRIBUTING.md").read_text().partition("```\nsrc/equigraph/\n")[2].partition("\ntests/")[0]
     )
     order = []
-    for line in block.splitlines():
-        if not line.startswith("  "):
-            break  # what stands beside the package, such as web/
+    for line in filter(lambda line: line.startswith("  "), block.splitlines()):
         words = itertools.takewhile(re.compile(r"\w+(/|\.py)").fullmatch, line.split())
         order += [word.removesuffix("/").removesuffix(".py") for word in words]
     return order

@@ -89,9 +89,23 @@ def clustering_parts(kept: Kept) -> dict[str, Any]:
         "node_names": columns["node"],
         "sensitive_features": features,
         "attribute_options": options,
+        "rules": _told_rules(told.get("rules"), kept.folder / RESULT),
         "scores": numbers(told["scores"], kept.folder / RESULT),
         "seconds": not_a_number(told["seconds"]),
     }
+
+
+def _told_rules(told: Any, path: Path) -> dict[str, list[str]] | None:
+    """Return which rules are kept; results of older versions know of none."""
+    if told is None:
+        return None
+    parts = [told.get(name) for name in ("kept", "given_up")] if isinstance(told, dict) else []
+    texts = [text for part in parts if isinstance(part, list) for text in part]
+    if len(parts) != 2 or not all(isinstance(part, list) for part in parts):
+        raise InputError(f"{path} has an entry 'rules' of the wrong kind ({_few(told)}).")
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{path} has an entry 'rules' with something that is no text.")
+    return told
 
 
 def entries(kept: Kept, name: str, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:

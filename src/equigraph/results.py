@@ -39,6 +39,7 @@ from equigraph.loading import (
 from equigraph.methods import get_method
 from equigraph.notebook import MAX_GROUPS, Explorable, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
+from equigraph.rules.rules import told_rules
 from equigraph.sizes import small_clusters
 from equigraph.words import count, did_you_mean
 
@@ -88,6 +89,8 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
         The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
     attribute_options : AttributeOptions
         How much each attribute counts, and which numbers went into bins.
+    rules : dict or None
+        In words, which rules the labels keep (``kept``) and which were given up (``given_up``); None without rules.
     """
 
     method: str
@@ -107,6 +110,7 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     status: str | None = None
     graph: Graph | None = None
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
+    rules: Mapping[str, Any] | None = None
 
     @classmethod
     def from_estimator(
@@ -167,6 +171,7 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
             status=getattr(model, "status_", None),
             graph=graph if isinstance(graph, Graph) else None,
             attribute_options=getattr(graph, "attribute_options", AttributeOptions()),
+            rules=told_rules(getattr(model, "rules_", None), getattr(model, "relaxed_", ())),
         )
 
     @classmethod
@@ -265,6 +270,7 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
             **self.attribute_entries(),
             "small_clusters": self.small_clusters.tolist(),
             "parameters": dict(self.parameters),
+            "rules": None if self.rules is None else dict(self.rules),
             "seed": self.seed,
             "seconds": plain(self.seconds),
             "status": self.status,
@@ -398,11 +404,10 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
         heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
-        groups = self.groups
-        if groups is not None:
+        for attribute, groups in {} if self.attributes is None else self.attributes.groups.items():
             counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
             shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
-            heads += shown
+            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
             rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
         return page_of(repr(self), heads, rows)
 

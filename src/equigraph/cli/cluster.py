@@ -11,6 +11,7 @@ import click
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
 from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli.rules import method_rules, rule_options
 from equigraph.cli.scale import execution_of, open_source, scale_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
@@ -55,6 +56,7 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
 @click.option(
     "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
 )
+@rule_options
 @scale_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
@@ -83,6 +85,7 @@ def command(
         raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
     parameters = method_parameters(get_method(method), ctx, generic)
     check_one_dial(ctx, parameters)
+    parameters |= method_rules(method, settings, ctx)
     stop = Stop(ctx, settings["time_limit"])
     with (
         warnings_as_notes(),

@@ -97,7 +97,7 @@ def _whole(labelings: Iterable[NDArray]) -> list[NDArray[np.intp]]:
 def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Any]] | None:
     """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
     tasks = sweep.tasks()
-    if not hasattr(sweep.model, "_fit_together") or len(tasks) < 2:
+    if not sweep.model._shares_fits or len(tasks) < 2:
         return None
     pairs = [(seed, value) for seed, values in tasks for value in values or ()]
     highest = max(value for _, value in pairs)
