@@ -44,9 +44,17 @@ const sources = [
   "build.mjs",
   ...readdirSync(join(here, "src")).sort().map((name) => `src/${name}`),
 ];
-const hash = createHash("sha256");
-for (const name of sources) {
-  hash.update(`${name}\0`);
-  hash.update(readFileSync(join(here, name)));
-}
-writeFileSync(join(out, "SOURCES.sha256"), `${hash.digest("hex")}\n`);
+const digest = (paths) => {
+  const hash = createHash("sha256");
+  for (const [name, path] of paths) {
+    hash.update(`${name}\0`);
+    hash.update(readFileSync(path));
+  }
+  return hash.digest("hex");
+};
+const built = ["LICENSES.txt", "explore.css", "explore.js", "icon.svg", "index.html"];
+const hashes = {
+  sources: digest(sources.map((name) => [name, join(here, name)])),
+  built: digest(built.map((name) => [name, join(out, name)])),
+};
+writeFileSync(join(out, "build.json"), `${JSON.stringify(hashes, null, 2)}\n`);

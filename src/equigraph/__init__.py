@@ -26,8 +26,9 @@ if TYPE_CHECKING:
         spectral,
         tradeoff,
     )
+    from equigraph.choosing import Stability, stability
     from equigraph.citation import cite
-    from equigraph.classes import ClassLists, read_class_lists
+    from equigraph.classes import ClassLists, Division, divide, read_class_lists
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -73,6 +74,8 @@ _NAMES = {
     "IndividualFairSC": "equigraph.spectral",
     "ScalableFairSC": "equigraph.spectral",
     "SpectralClustering": "equigraph.spectral",
+    "Stability": "equigraph.choosing",
+    "stability": "equigraph.choosing",
     "cite": "equigraph.citation",
     "Comparison": "equigraph.comparison",
     "compare": "equigraph.comparison",
@@ -85,6 +88,8 @@ _NAMES = {
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
     "ClassLists": "equigraph.classes",
+    "Division": "equigraph.classes",
+    "divide": "equigraph.classes",
     "read_class_lists": "equigraph.classes",
     "Roster": "equigraph.roster",
     "read_roster": "equigraph.roster",
@@ -104,6 +109,7 @@ __all__ = [
     "ClusteringResult",
     "Comparison",
     "DMoN",
+    "Division",
     "FairLouvain",
     "FairNMTF",
     "FairPartition",
@@ -118,6 +124,7 @@ __all__ = [
     "Rules",
     "ScalableFairSC",
     "SpectralClustering",
+    "Stability",
     "SymNMF",
     "TradeoffCurve",
     "TradeoffCurves",
@@ -130,6 +137,7 @@ __all__ = [
     "community",
     "compare",
     "datasets",
+    "divide",
     "exceptions",
     "metrics",
     "neural",
@@ -143,6 +151,7 @@ __all__ = [
     "roster",
     "rules",
     "spectral",
+    "stability",
     "tradeoff",
     "tradeoff_curve",
     "write_blocks",

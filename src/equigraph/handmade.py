@@ -61,4 +61,5 @@ def result_of_labels(
         versions=versions(),
         input_hash=graph.fingerprint(),
         attribute=graph.attribute,
+        attribute_options=graph.attribute_options,
     )

@@ -1,6 +1,6 @@
 // The board: a column per cluster, a card per person.
 
-import { lock, move } from "./actions";
+import { act, lock, move } from "./actions";
 import { say } from "./announce";
 import { clustersBreaking } from "./derive";
 import { h, replace } from "./dom";
@@ -9,7 +9,6 @@ import { openMenu } from "./menu";
 import { clusterColor, groupColor, sign } from "./palette";
 import { isLocked, name, on, select, store } from "./store";
 import { t } from "./strings";
-import { act } from "./actions";
 import { isDark } from "./theme";
 
 const MOST_CARDS = 60;
@@ -41,7 +40,7 @@ function whoIs(target: EventTarget | null): number | null {
 function draw(): void {
   const { state } = store;
   if (!state.labels.length) {
-    replace(place, h("p", { class: "wait", role: "status" }, t.making));
+    replace(place, h("div", { class: "wait", role: "status" }, h("p", null, t.making), h("p", { class: "hint" }, t.makingFirst)));
     return;
   }
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
@@ -176,7 +175,7 @@ function card(who: number): HTMLElement {
           h(
             "span",
             { class: "chip", title: `${attribute}: ${values.names[code]}` },
-            h("span", { class: "sign", style: { color: groupColor(code, dark) } }, sign(code)),
+            h("span", { class: "sign", style: { color: groupColor(values.first + code, dark) } }, sign(values.first + code)),
             values.names[code],
           ),
         ),

@@ -3,6 +3,8 @@
 import type { Board, Rule, State } from "./types";
 
 export interface Values {
+  // Colour and sign of the first value: no two values of a board share theirs, as long as there are enough.
+  first: number;
   names: string[];
   codes: Int32Array;
   totals: number[];
@@ -15,16 +17,19 @@ export interface People {
 
 export function peopleOf(board: Board): People {
   const values: Record<string, Values> = {};
+  let first = 0;
   for (const [attribute, column] of Object.entries(board.attributes)) {
     const totals = new Map<string, number>();
     for (const value of column) totals.set(value, (totals.get(value) ?? 0) + 1);
     const names = [...totals.keys()].sort((one, other) => one.localeCompare(other));
     const place = new Map(names.map((name, i) => [name, i]));
     values[attribute] = {
+      first,
       names,
       codes: Int32Array.from(column, (value) => place.get(value)!),
       totals: names.map((name) => totals.get(name)!),
     };
+    first += names.length;
   }
   return { n: board.people.length, values };
 }

@@ -2,12 +2,21 @@
 
 import Graph from "graphology";
 import Sigma from "sigma";
+import { createNodeBorderProgram } from "@sigma/node-border";
 import { h, replace } from "./dom";
 import { clusterColor, groupColor, sign } from "./palette";
 import { name, on, select, store } from "./store";
 import { t } from "./strings";
 import { isDark } from "./theme";
 import type { Drawn } from "./types";
+
+// The disc is the cluster, the ring around it what the person is.
+const RingProgram = createNodeBorderProgram({
+  borders: [
+    { size: { value: 0.34 }, color: { attribute: "ring" } },
+    { size: { fill: true }, color: { attribute: "color" } },
+  ],
+});
 
 export function graphView(): HTMLElement {
   const place = h("div", { class: "graph" });
@@ -51,14 +60,17 @@ export function graphView(): HTMLElement {
 
   function make(drawn: Drawn): void {
     const graph = new Graph({ type: "undirected" });
-    drawn.x.forEach((x, node) => graph.addNode(String(node), { x, y: drawn.y[node], size: 5, label: "" }));
+    drawn.x.forEach((x, node) => graph.addNode(String(node), { x, y: drawn.y[node], size: 5, label: "", ring: "#888888" }));
     for (let i = 0; i < drawn.links.length; i += 2) graph.mergeEdge(String(drawn.links[i]), String(drawn.links[i + 1]));
     const canvas = h("div", { class: "canvas", role: "img", "aria-label": t.graphAlt(store.people.n, store.state.clusters.length) });
     replace(place, toolbar(), canvas);
     const many = graph.order > 300;
     sigma = new Sigma(graph, canvas, {
       renderEdgeLabels: false,
-      labelDensity: many ? 0.15 : 1,
+      defaultNodeType: "ring",
+      nodeProgramClasses: { ring: RingProgram },
+      labelDensity: many ? 0.15 : 3,
+      labelGridCellSize: many ? 100 : 30,
       labelRenderedSizeThreshold: many ? 12 : 4,
       labelFont: "system-ui, sans-serif",
       hideEdgesOnMove: graph.size > 20000,
@@ -82,19 +94,22 @@ export function graphView(): HTMLElement {
   function nodeLook(drawn: Drawn, node: number, data: Record<string, unknown>): Record<string, unknown> {
     if (drawn.kind === "clusters") {
       const size = store.members[node]?.length ?? 0;
-      return { ...data, color: clusterColor(node), size: 6 + 24 * Math.sqrt(size / store.people.n), label: store.state.clusters[node] };
+      return { ...data, color: clusterColor(node), ring: clusterColor(node), size: 6 + 24 * Math.sqrt(size / store.people.n), label: store.state.clusters[node] };
     }
     const { state, selected, board, people } = store;
     const chosen = node === selected;
     const near = selected !== null && board.wishes[selected].includes(node);
-    const attribute = state.even[0];
-    const ring = attribute ? sign(people.values[attribute].codes[node]) : "";
-    const base = people.n > 1000 ? 3 : people.n > 200 ? 5 : 9;
+    const values = state.even.length ? people.values[state.even[0]] : null;
+    const group = values ? values.first + values.codes[node] : 0;
+    const base = people.n > 1000 ? 3.5 : people.n > 200 ? 6 : 10;
+    const seen = selected === null || chosen || near;
+    const shade = (color: string) => (seen ? color : fade(color));
     return {
       ...data,
-      color: selected === null || chosen || near ? clusterColor(state.labels[node]) : fade(clusterColor(state.labels[node])),
+      color: shade(clusterColor(state.labels[node])),
+      ring: shade(values ? groupColor(group, isDark()) : clusterColor(state.labels[node])),
       size: base * (chosen ? 1.7 : near ? 1.25 : 1),
-      label: `${ring} ${name(node)}`,
+      label: values ? `${sign(group)} ${name(node)}` : name(node),
       forceLabel: chosen || near,
       highlighted: chosen,
       zIndex: chosen ? 2 : near ? 1 : 0,
@@ -118,7 +133,7 @@ export function graphView(): HTMLElement {
           h("span", { class: "chip" }, h("span", { class: "sign", style: { color: clusterColor(i) } }, "⬤"), cluster),
         ),
         ...(values?.names.slice(0, 8).map((value, code) =>
-          h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(code, isDark()) } }, sign(code)), value),
+          h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(values.first + code, isDark()) } }, sign(values.first + code)), value),
         ) ?? []),
       ),
     );

@@ -1,7 +1,7 @@
 // The panels beside the board: scores, who is where, the last step.
 
 import { act } from "./actions";
-import { countsOf, friendless } from "./derive";
+import { countsOf, friendless, type Values } from "./derive";
 import { h, replace } from "./dom";
 import { clusterColor, groupColor, sign } from "./palette";
 import { name, on, select, store } from "./store";
@@ -35,7 +35,8 @@ export const scoresPanel = (): HTMLElement =>
         tile("even", t.even, t.percent(scores.even), t.evenHelp, scores.even > 0.995 ? "good" : scores.even > 0.8 ? "fair" : "bad"),
       tile("kept", board.directed ? t.wishes : t.friends, t.keptOf(scores.kept, scores.wished), "", ""),
       tile("alone", t.alone, String(lonely.length), `${t.aloneHelp} ${lonely.slice(0, 20).map(name).join(", ")}`, lonely.length ? "bad" : "good"),
-      tile("rules", t.rulesKept, t.keptOf(holding, state.rules.length), "", holding < state.rules.length ? "bad" : "good"),
+      (store.source.live || state.rules.length > 0) &&
+        tile("rules", t.rulesKept, t.keptOf(holding, state.rules.length), "", holding < state.rules.length ? "bad" : "good"),
     ];
     return [h("dl", { class: "tiles" }, ...tiles)];
   });
@@ -73,46 +74,46 @@ function composition(attribute: string): HTMLElement {
       void act({ do: "attributes", names });
     },
   });
-  const rows = state.clusters.map((cluster, i) => bar(cluster, countsOf(values, members[i]), values.names, clusterColor(i)));
+  const rows = state.clusters.map((cluster, i) => bar(cluster, countsOf(values, members[i]), values, clusterColor(i)));
   return h(
     "div",
     { class: "composition" },
     h("p", { class: "composition-head" }, h("label", null, box, ` ${attribute}`), h("span", { class: "figure" }, t.percent(even))),
-    legend(values.names),
-    h("ul", { class: "bars" }, bar(t.everybody, values.totals, values.names, null), ...rows),
+    legend(values),
+    h("ul", { class: "bars" }, bar(t.everybody, values.totals, values, null), ...rows),
   );
 }
 
-function legend(names: string[]): HTMLElement {
+function legend({ names, first }: Values): HTMLElement {
   const dark = isDark();
   const shown = names.slice(0, MOST_LISTED);
   return h(
     "p",
     { class: "legend" },
     ...shown.map((value, code) =>
-      h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(code, dark) } }, sign(code)), value),
+      h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(first + code, dark) } }, sign(first + code)), value),
     ),
     names.length > shown.length && ` ${t.andMore(names.length - shown.length)}`,
   );
 }
 
-function bar(label: string, counts: number[], names: string[], color: string | null): HTMLElement {
+function bar(label: string, counts: number[], values: Values, color: string | null): HTMLElement {
   const total = counts.reduce((sum, n) => sum + n, 0);
   const dark = isDark();
-  const text = counts.map((n, i) => `${names[i]} ${n}`).filter((_, i) => counts[i]).join(", ");
+  const text = counts.map((n, i) => `${values.names[i]} ${n}`).filter((_, i) => counts[i]).join(", ");
   return h(
     "li",
     { title: text },
     h("span", { class: `bar-label${color ? "" : " all"}`, style: color ? { "--cluster": color } : {} }, label),
     h(
       "span",
-      { class: "bar", role: "img", "aria-label": text },
+      { class: "stack", role: "img", "aria-label": text },
       ...counts.map(
         (n, code) =>
           n > 0 &&
           h(
             "span",
-            { class: "part", style: { "flex-grow": String(n), "background-color": groupColor(code, dark) } },
+            { class: "part", style: { "flex-grow": String(n), "background-color": groupColor(values.first + code, dark) } },
             n / total > 0.12 ? String(n) : "",
           ),
       ),

@@ -22,13 +22,15 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page.  [default: yes]")
 @click.option("--fresh", is_flag=True, help="Begin anew, and not where this board was left.")
-@click.option("--print", "print_", is_flag=True, help="Print who is in which group of a saved board, and end.")
+@click.option(
+    "--print", "print_", is_flag=True, help="Print who is in which group of a saved board, and end."
+)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def command(source: str | None, **settings: Any) -> None:
     """Open a board of people, a dial and the graph behind it in the browser.
 
-    FILE is a sheet of people (.xlsx, .ods, .csv), a graph (with --groups), dataset:NAME, or a board that the page saved;
-    without one it is the embedded classroom. Everything stays on this machine.
+    FILE is a sheet of people (.xlsx, .ods, .csv), a graph (with --groups), dataset:NAME, or a board that the page
+    saved; without one it is the embedded classroom. Everything stays on this machine.
     """
     from equigraph.exceptions import require
     from equigraph.explore.server import LOOPBACK, serve
@@ -55,8 +57,8 @@ def command(source: str | None, **settings: Any) -> None:
     serve(session, host=host, port=settings["port"], browser=settings["browser"], tell=_tell)
 
 
-def _tell(link: str) -> None:
-    line(f"The board is at {link}")
+def _tell(running: Any) -> None:
+    line(f"The board is at {running.link}")
     line("Ctrl-C ends it.")
 
 

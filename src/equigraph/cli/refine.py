@@ -310,6 +310,13 @@ def _write(
         return sorted(file.name for file in folder.iterdir())
 
 
+def _rows_by_attribute(before: Any, after: Any) -> list[tuple[Any, ...]]:
+    """Return how fair each of several attributes is, and how far means of numbers lie apart, before and after."""
+    told = ("NB[", "mean_gap[")
+    heads = {name: name.replace("mean_gap", "gap of means") for name in after.scores if name.startswith(told)}
+    return [(head, before.scores[name], after.scores[name]) for name, head in heads.items()]
+
+
 def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
     from equigraph.words import count
@@ -319,15 +326,15 @@ def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
         for name, head in _SCORES.items()
         if name in after.scores
     ]
-    groups = "" if after.sensitive_features is None else f" ({' + '.join(group_counts(after)[0])})"
-    rows += [
-        ("clusters", before.n_clusters, after.n_clusters),
-        (f"sizes{groups}", sizes_by_group(before), sizes_by_group(after)),
-    ]
+    rows += _rows_by_attribute(before, after)
+    rows.append(("clusters", before.n_clusters, after.n_clusters))
+    for groups in [None] if after.attributes is None else after.attributes.groups.values():
+        names = "" if groups is None else f" ({' + '.join(group_counts(after, groups)[0])})"
+        rows.append((f"sizes{names}", sizes_by_group(before, groups), sizes_by_group(after, groups)))
     table(("", "before", "after"), rows, left=("", "before", "after"))
     line()
     print_composition(after)
-    print_remarks(after.groups, after.sizes, after.parameters)
+    print_remarks(after.attributes, after.sizes, after.parameters)
     line()
     verb = "changes its" if summary["n_moved"] == 1 else "change their"
     line(

@@ -112,7 +112,9 @@ class Explorer:
             return None
         session.asked = step.question()
         told = {"matter": session.matter, "step": step}
-        job = self.jobs.start("curve", told, self._then(session, lambda found: session.curve_found(found, step)))
+        job = self.jobs.start(
+            "curve", told, self._then(session, lambda found: session.curve_found(found, step))
+        )
         return job.facts()
 
     def _then(self, session: Session, take: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -157,7 +159,7 @@ class Explorer:
 
     async def start(self, request: Request) -> Response:
         """Start a job."""
-        kind = (await _told(request)).get("kind")
+        kind = str((await _told(request)).get("kind"))
         session, step = self.session, self.session.step
         if not session.has_labels:
             raise ParameterError("The groups are still being made: wait a moment.")
@@ -165,12 +167,13 @@ class Explorer:
             if not step.attributes:
                 raise ParameterError("There is no attribute to spread evenly, so there is no curve.")
             return JSONResponse(self.start_curve(session))
-        takers: dict[Any, Callable[[Any], None]] = {
+        takers: dict[str, Callable[[Any], None]] = {
             "repair": lambda found: session.labels_found(found, "repair", step),
             "alternatives": session.others_found,
+            "price": lambda found: session.costs_found(found, step),
         }
         if kind not in takers:
-            raise ParameterError(f"There is no job {str(kind)[:40]!r}.")
+            raise ParameterError(f"There is no job {kind[:40]!r}.")
         told = {"matter": session.matter, "step": step}
         return JSONResponse(self.jobs.start(kind, told, self._then(session, takers[kind])).facts())
 

@@ -42,7 +42,9 @@ def class_lists(matter: Matter, step: Step) -> ClassLists:
         for rule in judged_rules(matter, step)
     ]
     found = scores(matter, step.labels, step.attributes, step.n_clusters)
-    told = [f"{name} is spread {100 * value:.0f} % evenly." for name, value in found["even_by_attribute"].items()]
+    told = [
+        f"{name} is spread {100 * value:.0f} % evenly." for name, value in found["even_by_attribute"].items()
+    ]
     return ClassLists(roster, step.labels.tolist(), step.clusters, rules, told, title=matter.title)
 
 

@@ -20,7 +20,7 @@ from equigraph.rules import Facts
 from equigraph.rules.items import Apart, Fixed, Rule, Together
 
 # The value of those whose cell is blank: a group of its own, which the page shows as such.
-BLANK = "–"
+BLANK = "–"  # noqa: RUF001 (a dash, as tables have it)
 _PER_CLUSTER = 26
 _LINKS_CLUSTERS = 5
 
@@ -106,9 +106,7 @@ class Matter:
         further: Mapping[str, Sequence[Any]] | None = None,
     ) -> Matter:
         """Return what a graph says; every link counts as a wish of both its ends."""
-        attributes = dict(further or {})
-        if graph.sensitive_features is not None:
-            attributes = {graph.attribute or "group": graph.sensitive_features, **attributes}
+        attributes: dict[str, Any] = {**graph.features, **(further or {})}
         adjacency = graph.adjacency
         return cls(
             title=title,
@@ -153,9 +151,7 @@ class Matter:
     @cached_property
     def groups(self) -> dict[str, Groups]:
         """The values of every attribute as codes."""
-        return {
-            name: encode_groups(np.array(column, dtype=str)) for name, column in self.attributes.items()
-        }
+        return {name: encode_groups(np.array(column, dtype=str)) for name, column in self.attributes.items()}
 
     def grouped(self, attribute: str | None) -> Graph:
         """Return the graph with the values of an attribute as groups."""
@@ -170,7 +166,9 @@ class Matter:
     def usual_clusters(self) -> int:
         """Return how many clusters to begin with: as many as have names, or of the size of a class."""
         if not self.directed:
-            return min(max(2, len(self.clusters), 3 if self.n_people < 60 else _LINKS_CLUSTERS), self.n_people)
+            return min(
+                max(2, len(self.clusters), 3 if self.n_people < 60 else _LINKS_CLUSTERS), self.n_people
+            )
         return min(max(2, len(self.clusters), round(self.n_people / _PER_CLUSTER)), self.n_people)
 
 

@@ -36,8 +36,8 @@ class Guard:
     """Refuse whatever does not come from the page of this start.
 
     Every request needs the Host that the server was started with (a page of another name that points here is refused),
-    the token as a cookie or a bearer, and, if it says an Origin, the server's own. Requests that change something and come
-    from a browser need an Origin, or the bearer, which no other page knows.
+    the token as a cookie or a bearer, and, if it says an Origin, the server's own. Requests that change something and
+    come from a browser need an Origin, or the bearer, which no other page knows.
 
     Parameters
     ----------

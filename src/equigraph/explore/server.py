@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import tempfile
 import webbrowser
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +21,24 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 
+@dataclass(frozen=True)
+class Running:
+    """A server that listens: the link that opens its page, its parts, and how to end it."""
+
+    link: str
+    token: str
+    port: int
+    explorer: Any
+    stop: Callable[[], None]
+
+
 def serve(
     session: Session,
     *,
     host: str = LOOPBACK,
     port: int = 0,
     browser: bool = True,
-    tell: Callable[[str], Any] = lambda link: None,
+    tell: Callable[[Running], Any] = lambda running: None,
 ) -> None:
     """Serve a board until the process is stopped.
 
@@ -40,7 +53,7 @@ def serve(
     browser : bool, default=True
         Whether to open the page in the browser of this machine.
     tell : callable, optional
-        Called with the link once the server listens.
+        Called once the server listens.
 
     Raises
     ------
@@ -56,25 +69,32 @@ def serve(
     token = secrets.token_urlsafe(32)
     with private_folder(Path(tempfile.gettempdir()), "equigraph-explore-") as folder:
         app, explorer = guarded(session, folder, token, host, port)
-        link = f"http://{shown_host(host)}:{port}/enter?token={token}"
-
-        async def begin_and_serve() -> None:
-            config = uvicorn.Config(
+        server = uvicorn.Server(
+            uvicorn.Config(
                 app, log_level="critical", lifespan="off", server_header=False, timeout_graceful_shutdown=1
             )
-            server = uvicorn.Server(config)
+        )
+
+        def stop() -> None:
+            explorer.jobs.tell("end", None)  # a stream that is open would hold the server
+            server.should_exit = True
+
+        link = f"http://{shown_host(host)}:{port}/enter?token={token}"
+        running = Running(link, token, port, explorer, stop)
+
+        async def begin_and_serve() -> None:
             explorer.begin()
-            tell(link)
+            tell(running)
             if browser:
                 webbrowser.open(link)
-            await server.serve(sockets=[listener])
-
-        import asyncio
+            try:
+                await server.serve(sockets=[listener])
+            finally:
+                explorer.jobs.close()  # or the loop would wait for the threads that wait for the work
 
         try:
             asyncio.run(begin_and_serve())
         finally:
-            explorer.jobs.close()
             listener.close()
 
 

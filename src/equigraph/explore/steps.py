@@ -254,7 +254,9 @@ def act(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     """
     action = ACTIONS.get(str(told.get("do")))
     if action is None:
-        raise ParameterError(f"There is no action {str(told.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}.")
+        raise ParameterError(
+            f"There is no action {str(told.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}."
+        )
     try:
         return action(matter, step, told)
     except (TypeError, OverflowError) as error:
@@ -273,7 +275,7 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
 def with_number(matter: Matter, step: Step, n_clusters: int) -> Step:
     """Return a step with another number of clusters, and nobody in them yet; rules on single clusters end."""
     check_number(matter, n_clusters)
-    kept = [
+    kept: list[Rule] = [
         rule
         for rule in step.rules
         if not isinstance(rule, Sizes) and not (isinstance(rule, Fixed) and rule.cluster >= n_clusters)

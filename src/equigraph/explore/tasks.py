@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ SEED = 0
 _QUICK = 1000  # more people get their first labels by local moves alone
 _ALTERNATIVES = 3
 _SLACK = 0.02  # how much less even an alternative may be
+# A repair may move so many more than have to move, each of whom has to bring so much.
+_MORE_MOVES, _STAY = 2, 0.002
 
 
 def run(task: str, told: Mapping[str, Any], tell: Tell) -> Any:
@@ -47,15 +50,25 @@ def model_of(matter: Matter, step: Step, **options: Any) -> Any:
     """Return the search that keeps the rules of a step."""
     import equigraph as eg
 
-    from equigraph.rules.items import Sizes
+    rules = step.all_rules(matter.names)
+    options = {"attribute_weights": weights_of(step), "random_state": SEED, **options}
+    return eg.FairPartition(step.n_clusters, rules=rules, **options)
 
-    bounds = next((rule.bounds[0] for rule in step.rules if isinstance(rule, Sizes)), None)
-    return eg.FairPartition(step.n_clusters, size_bounds=bounds, random_state=SEED, **options)
+
+def weights_of(step: Step) -> dict[str, float] | None:
+    """Return that attributes which only rules speak of are not to be spread evenly."""
+    return dict.fromkeys(_ruled(step), 0.0) or None
 
 
-def features_of(matter: Matter, step: Step) -> NDArray | None:
-    """Return the column that is to be spread evenly."""
-    return np.array(matter.attributes[step.attributes[0]], dtype=str) if step.attributes else None
+def _ruled(step: Step) -> list[str]:
+    named = [getattr(rule, "attribute", None) for rule in step.rules]
+    return [name for name in dict.fromkeys(named) if name is not None and name not in step.attributes]
+
+
+def features_of(matter: Matter, step: Step) -> dict[str, NDArray] | None:
+    """Return the columns that are to be spread evenly, and those that rules speak of."""
+    names = (*step.attributes, *_ruled(step))
+    return {name: np.array(matter.attributes[name], dtype=str) for name in names} or None
 
 
 def first_labels(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
@@ -93,12 +106,34 @@ def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
 
 
 def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
-    """Return labels near to those of the board that keep every rule; those who are locked stay."""
+    """Return labels near to those of the board that keep every rule; those who are locked stay.
+
+    A solver says how few people have to move. The search may move a few more if that is better for friendships and
+    evenness, and where it finds nothing the solver's labels stand.
+    """
     from equigraph.rules import settle_rules
+    from equigraph.search import refine_labels
 
     rules = step.all_rules(matter.names)
+    tell(Progress("repair", 0, 2))
     settled = settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels)
-    return settled.labels
+    tell(Progress("repair", 1, 2))
+    needed = int((settled.labels != step.labels).sum())
+    try:
+        return refine_labels(
+            matter.graph,
+            step.labels,
+            sensitive_features=features_of(matter, step),
+            attribute_weights=weights_of(step),
+            n_clusters=step.n_clusters,
+            fairness=0.5 if step.attributes else 0.0,
+            rules=rules,
+            max_moves=needed + _MORE_MOVES,
+            stay=_STAY,
+            random_state=SEED,
+        )
+    except EquigraphError:
+        return settled.labels
 
 
 def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
@@ -108,9 +143,9 @@ def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]
     here = scores(matter, step.labels, step.attributes, step.n_clusters)
     wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
     found: list[dict[str, Any]] = []
-    for seed in range(1, 4 * _ALTERNATIVES):
+    for seed in range(1, 2 * _ALTERNATIVES + 1):
         tell(Progress("alternatives", len(found), _ALTERNATIVES))
-        model = model_of(matter, step, effort=0.5, **wanted).set_params(random_state=seed)
+        model = model_of(matter, step, effort=0.2, **wanted).set_params(random_state=seed)
         labels = model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
         labels = _numbered(labels, step)
         others = [step.labels, *(one["labels"] for one in found)]
@@ -119,6 +154,31 @@ def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]
         if len(found) == _ALTERNATIVES:
             break
     return found
+
+
+def price(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any] | None]:
+    """Return what each rule costs: how many more friendships the same search keeps, and how much more even, without it.
+
+    A search may miss the best, so a rule may seem to bring something; that is told as costing nothing.
+    """
+    features = features_of(matter, step)
+
+    def found(rules: tuple[Any, ...]) -> dict[str, Any]:
+        asked = replace(step, rules=rules)
+        model = model_of(matter, asked, fairness=0.5 if step.attributes else 0.0, effort=0.5)
+        labels = model.fit_predict(matter.graph, sensitive_features=features)
+        return scores(matter, labels, step.attributes, step.n_clusters)
+
+    n_rules = len(step.rules)
+    tell(Progress("price", 0, n_rules + 1))
+    here = found(step.rules)
+    costs: list[dict[str, Any] | None] = []
+    for number in range(n_rules):
+        tell(Progress("price", number + 1, n_rules + 1))
+        without = found(step.rules[:number] + step.rules[number + 1 :])
+        even = None if here["even"] is None else without["even"] - here["even"]
+        costs.append({"kept": max(without["kept"] - here["kept"], 0), "even": even, "says": ""})
+    return costs
 
 
 def layout(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
@@ -140,6 +200,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "curve": curve,
     "repair": repair,
     "alternatives": alternatives,
+    "price": price,
     "layout": layout,
     "download": download,
     "inspect": uploads.inspect,
@@ -154,4 +215,3 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
     return f"Something went wrong inside ({type(error).__name__}); the board is as it was."
-

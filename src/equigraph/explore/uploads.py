@@ -129,7 +129,12 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
         layout = make_layout(sheet, None)
         found["header"] = layout.header
         columns = [
-            {"letter": one.letter, "header": one.header[:_LETTERS], "role": one.role, "attribute": one.attribute}
+            {
+                "letter": one.letter,
+                "header": one.header[:_LETTERS],
+                "role": one.role,
+                "attribute": one.attribute,
+            }
             for one in layout.columns
         ]
     except RosterError as error:
@@ -200,7 +205,7 @@ def _board(path: str, name: str) -> tuple[Matter, Step]:
         return read_board(path)
 
 
-class _named:  # noqa: N801 (used as a function)
+class _named:
     """Errors of the block call a file by the name it was sent under, and never say where it lies."""
 
     def __init__(self, path: str, name: str) -> None:

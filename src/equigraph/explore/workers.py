@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from equigraph.callbacks import Progress
 
 _MEMORY = 6 << 30
+_START = 180.0  # seconds that a process may take to load everything on a slow machine
 _LOOK = 0.05  # seconds between looks at whether a task was cancelled
 _TELL = 0.1  # seconds between two reports of progress
 
 
-class Cancelled(Exception):  # noqa: N818 (nothing went wrong)
+class Cancelled(Exception):
     """The task was cancelled."""
 
 
-class TaskFailed(Exception):  # noqa: N818 (the name says it)
+class TaskFailed(Exception):
     """The task ended with a sentence."""
 
 
@@ -87,23 +86,20 @@ class Worker:
             if cancelled.is_set():
                 raise Cancelled
         try:
-            self.start()
+            if not self.is_alive():
+                self.start()
+                self._wait(_START, cancelled, tell)  # it says when it is ready
             assert self._pipe is not None
             self._pipe.send((task, dict(told)))
-            return self._wait(time.monotonic() + seconds, seconds, cancelled, tell)
+            return self._wait(seconds, cancelled, tell)
         except (EOFError, OSError):
             self.stop()
             raise TaskFailed("The work ended before it was done; there may not be enough memory.") from None
         finally:
             self._busy.release()
 
-    def _wait(
-        self,
-        end: float,
-        seconds: float,
-        cancelled: threading.Event,
-        tell: Callable[[str, int, int], None],
-    ) -> Any:
+    def _wait(self, seconds: float, cancelled: threading.Event, tell: Callable[[str, int, int], None]) -> Any:
+        end = time.monotonic() + seconds
         assert self._pipe is not None
         while True:
             if self._pipe.poll(_LOOK):
@@ -128,10 +124,9 @@ def _serve(pipe: Connection) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
     _limit_memory()
-    with suppress(AttributeError, OSError):
-        os.nice(5)  # the server answers first
     from equigraph.explore import tasks
 
+    pipe.send(("done", None))
     while True:
         try:
             task, told = pipe.recv()

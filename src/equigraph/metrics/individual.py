@@ -17,7 +17,14 @@ from equigraph.exceptions import ParameterError
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.groups import Groups
 from equigraph.groups.sums import indicator
-from equigraph.metrics._table import Labels, Table, as_adjacency, encode_labels, make_table
+from equigraph.metrics._table import (
+    Labels,
+    Table,
+    as_adjacency,
+    encode_labels,
+    make_table,
+    mean_over_attributes,
+)
 
 
 def representation_violation(
@@ -170,9 +177,11 @@ def individual_balance_score(
     """
     _check_one_given(representation, sensitive_features)
     if sensitive_features is not None:
-        table = make_table(labels, sensitive_features)
         if not per_node:
-            return _individual_balance(table, self_pairs, normalize)
+            return mean_over_attributes(
+                labels, sensitive_features, lambda table: _individual_balance(table, self_pairs, normalize)
+            )
+        table = make_table(labels, sensitive_features)
         return _per_node(_group_balances(table, self_pairs, normalize), table, np.nan)
     encoded = encode_labels(labels)
     counts, totals = _representative_counts(representation, encoded, self_pairs)

@@ -17,7 +17,16 @@ from equigraph.exceptions import (
     warn,
 )
 from equigraph.parameters import Choice, Constraint
-from equigraph.rules import CompiledRules, Facts, Rule, Rules, compile_rules, keeps, settle_rules
+from equigraph.rules import (
+    CompiledRules,
+    Facts,
+    Rule,
+    Rules,
+    compile_rules,
+    feasible_labels,
+    keeps,
+    settle_rules,
+)
 from equigraph.rules.items import Sizes, in_words
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.ruled import RuledSearch
@@ -169,7 +178,11 @@ def search_under(
     starts = list(starts)
     options["home"] = home
     search, compiled = _open(wanted, facts, codes, n_clusters, options)
-    kept, near = (False, None) if compiled.contradiction else search.first_labels(starts)
+    kept, near = False, None
+    if search.is_large:
+        kept = _maybe_kept(search, compiled)
+    elif not compiled.contradiction:
+        kept, near = search.first_labels(starts)
     if kept:
         return Agreement(search, rules, (), compiled)
     try:
@@ -206,6 +219,14 @@ def _open(
         return RuledSearch(facts.graph.adjacency, codes, Ruling.of(compiled), **others), compiled
     ruling = Ruling.of(compiled, home.labels, home.max_moves, home.price)
     return RuledSearch(facts.graph.adjacency, codes, ruling, rate=home.rate, **others), compiled
+
+
+def _maybe_kept(search: RuledSearch, compiled: CompiledRules) -> bool:
+    """Ask the solver about a large graph, and keep its labels; return whether rules are not proven to be impossible."""
+    answer = feasible_labels(compiled)
+    if answer.labels is not None:
+        search.keep(answer.labels)
+    return answer.status != "impossible"
 
 
 def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) -> list[Rule]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.search.ground import Ground
 from equigraph.search.levels import Level, sums
 
 
@@ -63,14 +64,16 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0
 
 
-def within_bounds(level: Level, labels: NDArray, n_clusters: int, least: int, most: int) -> NDArray[np.int32]:
+def within_bounds(
+    level: Level | Ground, labels: NDArray, n_clusters: int, least: int, most: int
+) -> NDArray[np.int32]:
     """Return labels whose sizes are within feasible bounds, moving the nodes that cost the least weight.
 
     Super-nodes may be too large for that; their sizes are then brought nearer to the bounds as far as single moves do.
 
     Parameters
     ----------
-    level : Level
+    level : Level or Ground
         The graph of the nodes, or of super-nodes.
     labels : ndarray of shape (n_nodes,)
         Labels in ``range(n_clusters)``; not changed.
@@ -94,7 +97,7 @@ def within_bounds(level: Level, labels: NDArray, n_clusters: int, least: int, mo
 
 
 def _shift(
-    level: Level,
+    level: Level | Ground,
     labels: NDArray[np.int32],
     sizes: NDArray[np.int64],
     nodes: NDArray[np.int64],
@@ -104,10 +107,7 @@ def _shift(
     keep: int = 0,
 ) -> bool:
     """Move up to ``wanted`` of the nodes into allowed clusters, in place, cheapest first; return whether any moved."""
-    onto = np.zeros((nodes.size, sizes.size))
-    graph = level.graph[nodes]
-    rows = np.repeat(np.arange(nodes.size), np.diff(graph.indptr))
-    np.add.at(onto, (rows, labels[graph.indices]), graph.data)
+    onto = level.links(nodes, labels, sizes.size)
     gain = np.where(allowed, onto, -np.inf) - onto[np.arange(nodes.size), labels[nodes]][:, None]
     order = np.argsort(-gain.max(axis=1), kind="stable")
     any_moved = False

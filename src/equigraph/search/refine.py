@@ -18,7 +18,8 @@ from equigraph.exceptions import (
     ParameterError,
     warn,
 )
-from equigraph.graph import read_graph
+from equigraph.graph.features import with_features
+from equigraph.groups import Attributes
 from equigraph.groups.encode import as_column, is_missing, unique_values
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
@@ -35,7 +36,8 @@ def refine_labels(
     graph: Any,
     labels: ArrayLike,
     *,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
+    attribute_weights: Mapping[str, float] | None = None,
     n_clusters: int | None = None,
     fairness: float = 0.5,
     notion: str | Notion = "normalized",
@@ -58,8 +60,10 @@ def refine_labels(
     labels : array-like of shape (n_nodes,)
         Labels of any type, in node order. With ``rules``, ``max_moves`` or ``stay`` some may be missing (None): these
         nodes are new, and go wherever it is best.
-    sensitive_features : array-like, optional
-        Group of each node; by default the groups that came with the graph.
+    sensitive_features : array-like, dict of columns, frame or 2-D array, optional
+        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph.
+    attribute_weights : mapping from attribute to number, optional
+        How much each of several attributes counts; by default as the graph says, or all alike.
     n_clusters : int, optional
         Number of clusters of the result; by default as many as the labels have.
     fairness : float, default=0.5
@@ -149,7 +153,7 @@ def refine_labels(
     )
     notion = get_notion(notion)
     wanted = fairness > 0 or at_least is not None
-    graph = read_graph(graph, groups=sensitive_features)
+    graph = with_features(graph, sensitive_features, attribute_weights)
     few = max_moves is not None or stay > 0
     ruled = few or rules is not None
     start, n_labels = _start(labels, graph.n_nodes, n_clusters, gaps=ruled)
@@ -159,26 +163,22 @@ def refine_labels(
             raise ParameterError(
                 "All nodes have the same label: say how many clusters you want with n_clusters=."
             )
-    codes = None
-    groups = graph.groups
-    if groups is None and wanted:
+    attributes = graph.attributes
+    if attributes is None and wanted:
         warn(
             "refine_labels: no sensitive_features were given, so there is no fairness term.",
             FairnessIgnoredWarning,
         )
-    if groups is not None:
-        if groups.n_groups < 2 and wanted:
-            raise GroupsError(
-                f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all nodes): nothing can be made "
-                "fairer."
-            )
-        codes = groups.codes if groups.n_groups > 1 else None
+    if attributes is not None and wanted:
+        check_vary(attributes)
+    codes = None if attributes is None else attributes.codes
     target = Target(float(fairness), at_least)
     options: dict[str, Any] = {
         "notion": notion,
         "size_bounds": size_bounds,
         "effort": effort,
         "seed": as_seed(random_state),
+        "weights": None if attributes is None else attributes.weights,
     }
     search: Search | RuledSearch
     agreement = None
@@ -187,7 +187,7 @@ def refine_labels(
         placed = placed_nodes(graph.adjacency, start, n_clusters)
         agreement = search_under(
             rules,
-            Facts(graph, sensitive_features),
+            Facts(graph),
             codes,
             n_clusters,
             on_conflict=on_conflict,
@@ -257,6 +257,16 @@ def placed_nodes(adjacency: sparse.csr_array, start: NDArray[np.int64], n_cluste
         links = np.bincount(near[near >= 0], weights[near >= 0], minlength=size.size)
         placed[node] = int(np.lexsort((size, -links))[0])
     return placed
+
+
+def check_vary(attributes: Attributes) -> None:
+    """Raise GroupsError where an attribute has one value alone."""
+    for name, groups in attributes.groups.items():
+        if groups.n_groups < 2:
+            what = f"attribute {name!r}" if attributes.are_several else "sensitive feature"
+            raise GroupsError(
+                f"The {what} is constant ({groups.names.tolist()[0]!r} for all nodes): nothing can be made fairer."
+            )
 
 
 def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.callbacks import Notifier
+from equigraph.exceptions import NotFoundError
 from equigraph.metrics.notions import Notion
+from equigraph.rules import feasible_labels
 from equigraph.search.levels import Level, aggregate, compact, first_level, scores_of
 from equigraph.search.objective import Objective, make_objective
+from equigraph.search.on_parts import LEAST_GAIN, PASSES
 from equigraph.search.pool import Pool
 from equigraph.search.ruling import Ruling
 from equigraph.search.search import TURNS, Search, Target, key_of, unit_weights
@@ -231,6 +234,8 @@ class RuledSearch:
         seed: int = 0,
         rate: float = 0.0,
     ) -> None:
+        self._plain: dict[str, Any] = {"notion": notion, "weights": weights, "effort": effort, "seed": seed}
+        self._given = adjacency, codes
         adjacency = unit_weights(adjacency)
         total = float(adjacency.sum(dtype=np.float64))
         objective, columns = make_objective(
@@ -270,12 +275,64 @@ class RuledSearch:
         notify: Notifier | None = None,
         n_runs: int = 1,
     ) -> list[NDArray[np.int32]]:
-        """Return labels for every target; see `Search.solve`. Some that keep the rules must be known."""
+        """Return labels for every target; see `Search.solve`.
+
+        Raises
+        ------
+        NotFoundError
+            If none were found, and none are known.
+        """
+        if self.is_large:
+            found = self._free().solve(targets, starts, notify, n_runs)
+            for target, labels in zip(targets, found, strict=True):
+                self._bring(labels, target)
+            return [target.best(self._some())[self.unit] for target in targets]
         found = self.inner.solve(targets, map(self._on_units, starts), notify, n_runs)
         return [labels[self.unit] for labels in found]
 
+    @property
+    def is_large(self) -> bool:
+        """Whether the graph is searched without rules, and what is found brought to keep them."""
+        return bool(self.plan.n_parts and self.inner.effort)
+
+    def _free(self) -> Search:
+        adjacency, codes = self._given
+        return Search(adjacency, codes, self.n_clusters, **self._plain)
+
+    def _some(self) -> Pool:
+        if not self.inner.pool.labels:
+            raise NotFoundError(
+                "No labels that keep the rules were found. Whether there are any is not known: the graph is too large "
+                "to ask a solver."
+            )
+        return self.inner.pool
+
+    def _bring(self, labels: NDArray, target: Target) -> None:
+        """Move as few units as need be for labels to keep the rules, and then such as raise the objective."""
+        inner, steps = self.inner, self.inner.steps
+        objective = target.of(inner.objective)
+        units = steps.with_k(self._on_units(labels), objective, inner.rng(0))
+        units = self._settled(units, objective)
+        if steps.broken(units):
+            answer = feasible_labels(self.ruling.rules, start=units[self.unit])
+            if answer.labels is None:
+                return
+            units = self._settled(self._on_units(answer.labels), objective)
+        # Where sizes or shares are tied, only swaps help.
+        units = steps.anneal(inner.add(units), objective, inner.rng(0), steps.level.n_nodes, 0.0)
+        inner.add(self._settled(units, objective))
+
+    def _settled(self, units: NDArray, objective: Objective) -> NDArray[np.int32]:
+        return self.inner.steps.settle(units, objective, None, max_passes=PASSES, least_gain=LEAST_GAIN)
+
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates; see `Search.front`."""
+        if self.is_large:
+            free = self._free().front(starts, notify, n_runs)
+            for (_, notion), labels in zip(free.scores, free.labels, strict=True):
+                self._bring(labels, Target(at_least=notion))
+            self._some()
+            return self.pool
         self.inner.front(map(self._on_units, starts), notify, n_runs)
         return self.pool
 

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from equigraph.base import GraphClusterer
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import GroupsError, ParameterError, warn
-from equigraph.graph import Graph, read_graph
+from equigraph.graph import Graph
+from equigraph.graph.features import with_features
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
@@ -35,7 +35,7 @@ def tradeoff_curve(
     graph: Any,
     *,
     n_clusters: int | None = None,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     fairness: Iterable[float] | None = None,
     n_points: int | None = None,
     notion: str | None = None,
@@ -55,7 +55,7 @@ def tradeoff_curve(
     graph: Any,
     *,
     n_clusters: Iterable[int],
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     fairness: Iterable[float] | None = None,
     n_points: int | None = None,
     notion: str | None = None,
@@ -73,7 +73,7 @@ def tradeoff_curve(
 def tradeoff_curve(
     graph: Any,
     *,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     n_clusters: int | Iterable[int] | None = None,
     fairness: Iterable[float] | None = None,
     n_points: int | None = None,
@@ -98,8 +98,9 @@ def tradeoff_curve(
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes.
-    sensitive_features : array-like of shape (n_nodes,), optional
-        Group of each node; by default the groups that came with the graph. There must be some.
+    sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
+        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph. There
+        must be some. Several attributes count as the estimator's ``attribute_weights`` say, or else the graph's.
     n_clusters : int or iterable of int, optional
         Number of clusters; by default that of the estimator. Several numbers, such as ``range(2, 8)``, give one
         curve each.
@@ -192,7 +193,7 @@ def tradeoff_curve(
     # numpy's annotation of ndim leaves out ranges, which it takes.
     several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
     numbers = _cluster_numbers(n_clusters) if several else [n_clusters]
-    graph = _graph_with_groups(graph, sensitive_features)
+    graph = _graph_with_groups(graph, sensitive_features, getattr(model, "attribute_weights", None))
     if random_state is None:
         random_state = getattr(model, "random_state", None)
     first = as_seed(random_state)
@@ -214,9 +215,9 @@ def _configured(
 ) -> tuple[GraphClusterer, str]:
     """Return a copy of the estimator with the notion and others of its parameters set, and the notion."""
     if estimator is None:
-        import equigraph
+        from equigraph.community import FairPartition
 
-        estimator = equigraph.FairPartition()
+        estimator = FairPartition()
     if not isinstance(estimator, GraphClusterer) or "fairness" not in estimator.get_params(deep=False):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise ParameterError(
@@ -280,18 +281,19 @@ def _cluster_numbers(n_clusters: Any) -> list[int]:
     return numbers
 
 
-def _graph_with_groups(graph: Any, sensitive_features: ArrayLike | None) -> Graph:
-    graph = read_graph(graph, groups=sensitive_features)
-    groups = graph.groups
-    if groups is None:
+def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: Any) -> Graph:
+    graph = with_features(graph, sensitive_features, attribute_weights)
+    if graph.attributes is None:
         raise GroupsError(
             "A trade-off curve needs groups: pass sensitive_features=, or read the graph with groups."
         )
-    if groups.n_groups < 2:
-        raise GroupsError(
-            f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all {groups.sizes.sum()} nodes): "
-            "give an attribute with two or more values."
-        )
+    for name, groups in graph.attributes.groups.items():
+        if groups.n_groups < 2:
+            what = f"attribute {name!r}" if graph.attributes.are_several else "sensitive feature"
+            raise GroupsError(
+                f"The {what} is constant ({groups.names.tolist()[0]!r} for all {groups.sizes.sum()} nodes): "
+                "give an attribute with two or more values."
+            )
     return graph
 
 
@@ -317,4 +319,6 @@ def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
         stopped=runs.stopped,
         versions=versions(),
         input_hash=sweep.graph.fingerprint(),
+        attribute=sweep.graph.attribute,
+        attribute_options=sweep.graph.attribute_options,
     )

@@ -75,7 +75,7 @@ def chance_of_links(
     sampler = _LinkSampler(adjacency, links, labels)
     batches = list(_batches(min(n_samples, affordable), max(adjacency.nnz, labels.n_nodes), _ENTRIES))
     drawn = np.concatenate([sampler.draw(number, rng) for number in batches], axis=1)
-    now = overall(links, labels, {})
+    now = overall(links, labels, None)
     return {name: standing(now[name], drawn[i], confidence) for i, name in enumerate(sampler.names)}
 
 

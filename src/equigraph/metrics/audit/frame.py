@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import read_graph
-from equigraph.groups import Groups
+from equigraph.groups import Attributes, Groups
+from equigraph.groups.attributes import joined_name
 from equigraph.metrics._table import encode_labels
 from equigraph.metrics.agreement import _ari, clustering_accuracy
 from equigraph.metrics.audit import chance, views
-from equigraph.metrics.audit.attributes import attribute_groups, joint_groups
+from equigraph.metrics.audit.attributes import attributes_of, joint_values
 from equigraph.metrics.audit.people import worst_people
 from equigraph.metrics.summary import Composition, composition
 from equigraph.notebook import page_of
@@ -25,7 +26,6 @@ from equigraph.records import framed, named
 from equigraph.words import count, did_you_mean, listed
 
 Metric = Callable[..., float]
-_JOIN = " & "
 
 
 class FairnessFrame:
@@ -75,7 +75,8 @@ class FairnessFrame:
     ):
         self.graph = read_graph(graph)
         self.labels = encode_labels(labels, n_nodes=self.graph.n_nodes)
-        self.attributes: dict[str, Groups] = attribute_groups(self.graph, sensitive_features)
+        self._given: Attributes | None = attributes_of(self.graph, sensitive_features)
+        self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
         self.metrics = dict(metrics or {})
         for name, metric in self.metrics.items():
             if not callable(metric):
@@ -90,17 +91,17 @@ class FairnessFrame:
     @cached_property
     def _joint(self) -> dict[str, Groups]:
         """The joint groups of all attributes, where there are several."""
-        return (
-            {_JOIN.join(self.attributes): joint_groups(self.attributes)} if len(self.attributes) > 1 else {}
-        )
+        if self._given is None or not self._given.are_several:
+            return {}
+        return {joined_name(self._given.names): self._given.joint}
 
     @cached_property
     def _overall(self) -> dict[str, float]:
-        return views.overall(self._links, self.labels, self.attributes)
+        return views.overall(self._links, self.labels, self._given)
 
     @property
     def overall(self) -> Any:
-        """Nodes, clusters, Q, the share of link weight kept within clusters, and the mean NB of the attributes.
+        """Nodes, clusters, Q, the share of link weight kept within clusters, and NB, the weighted mean of attributes.
 
         ``without_link`` is the number of people who have links and none of them in their cluster.
         """
@@ -152,10 +153,9 @@ class FairnessFrame:
 
     @cached_property
     def _by_intersection(self) -> views.Columns:
-        joint = joint_groups(self.attributes)
-        columns = views.by_group(self.graph.adjacency, self._links, self.labels, joint)
-        keys = zip(*joint.names.tolist(), strict=True)
-        return {**{name: list(key) for name, key in zip(self.attributes, keys, strict=True)}, **columns}
+        assert self._given is not None
+        columns = views.by_group(self.graph.adjacency, self._links, self.labels, self._given.joint)
+        return {**joint_values(self._given), **columns}
 
     @property
     def by_intersection(self) -> Any:
@@ -293,8 +293,7 @@ class FairnessFrame:
         (-0.5, 1.0, 2)
         """
         if not isinstance(other, FairnessFrame):
-            given: Any = self.attributes or None
-            other = FairnessFrame(self.graph, other, sensitive_features=given, metrics=self.metrics)
+            other = FairnessFrame(self.graph, other, sensitive_features=self._given, metrics=self.metrics)
         return FrameDifference(self, other)
 
     def _need_attributes(self) -> None:

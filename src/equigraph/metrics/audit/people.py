@@ -99,7 +99,7 @@ def _reason(
     for (name, groups), part in zip(attributes.items(), parts[1:], strict=True):
         if part <= _FEW:
             own, usual = fellows[name][0][person], fellows[name][1][person]
-            value = _value(groups.names.tolist()[groups.codes[person]])
+            value = repr(groups.names.tolist()[groups.codes[person]])
             size = count(int(labels.sizes[labels.codes[person]]), "person", "people")
             who = (
                 f"the only one of {name} {value}"
@@ -108,7 +108,3 @@ def _reason(
             )
             reasons.append(f"{who} among {size}, where {usual:.1f} others would be in proportion")
     return "; ".join(reasons)
-
-
-def _value(value: Any) -> str:
-    return " and ".join(map(repr, value)) if isinstance(value, tuple) else repr(value)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.groups import Groups, contingency_table
+from equigraph.groups import Attributes, Groups, contingency_table
 from equigraph.metrics._table import Labels
 from equigraph.metrics.audit.tables import TABLE_SCORES
 from equigraph.metrics.individual import group_balances
@@ -60,7 +60,7 @@ def table_of(labels: Labels, groups: Groups) -> NDArray[np.int64]:
     return contingency_table(labels.codes, groups.codes, labels.n_clusters, groups.n_groups)
 
 
-def overall(links: Links, labels: Labels, attributes: Mapping[str, Groups]) -> dict[str, float]:
+def overall(links: Links, labels: Labels, attributes: Attributes | None) -> dict[str, float]:
     """Return the scores of the whole: Q, links kept, who lost all links, and the mean NB of the attributes."""
     scores: dict[str, float] = {
         "n_nodes": labels.n_nodes,
@@ -69,9 +69,9 @@ def overall(links: Links, labels: Labels, attributes: Mapping[str, Groups]) -> d
         "links_kept": ratio(links.kept_weight.sum(), links.weight.sum()),
         "without_link": int(links.lost_all.sum()),
     }
-    if attributes:
-        values = [NORMALIZED.value(table_of(labels, groups), groups.sizes) for groups in attributes.values()]
-        scores["NB"] = float(np.mean(values))
+    if attributes is not None:
+        every = attributes.groups.values()
+        scores["NB"] = attributes.mean([NORMALIZED.value(table_of(labels, one), one.sizes) for one in every])
     return scores
 
 

@@ -1,9 +1,7 @@
-"""Factorisations whose rows live apart: streamed from disk, or on the workers of a Dask cluster."""
+"""Factorisations out of core: rows streamed from disk, or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,69 +13,14 @@ from equigraph.callbacks import Notifier
 from equigraph.exceptions import InfeasibleError
 from equigraph.execution import Product, single_blas_thread
 from equigraph.execution.blocks import BlockGraph
-from equigraph.execution.distributed import RowStore, StreamedRows
-from equigraph.execution.distributed.rows import StoreProduct, in_order
-from equigraph.factorization.block_steps import BlockSteps, has_row_form
+from equigraph.execution.distributed import RowStore
+from equigraph.execution.distributed.rows import StoreProduct
+from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors, iterate
-from equigraph.factorization.row_moves import weight_rows
-from equigraph.factorization.row_spectral import row_spectral_labels
+from equigraph.factorization.out_of_core_spectral import row_spectral_labels
+from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
 from equigraph.factorization.starts import _DENSE_NODES
-from equigraph.parameters import AnyOf, Choice, Constraint, Instance
 from equigraph.penalties import Penalty, check_penalty
-
-
-class _Address(Choice):
-    """The word "dask", or the address of a scheduler."""
-
-    def _accepts(self, value: Any) -> bool:
-        return super()._accepts(value) or (isinstance(value, str) and "://" in value)
-
-    def _describe(self) -> str:
-        return "'dask' or the address of a Dask scheduler such as 'tcp://10.0.0.1:8786'"
-
-
-EXECUTION: Constraint = AnyOf(
-    help="Where the rows live: here, on the current Dask cluster, or on the one at an address.",
-    optional=True,
-    options=(_Address(values=("dask",)), Instance(methods=("submit", "nthreads", "as_current"))),
-)
-
-
-def lives_apart(problem: Problem, execution: Any) -> bool:
-    """Return whether the rows of a problem are not all in the memory of this process."""
-    return execution is not None or isinstance(problem.graph, BlockGraph)
-
-
-@contextmanager
-def row_store(problem: Problem, execution: Any) -> Iterator[RowStore]:
-    """Give the rows of a problem, where they were asked to live; at the end they are let go.
-
-    Parameters
-    ----------
-    problem : Problem
-        The graph and its groups.
-    execution : None, "dask", an address, or distributed.Client
-        See `equigraph.execution.distributed.clients.dask_client`; None streams a `BlockGraph` from disk.
-    """
-    codes = None if problem.groups is None else problem.groups.codes
-    if execution is None:
-        assert isinstance(problem.graph, BlockGraph)
-        store: Any = StreamedRows(problem.graph, codes)
-        try:
-            yield store
-        finally:
-            store.close()
-        return
-    from equigraph.execution.distributed.clients import dask_client
-    from equigraph.execution.distributed.dask_rows import DaskRows
-
-    with dask_client(execution) as client:
-        graph = problem.graph if isinstance(problem.graph, BlockGraph) else problem.adjacency
-        store = DaskRows(client, graph, codes)
-        try:
-            yield store
-        finally:
-            store.close()
 
 
 class GraphFacts(NamedTuple):
@@ -122,9 +65,9 @@ def _spectral_start(store: RowStore, n_clusters: int, problem: Problem) -> tuple
     codes = None if problem.groups is None else problem.groups.codes
     labels = row_spectral_labels(store, codes, n_clusters, strength=0.0, seed=problem.seed)
     store.place("labels", labels)
-    parts = store.multiply("labels", "links", n_labels=n_clusters, then=weight_rows, arguments=(n_clusters,))
+    weights = store.tally("labels", n_clusters)
     store.checkpoint(())
-    return factors_of_labels(labels, mean_weights(in_order(parts), labels))
+    return factors_of_labels(labels, mean_weights(weights, labels))
 
 
 def mean_weights(weights: NDArray[np.float64], labels: NDArray) -> NDArray[np.float64]:
@@ -167,7 +110,7 @@ def singular_values(product: Product, count: int) -> NDArray[np.float64]:
 
 
 def factorize_rows(model: Any, problem: Problem, start: tuple[NDArray, NDArray] | None) -> Factors:
-    """Return the factors of an NMTF, or a relative of it, whose rows live apart.
+    """Return the factors of an NMTF, or a relative of it, out of core.
 
     Multiplicative updates with group penalties, or none, run where the rows live. Whatever else there is only asks for
     products: these are made there, with panels of this process.
@@ -183,7 +126,8 @@ def factorize_rows(model: Any, problem: Problem, start: tuple[NDArray, NDArray] 
     """
     squared_norm, total, dtype, _ = graph_facts(problem)
     dtype = np.dtype(model.dtype or dtype)
-    with single_blas_thread(), row_store(problem, model.execution) as store:
+    codes = None if problem.groups is None else problem.groups.codes
+    with single_blas_thread(), open_store(problem.graph, model.execution, codes) as store:
         product = StoreProduct(store, squared_norm)
         H, W = start or row_start(model.init, product, total, model.n_clusters, problem)
         H = H.astype(dtype, copy=False)

@@ -1,4 +1,4 @@
-"""Labels and factors of rows that live apart: spectral start, rounds of moves, and factors of the clusters."""
+"""FairNMTF out of core: labels to start from, and factors of the clusters by multiplicative updates."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ from equigraph.callbacks import Notifier
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.execution import single_blas_thread
 from equigraph.execution.distributed import RowStore
-from equigraph.factorization.block_steps import has_row_form
+from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors
 from equigraph.factorization.normalized import Scale, penalty_weight, rescale
-from equigraph.factorization.row_coarse import coarse_labels
-from equigraph.factorization.row_moves import ROUNDS, RowMoves
-from equigraph.factorization.row_runs import (
+from equigraph.factorization.out_of_core import (
     factors_of_labels,
     graph_facts,
     mean_weights,
     multiplicative_rows,
-    row_store,
 )
-from equigraph.factorization.row_spectral import row_spectral_labels
-from equigraph.groups.sums import contingency_table
+from equigraph.factorization.out_of_core_spectral import row_spectral_labels
+from equigraph.factorization.out_of_core_updates import has_row_form
 from equigraph.penalties import Penalty, WeightedSum
-from equigraph.search.objective import HIGHEST, Objective, make_objective
+from equigraph.search.search import Search, Target
 
 # A start needs some fairness only: what the embedding mixes up, no search on super-nodes can tell apart again.
 _MOST_STRENGTH = 0.2
@@ -38,7 +35,7 @@ _VECTORS = 16
 
 @dataclass(frozen=True)
 class RowProblem:
-    """What is to be found on rows that live apart.
+    """What is to be found out of core.
 
     Attributes
     ----------
@@ -52,8 +49,6 @@ class RowProblem:
         Sums of the squared weights and of the weights.
     n_entries : int
         Number of stored entries.
-    notion : str or Notion
-        The fairness N.
     """
 
     store: RowStore
@@ -62,31 +57,23 @@ class RowProblem:
     squared_norm: float
     total: float
     n_entries: int
-    notion: Any = "normalized"
-
-    def objective(self, fairness: float) -> Objective:
-        """Return the objective at a value of the dial."""
-        objective, _ = make_objective(
-            self.codes, n_nodes=self.store.n_nodes, total=self.total, fairness=fairness, notion=self.notion
-        )
-        return objective
 
 
 def row_problem(
-    store: RowStore, problem: Problem, facts: tuple[float, float, Any, int], n_clusters: int, notion: Any
+    store: RowStore, problem: Problem, facts: tuple[float, float, Any, int], n_clusters: int
 ) -> RowProblem:
     """Return what is to be found on the rows of a store."""
     squared_norm, total, _, n_entries = facts
     if n_entries == 0:
         raise InfeasibleError(f"{problem.graph} has no edge: there is nothing to cluster by.")
     codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
-    return RowProblem(store, codes, n_clusters, squared_norm, total, n_entries, notion)
+    return RowProblem(store, codes, n_clusters, squared_norm, total, n_entries)
 
 
 def fit_rows(
     model: Any, problem: Problem, penalty: Penalty | None, weight: float, notify: Notifier
 ) -> Factors:
-    """Return the factors of a FairNMTF of rows that live apart.
+    """Return the factors of a FairNMTF out of core.
 
     Parameters
     ----------
@@ -101,7 +88,7 @@ def fit_rows(
     """
     if penalty is not None and not has_row_form(penalty):
         raise ParameterError(
-            f"FairNMTF: the penalty {penalty!r} links single nodes, whose rows live apart here: use one with a "
+            f"FairNMTF: the penalty {penalty!r} links single nodes, whose rows are apart out of core: use one with a "
             "group_form(), or a graph in memory."
         )
     facts = graph_facts(problem)
@@ -111,33 +98,18 @@ def fit_rows(
         "tol": model.tol,
         "notify": notify,
     }
-    with single_blas_thread(), row_store(problem, model.execution) as store:
-        rows = row_problem(store, problem, facts, model.n_clusters, "normalized")
+    codes = None if problem.groups is None else problem.groups.codes
+    with single_blas_thread(), open_store(problem.graph, model.execution, codes) as store:
+        rows = row_problem(store, problem, facts, model.n_clusters)
         runs = []
         for run in range(model.n_init):
-            init = "fair-spectral" if model.init == "partition" else model.init
-            labels = start_labels(rows, init, float(model.fairness), problem.seed + run)
             if model.init == "partition":
-                labels = refined_labels(rows, labels, float(model.fairness), 1.0, problem.seed + run, notify)
+                labels = searched_labels(rows, float(model.fairness), problem.seed + run)
+            else:
+                labels = start_labels(rows, model.init, float(model.fairness), problem.seed + run)
             mean = mean_weights(cluster_weights(rows, labels), labels)
             runs.append(label_factors(rows, labels, mean, penalty, weight, **limits))
     return min(runs, key=lambda run: run.history[-1])
-
-
-def partition_rows(
-    model: Any, problem: Problem, notify: Notifier
-) -> tuple[NDArray[np.int32], float, float, NDArray[np.float64]]:
-    """Return labels of a FairPartition of rows that live apart, their Q and N, and mean weights between clusters."""
-    facts, fairness = graph_facts(problem), float(model.fairness)
-    with single_blas_thread(), row_store(problem, model.execution) as store:
-        rows = row_problem(store, problem, facts, model.n_clusters, model.notion)
-        found = []
-        for run in range(model.n_init):
-            labels = start_labels(rows, "fair-spectral", fairness, problem.seed + run)
-            labels = refined_labels(rows, labels, fairness, model.effort, problem.seed + run, notify)
-            weights = cluster_weights(rows, labels)
-            found.append((labels, *label_scores(rows, weights, labels), mean_weights(weights, labels)))
-    return max(found, key=lambda one: (1 - fairness) * one[1] + fairness * one[2])
 
 
 def start_labels(problem: RowProblem, init: str, fairness: float, seed: int) -> NDArray[np.int32]:
@@ -151,46 +123,16 @@ def start_labels(problem: RowProblem, init: str, fairness: float, seed: int) -> 
     return labels.astype(np.int32)
 
 
-def refined_labels(
-    problem: RowProblem, labels: NDArray, fairness: float, effort: float, seed: int, notify: Notifier
-) -> NDArray[np.int32]:
-    """Return better labels with exactly k clusters, after `start_labels`.
-
-    Rounds of moves start from the labels given and from those of a search on super-nodes; the better result counts.
-    """
-    store, k = problem.store, problem.n_clusters
-    objective = problem.objective(min(fairness, HIGHEST))
-    n_groups = objective.population.size
-    n_active = int(np.count_nonzero(store.collect("half")))
-    rounds = int(np.ceil(ROUNDS * effort))
-    mean_weight = problem.total / max(problem.n_entries, 1)
-    moves = RowMoves(store, objective, k, n_groups, mean_weight=mean_weight, seed=seed)
-    found: list[tuple[float, NDArray[np.int32]]] = []
-    if (
-        effort
-        and n_active
-        and coarse_labels(store, objective, k, n_groups, n_active, effort=effort, seed=seed)
-    ):
-        found.append((moves.run(rounds, notify), store.collect("labels")))
-    store.place("labels", labels.astype(np.int32))
-    found.append((moves.run(rounds, notify), store.collect("labels")))
-    return max(found, key=lambda pair: pair[0])[1]
+def searched_labels(problem: RowProblem, fairness: float, seed: int) -> NDArray[np.int32]:
+    """Return the labels that `FairPartition` finds on the same rows."""
+    search = Search(problem.store, problem.codes, problem.n_clusters, seed=seed)
+    return search.solve([Target(fairness)])[0]
 
 
 def cluster_weights(problem: RowProblem, labels: NDArray) -> NDArray[np.float64]:
     """Return the weight between every two clusters; one pass."""
     problem.store.place("labels", labels.astype(np.int32))
     return problem.store.tally("labels", problem.n_clusters)
-
-
-def label_scores(problem: RowProblem, weights: NDArray, labels: NDArray) -> tuple[float, float]:
-    """Return Q and N of labels, from the weights between their clusters."""
-    objective = problem.objective(0.0)
-    modularity = objective.modularity(np.diag(weights), weights.sum(axis=1))
-    if problem.codes is None:
-        return modularity, 1.0
-    table = contingency_table(labels, problem.codes, problem.n_clusters, objective.population.size)
-    return modularity, objective.notion_value(table)
 
 
 def label_factors(

@@ -1,4 +1,4 @@
-r"""Soft-fair spectral labels where every panel lives with the row blocks of the graph.
+r"""Soft-fair spectral labels where every panel is kept with the row blocks of the graph.
 
 As `equigraph.spectral.soft`: the leading eigenvectors of :math:`D^{-1/2} A D^{-1/2} - \tau U U^\top`, where U spans the
 directions in which groups differ, then k-means. A Krylov space would keep a panel for every pass; here a subspace of
