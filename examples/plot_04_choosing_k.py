@@ -9,9 +9,9 @@ import matplotlib.pyplot as plt
 
 import equigraph as eg
 
-planted = eg.datasets.make_fair_sbm(n_nodes=150, n_clusters=4, n_groups=2, p_in=0.25, p_out=0.03, random_state=7)
+planted = eg.datasets.make_planted_graph(120, 4, mean_degree=12, random_state=7)
 graph = eg.Graph(planted.adjacency, sensitive_features=planted.sensitive_features)
-sure = eg.stability(graph, range(2, 8), random_state=0)
+sure = eg.stability(graph, range(2, 7), n_seeds=3, n_removals=3, random_state=0)
 print(sure)
 
 # %%

@@ -11,7 +11,7 @@ import numpy as np
 
 import equigraph as eg
 
-planted = eg.datasets.make_fair_sbm(n_nodes=120, n_clusters=4, n_groups=2, p_in=0.3, p_out=0.05, random_state=3)
+planted = eg.datasets.make_fair_sbm(120, 4, 2, random_state=3)
 rng = np.random.default_rng(3)
 needs = np.where(rng.random(120) < 0.15, "yes", "no")
 columns = {"gender": np.where(planted.sensitive_features == 0, "girl", "boy"), "needs": needs}

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 
 import equigraph as eg
 
-planted = eg.datasets.make_fair_sbm(n_nodes=300, n_clusters=5, n_groups=3, p_in=0.15, p_out=0.02, random_state=1)
+planted = eg.datasets.make_fair_sbm(300, 5, 3, random_state=1)
 weights = [0, 1, 5, 20, 50, 100, 200, 500]
 scores = []
 for weight in weights:

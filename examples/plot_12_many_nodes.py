@@ -12,7 +12,7 @@ import numpy as np
 
 import equigraph as eg
 
-planted = eg.datasets.make_planted_graph(100_000, 20, degree=10, random_state=0)
+planted = eg.datasets.make_planted_graph(100_000, 20, mean_degree=10, random_state=0)
 groups = np.random.default_rng(0).integers(0, 3, planted.adjacency.shape[0])
 start = time.perf_counter()
 model = eg.FairPartition(20, fairness=0.5, random_state=0).fit(planted.adjacency, sensitive_features=groups)

@@ -12,7 +12,7 @@ import numpy as np
 
 import equigraph as eg
 
-planted = eg.datasets.make_planted_graph(20_000, 8, degree=12, random_state=0)
+planted = eg.datasets.make_planted_graph(20_000, 8, mean_degree=12, random_state=0)
 groups = np.random.default_rng(0).integers(0, 2, 20_000)
 folder = tempfile.mkdtemp()
 blocks = eg.write_blocks(planted.adjacency, f"{folder}/blocks", sensitive_features=groups)
