@@ -6,7 +6,7 @@ out. Reading the input, checking parameters, numbering the clusters and telling 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -154,6 +154,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _warns_of_small: ClassVar[bool] = False
     # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
     _searches_dial: ClassVar[bool] = False
+    # Whether a method implements `_fit_together`, for many seeds and values of the dial.
+    _shares_fits: ClassVar[bool] = False
 
     def fit(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> Self:
         """Cluster the graph.
@@ -200,6 +202,26 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             Values of the dial. None: the whole front, also what no value of the dial gives.
         notify : callable
             Told about progress as `Notifier` is; when it returns True, what was found until then is returned.
+        """
+        raise NotImplementedError
+
+    def _fit_together(
+        self, problem: Problem, models: Sequence[Any]
+    ) -> Iterator[tuple[int, Callable[[], GraphClusterer]]] | None:
+        """Fit many models on one problem; only for methods that set ``_shares_fits``.
+
+        Parameters
+        ----------
+        problem : Problem
+            The graph and its groups; the seed is each model's own.
+        models : sequence of GraphClusterer
+            Copies of this one that differ in the seed and the dial.
+
+        Returns
+        -------
+        iterator or None
+            Places of models as they get ready, each with a function that returns the fitted model; the warnings of the
+            fit are issued there. None where they are better fitted one by one.
         """
         raise NotImplementedError
 

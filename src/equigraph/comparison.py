@@ -124,7 +124,8 @@ class Comparison:
     def table(self) -> list[dict[str, Any]]:
         """Return the rows as plain dicts; the scores of every attribute, where there are several, stand beside."""
         rows = [asdict(row) for row in self.rows]
-        return [{**row, **row.pop("by_attribute")} for row in rows]
+        each = [row.pop("by_attribute") for row in rows]
+        return [{**row, **scores} for row, scores in zip(rows, each, strict=True)]
 
     def attribute_scores(self) -> list[str]:
         """Return the names of the scores of every attribute, such as ``NB[gender]``; none where there is one."""

@@ -6,7 +6,7 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -110,8 +110,7 @@ def test_group_modularity_is_the_definition_and_sums_to_modularity(seed, weighte
     A = random_graph(seed, n=10, density=0.5, weighted=weighted)
     rng = np.random.default_rng(seed)
     labels, groups = rng.integers(0, k, len(A)), rng.integers(0, h, len(A)).astype(str)
-    if A.sum() == 0:
-        return
+    assume(A.sum() > 0)
     parts = group_modularity_scores(A, labels, sensitive_features=groups)
     assert list(parts) == sorted(set(groups.tolist()))
     for group, part in parts.items():

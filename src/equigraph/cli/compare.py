@@ -9,22 +9,15 @@ import click
 
 from equigraph.cli.app import BAD_INPUT, FAILED
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import MethodCommand, constraints_of
+from equigraph.cli.options import SectionCommand, constraints_of
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.wording import as_flags
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown"}
-_SCORES = ("Q", "B", "NB", "min_balance", "rho", "n_nonempty")
 
 
-class _Sections(MethodCommand):
-    """Options in sections, without those of a method."""
-
-    parse_args = click.Command.parse_args
-
-
-@click.command("compare", cls=_Sections)
+@click.command("compare", cls=SectionCommand)
 @reading_options
 @click.option("-k", "--n-clusters", type=click.IntRange(min=2), required=True, help="Number of clusters.")
 @click.option("--methods", metavar="A,B,C", help="Names of methods; by default all.")
@@ -123,11 +116,13 @@ def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dic
 
 def print_comparison(comparison: Any) -> None:
     """Print the table; notes and failures below it."""
+    from equigraph.metrics.scores import SCORES
+
     each = [name for name in comparison.attribute_scores() if name.startswith(("NB[", "mean_gap["))]
     rows = [
         (
             row.method,
-            *(getattr(row, name) for name in _SCORES),
+            *(getattr(row, name) for name in SCORES),
             *(row.by_attribute.get(name) for name in each),
             " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
             row.stability,
@@ -138,7 +133,7 @@ def print_comparison(comparison: Any) -> None:
         for row in comparison.rows
     ]
     columns = (
-        "method", "Q", "B", "NB", "min B", "rho", "k", *each, "sizes", "ARI", "seconds", "status", "MiB",
+        "method", *(score.head for score in SCORES.values()), *each, "sizes", "ARI", "seconds", "status", "MiB",
     )  # fmt: skip
     table(columns, rows, left=("method", "sizes", "status"))
     for row in comparison.rows:

@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, warnings_as_notes
-from equigraph.cli.stored import Sections, read_again, stored_graph_options
+from equigraph.cli.options import SectionCommand
+from equigraph.cli.stored import read_again, stored_graph_options
 
 PAGE = "report.html"
 
 
-@click.command("report", cls=Sections)
+@click.command("report", cls=SectionCommand)
 @click.argument("folder", metavar="OUT")
 @click.option("-o", "--output", metavar="FILE", help=f"The page.  [default: OUT/{PAGE}]")
 @click.option(

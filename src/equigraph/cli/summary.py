@@ -5,35 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from equigraph.cli.console import line, table
-
-MEANINGS = {
-    "Q": "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
-    "B": "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
-    "NB": "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
-    "min_balance": "balance of the worst cluster",
-    "rho": "individual balance: 1 when everyone's group is spread evenly over the clusters",
-}
-
-
-_OF_EACH = {"NB": "NB", "B": "B", "min_balance": "min B", "rho": "rho"}
+from equigraph.cli.rules import print_rules
 
 
 def print_result(result: Any) -> None:
     """Print scores and composition."""
+    from equigraph.metrics.scores import COMPARED, SCORES
+
     status = "" if result.status is None else f", {result.status}"
     line(f"{result.method} ({result.seconds:.2f} s, seed {result.seed}{status})")
-    rows = [
-        (name, result.scores[name], meaning) for name, meaning in MEANINGS.items() if name in result.scores
-    ]
+    rows = [(name, result.scores[name], SCORES[name].short) for name in COMPARED if name in result.scores]
     table(("score", "value", "meaning"), rows, left=("score", "meaning"))
     print_attributes(result.attributes, result.scores)
     line()
     print_composition(result)
     print_remarks(result.attributes, result.sizes, result.parameters)
+    print_rules(result.rules)
 
 
 def print_attributes(attributes: Any, scores: Any) -> None:
     """Print the fairness of each of several attributes, and how far the means of numbers lie apart."""
+    from equigraph.metrics.scores import OF_GROUPS, SCORES
     from equigraph.metrics.summary import score_name
 
     if attributes is None:
@@ -41,10 +33,12 @@ def print_attributes(attributes: Any, scores: Any) -> None:
     if attributes.are_several:
         line()
         rows = [
-            (name, f"{weight:.3g}", *(scores.get(score_name(score, name)) for score in _OF_EACH))
+            (name, f"{weight:.3g}", *(scores.get(score_name(score, name)) for score in OF_GROUPS))
             for name, weight in zip(attributes.names, attributes.weights.tolist(), strict=True)
         ]
-        table(("attribute", "weight", *_OF_EACH.values()), rows, left=("attribute",))
+        table(
+            ("attribute", "weight", *(SCORES[score].head for score in OF_GROUPS)), rows, left=("attribute",)
+        )
     for name in attributes.names:
         gap, in_sd = (scores.get(score_name(score, name)) for score in ("mean_gap", "mean_gap_sd"))
         if gap is not None:

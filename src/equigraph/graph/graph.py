@@ -257,11 +257,15 @@ class Graph:
 
     def _repr_html_(self) -> str:
         """Return the sizes of the groups, for a notebook."""
-        groups = self.groups
-        if groups is None:
+        if self.attributes is None:
             return page_of(repr(self), ["nodes", "edges"], [[self.n_nodes, self.n_edges]])
-        rows = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
-        return page_of(repr(self), [self.attribute or "group", "nodes"], rows)
+        several = self.attributes.are_several
+        rows = [
+            [f"{attribute}: {name}" if several else name, size]
+            for attribute, groups in self.attributes.groups.items()
+            for name, size in zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
+        ]
+        return page_of(repr(self), ["group" if several else self.attribute or "group", "nodes"], rows)
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge")]

@@ -22,9 +22,8 @@ from equigraph.metrics._table import (
     make_tables,
 )
 from equigraph.metrics.agreement import _accuracy, _ari, _nmi
-from equigraph.metrics.balance import Empty, _balance_with_empty, normalized_balance_of_table
-from equigraph.metrics.individual import _individual_balance
-from equigraph.metrics.quality import _modularity
+from equigraph.metrics.balance import Empty
+from equigraph.metrics.scores import SCORES
 
 
 def evaluate(
@@ -85,16 +84,18 @@ def evaluate(
     encoded = encode_labels(labels, n_nodes=matrix.shape[0])
     if n_clusters is not None:
         check_n_clusters(n_clusters, encoded.n_clusters)
-    scores: dict[str, float] = {"Q": _modularity(matrix, encoded.codes, encoded.n_clusters)}
+    each: list[dict[str, float]] = []
     of_attributes: dict[str, float] = {}
     if sensitive_features is not None:
         attributes, tables = make_tables(encoded, sensitive_features)
         each = [_fairness(table, n_clusters, empty) for table in tables]
-        for name in each[0]:
-            values = [one[name] for one in each]
-            scores[name] = min(values) if name == "min_balance" else attributes.mean(values)
         of_attributes = _by_attribute(attributes, tables, each)
-    scores["n_nonempty"] = encoded.n_clusters
+    scores: dict[str, float] = {}
+    for name, score in SCORES.items():
+        if score.of_graph is not None:
+            scores[name] = score.of_graph(matrix, encoded)
+        elif each:
+            scores[name] = score.over(attributes, [one[name] for one in each])
     scores |= of_attributes
     if target is not None:
         true = encode_labels(target, n_nodes=encoded.n_nodes, name="target")
@@ -105,10 +106,9 @@ def evaluate(
 def _fairness(table: Table, n_clusters: int | None, empty: Empty) -> dict[str, float]:
     """Return the fairness scores of one attribute."""
     return {
-        "B": _balance_with_empty(table.counts, "mean", n_clusters, empty),
-        "NB": normalized_balance_of_table(table.counts, table.groups.sizes),
-        "min_balance": _balance_with_empty(table.counts, "min", n_clusters, empty),
-        "rho": _individual_balance(table),
+        name: score.of_groups(table, n_clusters, empty)
+        for name, score in SCORES.items()
+        if score.of_groups is not None
     }
 
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
-from equigraph.groups import Groups, encode_groups
+from equigraph.groups import Groups, encode_attributes
+from equigraph.groups.attributes import joined_name
 from equigraph.groups.encode import as_column, unique_values
 from equigraph.plotting.base import Display
 from equigraph.plotting.layout import spring_layout
@@ -85,9 +86,13 @@ class GraphDisplay(Display):
         graph = as_graph(adjacency)
         self.adjacency = graph.adjacency
         self.labels = as_column(labels)
-        features = graph.groups if sensitive_features is None else sensitive_features
-        self.groups = None if features is None else encode_groups(features, n_nodes=graph.n_nodes)
+        features = graph.attributes if sensitive_features is None else sensitive_features
+        # A node has one shape, so of several attributes it is that of the joint group.
+        attributes = None if features is None else encode_attributes(features, n_nodes=graph.n_nodes)
+        self.groups = None if attributes is None else attributes.joint
         own = graph.attribute if sensitive_features is None else None
+        if own is None and attributes is not None and attributes.are_several:
+            own = joined_name(attributes.names)
         self.attribute = own if attribute is None else attribute
         self.node_names = graph.node_names if node_names is None else as_column(node_names)
         for what, values in (("labels", self.labels), ("node_names", self.node_names)):
