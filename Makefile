@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format fuzz dist bench bench-regressions clean
+.PHONY: demo test lint format fuzz docs dist bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
@@ -25,6 +25,12 @@ format: $(VENV)/.dev
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz --seconds 60
+
+# The site; the scripts of the gallery are run on the way. A warning is an error.
+docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "The site is in docs/_build/html/index.html."
 
 # Wheel and sdist, checked, and tried in an empty environment without any extra.
 dist: $(VENV)/.dev
@@ -61,4 +67,4 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.user
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/reference/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis
