@@ -94,3 +94,13 @@ def browser() -> Iterator[Any]:
         one = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield one
         one.close()
+
+
+@pytest.fixture(scope="session")
+def dask_workers() -> Iterator[Any]:
+    """Give a client of two worker processes, which all tests of a run share: to start them takes seconds."""
+    pytest.importorskip("distributed")
+    from equigraph.execution.distributed.clients import dask_client
+
+    with dask_client("dask", n_workers=2) as client:
+        yield client

@@ -11,10 +11,10 @@ import click
 # Parameters whose option has another name, or a short one.
 _FLAGS = {"n_clusters": ("-k", "--n-clusters"), "random_state": ("--seed",)}
 # The command sets these itself.
-_OWN = ("callbacks",)
+_OWN = ("callbacks", "rules", "on_conflict")
 _DEST = "parameter_"
 DEFAULT_SEED = 0
-_SECTIONS = ("Options", "Parameters", "Reading")  # first words of the sections of the help
+_SECTIONS = ("Options", "Parameters", "Rules", "Reading")  # first words of the sections of the help
 
 
 class Command(click.Command):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from equigraph.cli.console import clipped, fitting, line, table
+from equigraph.cli.rules import print_rules
 
 _WIDEST = 16  # letters of a group's name at the head of a table
 
@@ -21,6 +22,7 @@ def print_result(result: Any) -> None:
     line()
     print_composition(result)
     print_remarks(result.attributes, result.sizes, result.parameters)
+    print_rules(result.rules)
 
 
 def print_attributes(attributes: Any, scores: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from equigraph.numbering import number_by_size
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.rules import Facts, Rules
-from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, as_rules, search_under
+from equigraph.search.agree import ON_CONFLICT, RULES, Agreement, Home, OnConflict, as_rules, search_under
 from equigraph.search.objective import HIGHEST
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.search import Search, Target
@@ -138,6 +139,54 @@ def refine_labels(
     >>> rules.check(room.adjacency, apart), int((apart != better).sum()) <= 2
     ([], True)
     """
+    return refine(
+        graph,
+        labels,
+        sensitive_features=sensitive_features,
+        attribute_weights=attribute_weights,
+        n_clusters=n_clusters,
+        fairness=fairness,
+        notion=notion,
+        at_least=at_least,
+        size_bounds=size_bounds,
+        rules=rules,
+        on_conflict=on_conflict,
+        max_moves=max_moves,
+        stay=stay,
+        effort=effort,
+        random_state=random_state,
+        callbacks=callbacks,
+    ).labels
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """Labels, and what could be agreed on about rules; None without any."""
+
+    labels: NDArray[np.intp]
+    agreement: Agreement | None
+
+
+def refine(
+    graph: Any,
+    labels: ArrayLike,
+    *,
+    sensitive_features: Any = None,
+    attribute_weights: Mapping[str, float] | None = None,
+    n_clusters: int | None = None,
+    fairness: float = 0.5,
+    notion: str | Notion = "normalized",
+    at_least: float | None = None,
+    size_bounds: tuple[int | None, int | None] | None = None,
+    rules: Rules | Mapping[str, Any] | None = None,
+    on_conflict: OnConflict = "error",
+    max_moves: int | None = None,
+    stay: float = 0.0,
+    effort: float = 0.0,
+    random_state: RandomState = None,
+    callbacks: Callbacks = None,
+) -> Refined:
+    """Do what `refine_labels` says, and tell about the rules as well."""
     check_parameters(
         "refine_labels",
         {
@@ -203,11 +252,12 @@ def refine_labels(
     if at_least is not None:
         warn_if_short("refine_labels", notion, search.score(found)[1], at_least)
     if agreement is None:
-        return number_by_size(found, int(n_clusters))
+        return Refined(number_by_size(found, int(n_clusters)), None)
     agreement.warn_if_relaxed("refine_labels")
     agreement.checked(found)
     numbered = few or agreement.rules.names_clusters
-    return found.astype(np.intp) if numbered else number_by_size(found, int(n_clusters))
+    labels = found.astype(np.intp) if numbered else number_by_size(found, int(n_clusters))
+    return Refined(labels, agreement)
 
 
 def _home(
