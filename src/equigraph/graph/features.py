@@ -54,10 +54,10 @@ def with_features(graph: Any, sensitive_features: Any = None, attribute_weights:
     return known.weighted(attribute_weights)
 
 
-def place_features(graph: Graph, sensitive_features: Any, order_known: bool) -> Graph:
-    """Return a graph with all attributes of what was given; every node must have each of them."""
+def place_features(graph: Graph, sensitive_features: Any, order_known: bool, missing: str = "error") -> Graph:
+    """Return a graph with all attributes of what was given; every node must have each, unless told otherwise."""
     given = take_groups(sensitive_features, None, None, graph, every=True)
-    return attach(graph, given, missing="error", unknown="error", order_known=order_known)
+    return attach(graph, given, missing=missing, unknown="error", order_known=order_known)
 
 
 def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:

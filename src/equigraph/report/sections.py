@@ -99,7 +99,7 @@ def asked(findings: Findings) -> Html:
 def _groups_words(findings: Findings, attribute: str | None, groups: Groups) -> str:
     """Return the groups of an attribute with their sizes, and how much it counts where there are several."""
     pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-    told = [f"{name} ({size:,})" for name, size in pairs[: MAX_GROUPS]]
+    told = [f"{name} ({size:,})" for name, size in pairs[:MAX_GROUPS]]
     rest = len(pairs) - len(told)
     told += [f"and {rest:,} more"] if rest else []
     if groups.n_ungrouped:
