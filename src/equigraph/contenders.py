@@ -173,7 +173,9 @@ def _twin(entry: Contender, n_clusters: int) -> tuple[Contender, str] | None:
     model = entry.make(n_clusters=n_clusters)
     kind = type(model).__name__
     if kind in _TWINS:
-        plain = get_method("sc").load()(
+        from equigraph.spectral import SpectralClustering
+
+        plain = SpectralClustering(
             normalized=getattr(model, "normalized", True), row_normalize=model.row_normalize
         )
         return Contender(kind, given=plain), _TWINS[kind]
