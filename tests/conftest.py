@@ -18,6 +18,7 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # What tests skip without; on CI its absence is a failure.
 OPTIONAL = (
+    "anywidget",
     "distributed",
     "igraph",
     "justhtml",
@@ -34,8 +35,10 @@ OPTIONAL = (
     "pyarrow",
     "python_calamine",
     "sknetwork",
+    "starlette",
     "torch",
     "torch_geometric",
+    "uvicorn",
     "vieclus",
     "xlsxwriter",
     "xlwt",
