@@ -14,7 +14,8 @@ from equigraph.methods import METHODS
 from equigraph.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real, Seed
 
 CORE = [method for method in METHODS.values() if method.extra is None]
-ONLY_IN_PYTHON = {"callbacks", "penalty", "representation", "attribute_weights"}
+# Weights stand behind the colon of --attribute, rules have options of the command.
+ONLY_IN_PYTHON = {"callbacks", "penalty", "representation", "attribute_weights", "rules"}
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
