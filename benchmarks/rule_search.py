@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.rule_search --random 300`` for random instances of 20 to 120 nodes with rules of all kinds
 (every answer is checked by the oracle, every conflict for being irreducible), ``--brute 100`` for random rules on 8 to
-11 nodes against all divisions, ``--school`` for the classes of a made-up school, and ``--large`` for a million nodes and
+11 nodes against all divisions, ``--school`` for a made-up school, and ``--large`` for a million nodes and
 ten million edges with 1,000 pairs together, 1,000 apart, two attributes and bounds on sizes.
 """
 
@@ -71,7 +71,7 @@ def random_instances(first: int, number: int, effort: float) -> None:
         seconds.append(time.perf_counter() - begin)
         answers[came] += 1
         if came == "not found":
-            print(f"seed {seed}: not found")
+            print(f"seed {seed}: not found", flush=True)
     print(f"{number} instances, none with a violation: {dict(answers)}")
     print(f"median {np.median(seconds):.2f} s, worst {max(seconds):.1f} s")
 
