@@ -45,6 +45,8 @@ def answer(instance: Instance, **options: Any) -> str:
     try:
         solve(instance, **options)
     except ConflictError as error:
+        if "perhaps not all of these" in str(error):
+            return "impossible, and not proven to be irreducible"
         check_conflict(instance, error.rules)
         return "impossible"
     except NotFoundError:
@@ -135,7 +137,8 @@ def school(seed: int = 0) -> None:
     """Divide 78 pupils into three classes of 25 to 27."""
     graph, rules = school_task(seed)
     begin = time.perf_counter()
-    model = eg.FairPartition(3, at_least=0.98, rules=rules, random_state=0).fit(graph)
+    # A mean of two of at least .99 leaves each at least .98.
+    model = eg.FairPartition(3, at_least=0.99, rules=rules, random_state=0).fit(graph)
     seconds = time.perf_counter() - begin
     scores = eg.metrics.evaluate(graph, model.labels_)
     told = ", ".join(f"{name} {scores[name]:.3f}" for name in ("Q", "NB[gender]", "NB[needs]"))

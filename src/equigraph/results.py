@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph.block_scores import block_scores
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
 from equigraph.execution.blocks import BlockGraph
@@ -36,6 +37,7 @@ from equigraph.loading import (
 )
 from equigraph.methods import get_method
 from equigraph.notebook import MAX_GROUPS, page_of
+from equigraph.pricing import Priceable
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
 from equigraph.rules.rules import told_rules
 from equigraph.sizes import small_clusters
@@ -45,7 +47,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Explainable, Featured, Tabular):
+class ClusteringResult(Explainable, Priceable, Featured, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -88,7 +90,8 @@ class ClusteringResult(Explainable, Featured, Tabular):
     attribute_options : AttributeOptions
         How much each attribute counts, and which numbers went into bins.
     rules : dict or None
-        In words, which rules the labels keep (``kept``) and which were given up (``given_up``); None without rules.
+        In words, which rules the labels keep (``kept``) and which were given up (``given_up``), and with `price` what
+        they cost (``prices``); None without rules.
     """
 
     method: str
@@ -473,30 +476,8 @@ def cluster(
     model = estimator(**parameters).fit(graph)
     seconds = time.perf_counter() - start
     if on_disk:
-        result = ClusteringResult.of_fit(model, graph, _block_scores(graph, model), seconds)
+        result = ClusteringResult.of_fit(model, graph, block_scores(graph, model), seconds)
     else:
         result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
     # A method that has no status of its own may still have been stopped.
     return replace(result, status="stopped") if watch.stopped else result
-
-
-def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:
-    """Return what `equigraph.metrics.evaluate` does, by one pass over row blocks."""
-    from equigraph.execution.distributed import StreamedRows
-    from equigraph.metrics import evaluate
-
-    n_clusters = model.membership_.shape[1]
-    # Everything but Q only looks at labels and groups.
-    scores = evaluate(
-        graph.without_edges(),
-        model.labels_,
-        sensitive_features=graph.groups,
-        n_clusters=n_clusters,
-    )
-    store = StreamedRows(graph)
-    store.place("labels", model.labels_.astype(np.int32))
-    weights = store.tally("labels", n_clusters)
-    store.close()
-    total = max(float(weights.sum()), np.finfo(float).tiny)
-    scores["Q"] = float(np.trace(weights) / total - np.square(weights.sum(axis=1) / total).sum())
-    return scores
