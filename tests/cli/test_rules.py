@@ -5,24 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
 
 import equigraph as eg
-from equigraph.cli.app import main
 
 FAST = ["dataset:classroom", "-k", "3", "--effort", "0.02"]
 RULES = ["--together", "Naledi,Beatriz", "--apart", "Anton,Fatima", "--sizes", "9,11", "--friends", "1"]
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def rules_of(folder):
     return json.loads((folder / "result.json").read_text(encoding="utf-8"))["rules"]
 
 
-def test_rules_are_kept_recorded_and_priced(tmp_path):
+def test_rules_are_kept_recorded_and_priced(run, tmp_path):
     out = tmp_path / "out"
     found = run("cluster", *FAST, *RULES, "--price", "--report", "-o", out)
     assert found.exit_code == 0, found.output
@@ -39,7 +33,7 @@ def test_rules_are_kept_recorded_and_priced(tmp_path):
     assert "What each rule costs" in (out / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_file_comes_first_and_conflicts_are_named(tmp_path):
+def test_a_file_comes_first_and_conflicts_are_named(run, tmp_path):
     path = tmp_path / "rules.toml"
     path.write_text('together = [["Naledi", "Beatriz"]]\n', encoding="utf-8")
     conflict = [*FAST, "--rules", path, "--apart", "Beatriz,Naledi"]
@@ -65,19 +59,19 @@ def test_a_file_comes_first_and_conflicts_are_named(tmp_path):
         (["--apart", "Naledi,Nobody"], "not a node of the graph"),
     ],
 )
-def test_bad_options_are_refused(arguments, sentence):
+def test_bad_options_are_refused(run, arguments, sentence):
     found = run("cluster", *FAST, *arguments)
     assert found.exit_code == 2
     assert sentence in found.output
 
 
-def test_a_method_without_rules_refuses_them():
+def test_a_method_without_rules_refuses_them(run):
     found = run("cluster", "dataset:classroom", "-m", "nmtf", "-k", "3", "--friends", "1")
     assert found.exit_code == 2
     assert "The method nmtf keeps no rules" in found.output
 
 
-def test_labels_are_repaired_with_few_moves(tmp_path):
+def test_labels_are_repaired_with_few_moves(run, tmp_path):
     assert run("cluster", *FAST, "-o", tmp_path / "first").exit_code == 0
     labels = tmp_path / "first" / "labels.csv"
     lines = labels.read_text(encoding="utf-8").splitlines()
@@ -106,7 +100,7 @@ def test_labels_are_repaired_with_few_moves(tmp_path):
     assert refused.exit_code == 2
 
 
-def test_a_curve_under_rules(tmp_path):
+def test_a_curve_under_rules(run, tmp_path):
     found = run("tradeoff", *FAST, *RULES, "--fairness-values", "0,0.5", "-o", tmp_path / "curve")
     assert found.exit_code == 0, found.output
     curve = eg.TradeoffCurve.load(tmp_path / "curve")

@@ -158,9 +158,9 @@ def test_random_instances_are_solved_or_proven_to_be_impossible():
 
 
 def test_the_best_division_of_small_graphs_is_found():
-    short = [shortfall(small_instance(seed), (0.0, 0.5)[seed % 2]) for seed in range(16)]
+    short = [shortfall(small_instance(seed), (0.0, 0.5)[seed % 2], effort=0.1) for seed in range(12)]
     short = [one for one in short if one is not None]
-    assert len(short) >= 5
+    assert len(short) >= 4
     assert min(short) > -1e-9
     assert sum(one > 1e-9 for one in short) <= 1
 
@@ -243,10 +243,11 @@ def test_size_bounds_and_sizes_are_one_mechanism(room):
         3, rules={"apart": [("Anton", "Fatima")]}, size_bounds=(9, 11), effort=0.05, random_state=0
     )
     assert set(np.bincount(model.fit(room).labels_)) <= {9, 10, 11}
+    rules = {"sizes": [(1, 4), (1, None), (1, None)]}
     with pytest.raises(
-        ParameterError, match=r"size_bounds=\(3, 8\) contradicts the rule 'every cluster of 9 to 11"
+        ParameterError, match=r"size_bounds=\(5, None\) contradicts the rule 'clusters of 1 to 4"
     ):
-        eg.FairPartition(3, rules={"sizes": (9, 11)}, size_bounds=(3, 8)).fit(room)
+        eg.FairPartition(3, rules=rules, size_bounds=(5, None)).fit(room)
 
 
 def test_bad_rules_are_refused(room):
@@ -356,6 +357,21 @@ def test_shares_are_guaranteed(room):
     assert rules.check(room, by_gender) != []
     found = eg.refine_labels(room, by_gender, rules=rules, fairness=0, random_state=0)
     assert rules.check(room, found) == []
+
+
+def test_prices_of_rules(room):
+    rules = Rules(together=[("Naledi", "Beatriz")], sizes=(1, 30), friends=1)
+    result = eg.cluster(room, n_clusters=3, rules=rules, effort=0.05, random_state=0)
+    assert result.rules == {"kept": [rule.describe() for rule in rules.items], "given_up": []}
+    prices = result.price(effort=0.02)
+    assert [row.rule for row in prices.rows] == ["all rules kept", *result.rules["kept"], "without any rule"]
+    assert "every cluster of 1 to 30 nodes" in prices.idle
+    assert prices.rows[-1].cost >= prices.rows[1].cost - 1e-9 > 0
+    assert prices.describe().startswith("Dearest: Naledi and Beatriz together")
+    by_kind = result.price(effort=0.0, by="kind")
+    assert len(by_kind.table()["rule"]) == 5
+    with pytest.raises(ParameterError, match="no rules to price"):
+        eg.cluster(room, n_clusters=3, effort=0.0, random_state=0).price()
 
 
 def test_an_instance_of_all_kinds_is_better_than_what_the_solver_alone_finds():
