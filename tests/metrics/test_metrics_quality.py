@@ -139,7 +139,7 @@ def test_row_blocks_cover_every_row_once(limit):
 
 def test_wrong_arguments_are_named():
     A = random_graph(0)
-    with pytest.raises(ParameterError, match="14 values where 15 nodes"):
+    with pytest.raises(ParameterError, match="14 labels for 15 nodes"):
         modularity_score(A, np.zeros(14))
     with pytest.raises(ParameterError, match="resolution"):
         modularity_score(A, np.zeros(15), resolution=-1)

@@ -10,7 +10,7 @@ import click
 from equigraph.cli.classes import print_classes
 from equigraph.cli.console import line, note, table, warnings_as_notes
 from equigraph.cli.options import DEFAULT_SEED, SectionCommand
-from equigraph.cli.stored import read_again, stored_graph_options
+from equigraph.cli.stored_graph import read_again, stored_graph_options
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1

@@ -10,7 +10,7 @@ import click
 
 from equigraph.cli.console import line, note, warnings_as_notes
 from equigraph.cli.options import SectionCommand
-from equigraph.cli.stored import read_again, stored_graph_options
+from equigraph.cli.stored_graph import read_again, stored_graph_options
 
 PAGE = "report.html"
 
@@ -42,7 +42,7 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
     from equigraph.cli.output import check_file
     from equigraph.folders import OutputFolder
     from equigraph.report import write_report
-    from equigraph.report.stored import labels_before, read_folder
+    from equigraph.report.stored_results import labels_before, read_folder
     from equigraph.tradeoff import TradeoffCurve
 
     path = Path(folder) / PAGE if output is None else Path(output)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from equigraph.cli.console import line, table
+from equigraph.cli.console import clipped, fitting, line, table
 from equigraph.cli.rules import print_rules
+
+_WIDEST = 16  # letters of a group's name at the head of a table
 
 
 def print_result(result: Any) -> None:
@@ -62,16 +64,28 @@ def print_composition(result: Any) -> None:
 
 
 def _print_groups(result: Any, groups: Any) -> None:
+    from equigraph.metrics._shown import capped
+
     names, counts = group_counts(result, groups)
-    sizes = result.sizes.tolist()
-    if groups.n_ungrouped:
-        names = [*names, "no group"]
-        counts = [[*row, size - sum(row)] for row, size in zip(counts, sizes, strict=True)]
-    rows = [(cluster, size, *row) for cluster, (row, size) in enumerate(zip(counts, sizes, strict=True))]
-    total = [sum(column) for column in zip(*counts, strict=True)]
-    table(
-        ("cluster", "nodes", *names), [*rows, ("all", sum(sizes), *total)], left=("cluster",), bold=len(rows)
+    rest = result.sizes - counts.sum(axis=1)
+    shown = capped(list(range(result.n_clusters)), names, counts, rest, n_groups=fitting(_WIDEST))
+    heads = [
+        "cluster",
+        "nodes",
+        *(clipped(name, _WIDEST) for name in shown.groups),
+        *(["no group"] if shown.n_ungrouped else []),
+    ]
+    parts = zip(
+        shown.clusters, shown.sizes.tolist(), shown.counts.tolist(), shown.ungrouped.tolist(), strict=True
     )
+    rows = [
+        [cluster, size, *row, *([none] if shown.n_ungrouped else [])] for cluster, size, row, none in parts
+    ]
+    if shown.n_hidden:
+        rows.append([f"{shown.n_hidden:,} more", shown.hidden_nodes, *[""] * (len(heads) - 2)])
+    whole = ["all", int(result.sizes.sum()), *shown.totals.tolist()]
+    rows.append([*whole, shown.n_ungrouped] if shown.n_ungrouped else whole)
+    table(heads, rows, left=("cluster",), bold=len(rows) - 1)
 
 
 def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
@@ -89,12 +103,12 @@ def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
         line(f"{words[0].upper()}{words[1:]}, which nobody asked for.")
 
 
-def group_counts(result: Any, groups: Any) -> tuple[list[str], list[list[int]]]:
+def group_counts(result: Any, groups: Any) -> tuple[list[str], Any]:
     """Return the names of groups, and their numbers in every cluster, empty clusters included."""
     from equigraph.groups import contingency_table
 
     counts = contingency_table(result.labels, groups.codes, result.n_clusters, groups.n_groups)
-    return [str(name) for name in groups.names.tolist()], counts.tolist()
+    return [str(name) for name in groups.names.tolist()], counts
 
 
 def sizes_by_group(result: Any, groups: Any) -> str:
@@ -102,4 +116,4 @@ def sizes_by_group(result: Any, groups: Any) -> str:
     if groups is None:
         return ", ".join(map(str, result.sizes.tolist()))
     _, counts = group_counts(result, groups)
-    return ", ".join("+".join(map(str, row)) for row in counts)
+    return ", ".join("+".join(map(str, row)) for row in counts.tolist())

@@ -31,11 +31,11 @@ from equigraph.execution.block_files import (
     load_array,
     read_meta,
 )
+from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
 from equigraph.graph.names import text_array, texts
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.attributes import AttributeOptions
-from equigraph.groups.encode import as_column
 from equigraph.words import count
 
 # Rows of about this many bytes make a block, unless the caller says otherwise.
@@ -160,16 +160,12 @@ class BlockGraph:
     def with_groups(
         self, sensitive_features: ArrayLike, attribute: str | None = None, *, missing: str = "error"
     ) -> BlockGraph:
-        """Return the same graph with these groups, one value per node in node order.
+        """Return the same graph with these groups, one value per node: in node order, or by the names of the nodes.
 
         With ``missing="ignore"`` None stands for nodes without a group, as in `read_graph`.
         """
-        groups = as_column(sensitive_features)
-        if groups.shape != (self.n_nodes,):
-            raise GroupsError(
-                f"There are {groups.size} groups for {count(self.n_nodes, 'node')}: expected one value per node."
-            )
-        return replace(self, sensitive_features=groups, attribute=attribute, missing=missing)
+        nodes = place_features(self.without_edges(), sensitive_features, order_known=True, missing=missing)
+        return self.with_features_of(nodes._but(attribute=attribute) if attribute is not None else nodes)
 
     def with_features_of(self, nodes: Graph) -> BlockGraph:
         """Return the same graph with the groups of a graph that has the same nodes, such as `without_edges` gives."""

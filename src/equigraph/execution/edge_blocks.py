@@ -23,7 +23,7 @@ from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, open
 from equigraph.execution.edge_names import NAMES_FILE, collect_names, has_names, name_of, numbered_ends
 from equigraph.files import naming_the_path, private_folder
 from equigraph.graph.limits import FREE_NODES, TIMES
-from equigraph.graph.pairs import added
+from equigraph.graph.merged_pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 

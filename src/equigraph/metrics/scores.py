@@ -108,9 +108,10 @@ SCORES: dict[str, Score] = {
             "rho",
             "rho",
             "individual balance rho",
-            "individual balance: 1 when everyone's group is spread evenly over the clusters",
-            "Individual balance: 1 if everybody finds equally many of the own group in all clusters, so that clusters "
-            "of different size score lower however fair they are.",
+            "individual balance: fewest over most of one's own group, oneself left out, in any two clusters; below 1",
+            "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
+            "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
+            "cluster score 0.75, and clusters of different size less, however fair they are.",
             of_groups=lambda table, n_clusters, empty: _individual_balance(table),
         ),
         Score(

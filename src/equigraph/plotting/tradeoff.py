@@ -138,7 +138,7 @@ class TradeoffDisplay(Display):
             va="bottom",
             fontsize=9,
         )
-        ax.set_title(f"Cohesion and fairness over the dial: {self._title()}", pad=24)
+        self._set_title(ax, f"Cohesion and fairness over the dial: {self._title()}", pad=24)
         self._draw_clusters(ax)
 
     def _draw_clusters(self, ax: Any) -> None:
@@ -210,7 +210,7 @@ class TradeoffDisplay(Display):
         ax.set_axisbelow(True)
         ax.set_xlabel(words_of("Q"))
         ax.set_ylabel(_name(measure))
-        ax.set_title(f"Cohesion against fairness: {self._title()}")
+        self._set_title(ax, f"Cohesion against fairness: {self._title()}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
         self._write_labels(ax, x, y)
 
@@ -309,7 +309,7 @@ class TradeoffCurvesDisplay(Display):
             ax.set_xlabel(words_of("Q"))
             ax.set_ylabel(_name(measure))
             method = next(iter(self.curves.values())).method
-            ax.set_title(f"Cohesion against fairness: {method}")
+            self._set_title(ax, f"Cohesion against fairness: {method}")
             ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
         return self
 
