@@ -105,7 +105,19 @@ def _told_rules(told: Any, path: Path) -> dict[str, list[str]] | None:
         raise InputError(f"{path} has an entry 'rules' of the wrong kind ({_few(told)}).")
     if not all(isinstance(text, str) for text in texts):
         raise InputError(f"{path} has an entry 'rules' with something that is no text.")
+    if "prices" in told:
+        _check_prices(told["prices"], path)
     return told
+
+
+def _check_prices(told: Any, path: Path) -> None:
+    rows = told.get("rows") if isinstance(told, dict) else None
+    if not isinstance(rows, list) or not isinstance(told.get("measure"), str):
+        raise InputError(f"{path} has prices of rules of the wrong kind ({_few(told)}).")
+    kinds: dict[str, tuple[type, ...]] = {"rule": (str,), "binds": (bool,)}
+    kinds |= dict.fromkeys(("objective", "Q", "notion", "links", "cost"), _NUMBER)
+    for row in rows:
+        check_entries(row if isinstance(row, dict) else {}, kinds, path)
 
 
 def entries(kept: Kept, name: str, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:

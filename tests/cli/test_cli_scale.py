@@ -132,3 +132,33 @@ def test_a_data_set_is_read_as_it_is(run: Run) -> None:
     answer = run("cluster", "dataset:classroom", "-k", 3, "--weight", "none")
     assert answer.exit_code == 2
     assert "--weight has no meaning for dataset:classroom" in answer.stderr
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
+def test_named_edges_and_labels_as_parquet(run: Run, graph: eg.Graph, folder: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    entries = graph.adjacency.tocoo()
+    upper = entries.row < entries.col
+    ends = {"source": entries.row[upper], "target": entries.col[upper]}
+    (folder / "named").mkdir()
+    table = pyarrow.table({name: [f"p{number:03d}" for number in end] for name, end in ends.items()})
+    parquet.write_table(table, folder / "named" / "0.parquet")
+    people = [f"p{node:03d},{group}" for node, group in enumerate(graph.sensitive_features)]
+    (folder / "people.csv").write_text("\n".join(["node,g", *reversed(people)]), encoding="utf-8")
+    groups = ["--groups", folder / "people.csv", "--attribute", "g"]
+    settings = ["-k", 3, "--effort", 0.1, "-q", "-o", folder / "out"]
+    answer = run("cluster", folder / "named", *groups, *settings, "--labels-format", "parquet")
+    assert answer.exit_code == 0, answer.stderr
+    assert not (folder / "out" / "labels.csv").exists()
+    expected = eg.cluster(graph, n_clusters=3, effort=0.1, random_state=0)
+    found = parquet.read_table(folder / "out" / "labels.parquet").to_pydict()
+    assert found["node"] == [f"p{node:03d}" for node in range(300)]
+    assert found["cluster"] == expected.labels.tolist()
+    loaded = eg.ClusteringResult.load(folder / "out")
+    np.testing.assert_array_equal(loaded.labels, expected.labels)
+    assert loaded.node_names.tolist() == found["node"]
+    np.testing.assert_array_equal(loaded.sensitive_features, graph.sensitive_features)
+    # Written once more as csv, the folder holds one kind of labels only.
+    answer = run("cluster", folder / "named", *groups, *settings, "--force")
+    assert answer.exit_code == 0, answer.stderr
+    assert not (folder / "out" / "labels.parquet").exists()

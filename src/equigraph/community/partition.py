@@ -55,7 +55,7 @@ class FairPartition(GraphClusterer):
     Divisions that are cohesive alone are raised along the dial, by moves of single nodes and of parts of clusters on
     all levels of the graph, and annealed at the value asked for. Two divisions laid over each other give a small graph
     of parts on which the search is cheap; what it finds goes on on the nodes. All that is found goes into one pool, and
-    the best of it is returned. From 100,000 nodes or two million stored entries on, the same steps are done on a few
+    the best of it is returned. From 100,000 nodes or two million stored entries on, the same steps are done on some
     thousand parts of the graph first.
 
     Parameters
@@ -92,8 +92,9 @@ class FairPartition(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed.
     execution : "dask", str or distributed.Client, optional
-        Where the rows of the graph live: by default in this process, with a `BlockGraph` on disk; "dask" on the workers
-        of the current Dask cluster or of this machine, an address on those of the scheduler there. See docs/scale.md.
+        Where the rows of a large graph are kept: by default in this process, with a `BlockGraph` on disk; "dask" on the
+        workers of the current Dask cluster or of this machine, an address on those of the scheduler there. The labels
+        are the same. See docs/scale.md.
     callbacks : callable or list of callables, optional
         Told about progress; when one asks to stop, the best labels so far are kept.
 

@@ -30,7 +30,7 @@ class GroupForm(NamedTuple):
 
     With the (m, k) group sums S of H, row i of :math:`L^\pm H` is row :math:`g_i` of ``positive @ S`` (or ``negative
     @ S``), plus ``own`` of the group times row i of H in the positive product. A solver then needs no (n, k) array of
-    the penalty, and only group sums have to travel where rows of H live apart.
+    the penalty, and only group sums have to travel out of core.
 
     Attributes
     ----------

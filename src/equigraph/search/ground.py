@@ -201,7 +201,9 @@ def largest_of_block(rows: Rows, block: RowBlock) -> float:
 def entries_of(block: RowBlock, unit: float | None) -> tuple[NDArray, NDArray, NDArray[np.float64]]:
     """Return the arrays of a block, its weights in a unit and rounded as `unit_weights` does."""
     if block.data is None:
-        return block.indptr, block.indices, _ones(block.n_entries)
+        # Equal weights are all the largest.
+        ones = _ones(block.n_entries)
+        return block.indptr, block.indices, ones if unit is not None else ones * block.value
     data = block.data.astype(np.float64, copy=False)
     return block.indptr, block.indices, data if unit is None else rounded_weights(data, unit)
 

@@ -125,7 +125,8 @@ class RuledSteps(Steps):
 
     def kick(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
         """Throw labels out of their local optimum; rules may be broken."""
-        return self._pinned(super().kick(labels, objective, rng))
+        # Bounds are on nodes, and a kick counts sites: there may be too few of them.
+        return self._pinned(super().kick(labels, objective.unbounded(), rng))
 
     def overlay(self, one: NDArray, other: NDArray, objective: Objective) -> tuple[Steps, NDArray[np.int32]]:
         """Return the steps on the parts that lie within one cluster of both divisions, and the part of each node."""
