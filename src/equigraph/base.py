@@ -129,8 +129,8 @@ class DialLabels(NamedTuple):
 class GraphClusterer(ClusterMixin, BaseEstimator):
     """Base class of all estimators.
 
-    Attributes set by ``fit``
-    -------------------------
+    Attributes
+    ----------
     labels_ : ndarray of shape (n_nodes,)
         Cluster of each node. Clusters are numbered by size, largest first (ties: by their first node).
     membership_ : ndarray or csr_array of shape (n_nodes, n_clusters)

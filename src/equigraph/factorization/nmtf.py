@@ -68,7 +68,7 @@ class NMTF(GraphClusterer):
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`.
-    objective_history_ : ndarray of shape (n_iter_,)
+    objective_history_ : ndarray of shape (n_iterations,)
         Objective after each iteration.
     n_iter_ : int
         Iterations done.
