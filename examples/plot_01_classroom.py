@@ -19,7 +19,9 @@ graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gend
 plain = eg.cluster(graph, n_clusters=3, fairness=0, random_state=0)
 fair = eg.cluster(graph, n_clusters=3, fairness=0.5, random_state=0)
 for result in (plain, fair):
-    print(f"links kept: Q {result.scores['Q']:.3f}   evenly: NB {result.scores['NB']:.3f}   sizes {result.sizes}")
+    print(
+        f"links kept: Q {result.scores['Q']:.3f}   evenly: NB {result.scores['NB']:.3f}   sizes {result.sizes}"
+    )
 
 # %%
 # Colour is the group that was made, shape the gender.

@@ -21,7 +21,9 @@ with (folder / "friends.csv").open("w", newline="") as stream:
     pairs = [(room.node_names[i], room.node_names[j]) for i, j in zip(rows, columns, strict=True) if i < j]
     csv.writer(stream).writerows([("from", "to"), *pairs])
 with (folder / "people.csv").open("w", newline="") as stream:
-    csv.writer(stream).writerows([("name", "gender"), *zip(room.node_names, room.sensitive_features, strict=True)])
+    csv.writer(stream).writerows(
+        [("name", "gender"), *zip(room.node_names, room.sensitive_features, strict=True)]
+    )
 
 # %%
 # People are matched by name. Somebody in one file only is an error that says who.

@@ -21,7 +21,9 @@ columns = {"gender": np.where(planted.sensitive_features == 0, "girl", "boy"), "
 
 for attributes in (["gender"], ["needs"], ["gender", "needs"]):
     chosen = {name: columns[name] for name in attributes}
-    model = eg.FairPartition(4, fairness=0.5, random_state=0).fit(planted.adjacency, sensitive_features=chosen)
+    model = eg.FairPartition(4, fairness=0.5, random_state=0).fit(
+        planted.adjacency, sensitive_features=chosen
+    )
     reached = {
         name: round(eg.metrics.normalized_balance_score(model.labels_, sensitive_features=column), 3)
         for name, column in columns.items()

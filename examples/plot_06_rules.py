@@ -12,7 +12,11 @@ room = eg.datasets.make_classroom()
 graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
 names = room.node_names.tolist()
 rules = eg.Rules(
-    together=[(names[0], names[20])], apart=[(names[1], names[2])], sizes=(9, 11), friends=1, not_alone={"gender": 2}
+    together=[(names[0], names[20])],
+    apart=[(names[1], names[2])],
+    sizes=(9, 11),
+    friends=1,
+    not_alone={"gender": 2},
 )
 print(rules.describe())
 
@@ -29,6 +33,8 @@ print(result.price(graph))
 # Rules that cannot all hold are named, and no more of them than needed:
 
 try:
-    eg.FairPartition(3, rules=eg.Rules(together=[names[:2], names[1:3]], apart=[(names[0], names[2])])).fit(graph)
+    eg.FairPartition(3, rules=eg.Rules(together=[names[:2], names[1:3]], apart=[(names[0], names[2])])).fit(
+        graph
+    )
 except eg.exceptions.ConflictError as error:
     print(error)

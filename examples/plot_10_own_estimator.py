@@ -30,5 +30,7 @@ class DealOut(GraphClusterer):
 
 room = eg.datasets.make_classroom()
 graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
-comparison = eg.compare(graph, n_clusters=3, methods=["fair-partition", "fair-louvain", "leiden", DealOut()], seeds=(0, 1, 2))
+comparison = eg.compare(
+    graph, n_clusters=3, methods=["fair-partition", "fair-louvain", "leiden", DealOut()], n_seeds=3
+)
 print(comparison)

@@ -19,7 +19,9 @@ scores = []
 for weight in weights:
     model = eg.IFairNMTF(5, fairness_weight=weight, random_state=0)
     labels = model.fit_predict(planted.adjacency, sensitive_features=planted.sensitive_features)
-    scores.append(eg.metrics.evaluate(planted.adjacency, labels, sensitive_features=planted.sensitive_features))
+    scores.append(
+        eg.metrics.evaluate(planted.adjacency, labels, sensitive_features=planted.sensitive_features)
+    )
 
 # %%
 # Beside it the front that a search on labels finds, along a dial that means the same on every graph.
@@ -28,9 +30,16 @@ curve = eg.tradeoff_curve(
     planted.adjacency, sensitive_features=planted.sensitive_features, n_clusters=5, random_state=0
 )
 figure, axis = plt.subplots(figsize=(6.5, 4.5))
-axis.plot([score["NB"] for score in scores], [score["Q"] for score in scores], "o--", label="iFairNMTF, weights 0 to 500")
+axis.plot(
+    [score["NB"] for score in scores],
+    [score["Q"] for score in scores],
+    "o--",
+    label="iFairNMTF, weights 0 to 500",
+)
 front = curve.front()
-axis.plot([p.scores["NB"] for p in front], [p.scores["Q"] for p in front], ".-", label="FairPartition, the front")
+axis.plot(
+    [p.scores["NB"] for p in front], [p.scores["Q"] for p in front], ".-", label="FairPartition, the front"
+)
 axis.set_xlabel("normalised balance NB")
 axis.set_ylabel("modularity Q")
 axis.legend()

@@ -16,4 +16,6 @@ planted = eg.datasets.make_planted_graph(100_000, 20, mean_degree=10, random_sta
 groups = np.random.default_rng(0).integers(0, 3, planted.adjacency.shape[0])
 start = time.perf_counter()
 model = eg.FairPartition(20, fairness=0.5, random_state=0).fit(planted.adjacency, sensitive_features=groups)
-print(f"{planted.adjacency.nnz // 2:,} edges in {time.perf_counter() - start:.1f} s: Q {model.modularity_:.3f}, NB {model.notion_:.3f}")
+print(
+    f"{planted.adjacency.nnz // 2:,} edges in {time.perf_counter() - start:.1f} s: Q {model.modularity_:.3f}, NB {model.notion_:.3f}"
+)

@@ -195,8 +195,8 @@ def _parquet_table(kept: Kept, n_nodes: int) -> dict[str, NDArray]:
         raise InputError(f"{path} is no table ({error}): expected the one that equigraph wrote.") from None
     if not {"node", "cluster"} <= set(table.column_names) or table.num_rows != n_nodes:
         raise InputError(
-            f"{path} is no table of {n_nodes:,} nodes with the columns node and cluster: expected the one that equigraph "
-            "wrote."
+            f"{path} is no table of {n_nodes:,} nodes with the columns node and cluster: expected the one that "
+            "equigraph wrote."
         )
     # Cells without a value are None, as in a column of the csv file that has gaps.
     return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
