@@ -127,7 +127,7 @@ class ClusteringResult(Tabular):
                 f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
             )
         scores = evaluate(
-            graph.adjacency,
+            graph,
             model.labels_,
             sensitive_features=graph.groups,
             n_clusters=model.membership_.shape[1],
@@ -483,7 +483,7 @@ def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:
         sensitive_features=graph.groups,
         n_clusters=n_clusters,
     )
-    store = StreamedRows(graph)
+    store = StreamedRows(graph.in_units())
     store.place("labels", model.labels_.astype(np.int32))
     weights = store.tally("labels", n_clusters)
     store.close()

@@ -281,7 +281,7 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tup
 
 
 def _result(graph: Any, labels: Any, parameters: dict[str, Any], seed: int, seconds: float) -> Any:
-    from equigraph.base import sparse_interaction
+    from equigraph.base import interaction_of
     from equigraph.groups.sums import indicator
     from equigraph.metrics import evaluate
     from equigraph.records import plain, versions
@@ -292,7 +292,7 @@ def _result(graph: Any, labels: Any, parameters: dict[str, Any], seed: int, seco
         method=_METHOD,
         labels=labels,
         membership=indicator(labels, k),
-        interaction=sparse_interaction(graph.adjacency, labels, k),
+        interaction=interaction_of(graph, labels, k),
         node_names=graph.node_names,
         sensitive_features=graph.sensitive_features,
         scores=evaluate(graph, labels),

@@ -222,7 +222,7 @@ class FairPartition(GraphClusterer):
             )
         labels, modularity, notion, mean = partition_rows(self, problem, notify)
         found = self._clustering(labels, modularity, notion)
-        return Clustering(labels=found.labels, interaction=mean, attributes=found.attributes)
+        return Clustering(labels=found.labels, interaction=mean * problem.unit, attributes=found.attributes)
 
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         if lives_apart(problem, self.execution):

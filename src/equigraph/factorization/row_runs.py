@@ -62,7 +62,7 @@ def row_store(problem: Problem, execution: Any) -> Iterator[RowStore]:
     codes = None if problem.groups is None else problem.groups.codes
     if execution is None:
         assert isinstance(problem.graph, BlockGraph)
-        store: Any = StreamedRows(problem.graph, codes)
+        store: Any = StreamedRows(problem.graph.in_units(), codes)
         try:
             yield store
         finally:
@@ -72,7 +72,7 @@ def row_store(problem: Problem, execution: Any) -> Iterator[RowStore]:
     from equigraph.execution.distributed.dask_rows import DaskRows
 
     with dask_client(execution) as client:
-        graph = problem.graph if isinstance(problem.graph, BlockGraph) else problem.adjacency
+        graph = problem.graph.in_units() if isinstance(problem.graph, BlockGraph) else problem.adjacency
         store = DaskRows(client, graph, codes)
         try:
             yield store
@@ -90,11 +90,11 @@ class GraphFacts(NamedTuple):
 
 
 def graph_facts(problem: Problem) -> GraphFacts:
-    """Return what is known of a graph without a pass over it, wherever it lies."""
-    graph = problem.graph
-    if isinstance(graph, BlockGraph):
+    """Return what is known of a graph, weights in units of the largest, wherever it lies."""
+    if isinstance(problem.graph, BlockGraph):
+        graph = problem.graph.in_units()
         return GraphFacts(graph.squared_norm, graph.total, graph.dtype, graph.n_entries)
-    data = graph.adjacency.data
+    data = problem.adjacency.data
     squared_norm = float(np.einsum("i,i->", data, data, dtype=np.float64))
     return GraphFacts(squared_norm, float(data.sum(dtype=np.float64)), data.dtype, data.size)
 

@@ -136,10 +136,10 @@ def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Group
 
 
 def as_adjacency(adjacency: Any) -> sparse.csr_array:
-    """Return the validated CSR adjacency of anything that is a graph."""
+    """Return the validated CSR adjacency of anything that is a graph, weights in units of the largest."""
     from equigraph.graph import as_graph
 
-    return as_graph(adjacency).adjacency
+    return as_graph(adjacency).unit_adjacency
 
 
 def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:

@@ -60,7 +60,7 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     """
     from equigraph.graph import as_graph
 
-    matrix = as_graph(adjacency).adjacency
+    matrix = as_graph(adjacency).unit_adjacency
     n = matrix.shape[0]
     codes = np.zeros(n, dtype=np.intp) if labels is None else _codes(labels, n)
     rng = np.random.default_rng(seed)

@@ -125,7 +125,7 @@ def refine_labels(
             )
         codes = groups.codes if groups.n_groups > 1 else None
     search = Search(
-        graph.adjacency,
+        graph.unit_adjacency,
         codes,
         n_clusters,
         notion=notion,

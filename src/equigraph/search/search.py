@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.callbacks import Notifier
+from equigraph.graph.units import unit_weights
 from equigraph.metrics.notions import Notion
 from equigraph.search.bounds import check_size_bounds, within_bounds
 from equigraph.search.coarsen import coarsen
@@ -71,20 +72,6 @@ class Target:
         return pool.best(self.fairness) if self.at_least is None else pool.reaching(self.at_least)
 
 
-def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """Return the graph with weights in units of the largest, rounded to 12 digits.
-
-    In another unit the same weights differ in their last digit, which would break ties differently and send the search
-    elsewhere. Rounded, they are the same to the bit.
-    """
-    data = adjacency.data.astype(np.float64, copy=False)
-    if data.size == 0 or (data.dtype == adjacency.dtype and data.min() == data.max() == 1):
-        return adjacency
-    mantissa, exponent = np.frexp(data / data.max())
-    data = np.ldexp(np.round(mantissa * 2.0**40), exponent - 40)
-    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
-
-
 class Search:
     """One graph, one notion, one number of clusters.
 
@@ -121,7 +108,7 @@ class Search:
         seed: int = 0,
     ):
         n = adjacency.shape[0]
-        adjacency = unit_weights(adjacency)
+        adjacency = unit_weights(adjacency.astype(np.float64, copy=False))
         total = float(adjacency.sum(dtype=np.float64))
         objective, columns = make_objective(codes, n_nodes=n, total=total, notion=notion, weights=weights)
         least, most = check_size_bounds(size_bounds, n, n_clusters)
