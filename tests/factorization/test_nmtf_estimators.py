@@ -390,6 +390,7 @@ def test_weights_of_any_unit_are_factorised(room, scale, dtype):
     np.testing.assert_allclose(model.interaction_ / scale, plain.interaction_, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EmptyClusterWarning")
 def test_divergence_before_the_first_iteration_is_not_blamed_on_unequal_groups(room):
     H, W = np.full((30, 3), 1e100), np.eye(3)
     model = eg.IFairNMTF(3, init="custom", random_state=0)
