@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format fuzz hostile coverage mutation audit test-minimal test-lowest bench bench-regressions clean
+.PHONY: demo test lint format fuzz hostile coverage mutation audit test-minimal test-lowest dist bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
@@ -12,7 +12,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -59,6 +59,17 @@ test-lowest:
 	$(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider $(MINIMAL_TESTS)
 
 MINIMAL_TESTS ?= tests/contract tests/graph tests/groups tests/metrics tests/search tests/spectral tests/test_results.py
+
+# Wheel and sdist, checked, and tried in an empty environment without any extra.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet build twine check-wheel-contents
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	rm -rf build/empty && $(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet dist/*.whl
+	cd build && empty/bin/equigraph --version && empty/bin/equigraph demo -o demo --force
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

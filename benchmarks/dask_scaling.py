@@ -24,8 +24,8 @@ from equigraph.execution.blocks import BlockGraph, write_blocks
 from equigraph.execution.distributed import StreamedRows
 from equigraph.execution.distributed.clients import dask_client
 from equigraph.execution.distributed.dask_rows import DaskRows
-from equigraph.factorization.block_steps import BlockSteps
 from equigraph.factorization.multiplicative import multiplicative_updates, update_interaction
+from equigraph.factorization.out_of_core_updates import BlockSteps
 from equigraph.penalties import Contrastive
 
 

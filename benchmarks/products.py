@@ -17,7 +17,7 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.execution import FusedProduct
 from equigraph.execution.panels import pad
-from equigraph.factorization.fused import FusedRun
+from equigraph.factorization.compiled_run import CompiledRun
 from equigraph.penalties import Contrastive
 
 CLUSTERS = (5, 10, 64)
@@ -73,7 +73,7 @@ def iteration(adjacency, groups, repeats, k=10):
     rng = np.random.default_rng(0)
     H, W = rng.random((adjacency.shape[0], k)), np.diag(np.arange(k, 0, -1.0))
     product = FusedProduct(adjacency)
-    run = FusedRun(product, H, W, (1.0 * Contrastive(groups)).group_form(), tol=0, fit_interaction=True)
+    run = CompiledRun(product, H, W, (1.0 * Contrastive(groups)).group_form(), tol=0, fit_interaction=True)
     run.go(1)
     wide = pad(H)
     (bare, _), (whole, _) = smallest((lambda: product(wide), lambda: run.go(1)), repeats)

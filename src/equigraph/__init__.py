@@ -22,11 +22,13 @@ if TYPE_CHECKING:
         penalties,
         plotting,
         roster,
+        rules,
         spectral,
         tradeoff,
     )
+    from equigraph.choosing import Stability, stability
     from equigraph.citation import cite
-    from equigraph.classes import ClassLists, read_class_lists
+    from equigraph.classes import ClassLists, Division, divide, read_class_lists
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from equigraph.neural import DMoN
     from equigraph.results import ClusteringResult, cluster
     from equigraph.roster import Roster, read_roster
+    from equigraph.rules import Rules
     from equigraph.search import refine_labels
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
@@ -51,6 +54,7 @@ _MODULES = (
     "penalties",
     "plotting",
     "roster",
+    "rules",
     "spectral",
     "tradeoff",
 )
@@ -70,6 +74,8 @@ _NAMES = {
     "IndividualFairSC": "equigraph.spectral",
     "ScalableFairSC": "equigraph.spectral",
     "SpectralClustering": "equigraph.spectral",
+    "Stability": "equigraph.choosing",
+    "stability": "equigraph.choosing",
     "cite": "equigraph.citation",
     "Comparison": "equigraph.comparison",
     "compare": "equigraph.comparison",
@@ -82,9 +88,12 @@ _NAMES = {
     "as_graph": "equigraph.graph",
     "read_graph": "equigraph.graph",
     "ClassLists": "equigraph.classes",
+    "Division": "equigraph.classes",
+    "divide": "equigraph.classes",
     "read_class_lists": "equigraph.classes",
     "Roster": "equigraph.roster",
     "read_roster": "equigraph.roster",
+    "Rules": "equigraph.rules",
     "ClusteringResult": "equigraph.results",
     "cluster": "equigraph.results",
     "TradeoffCurve": "equigraph.tradeoff",
@@ -100,6 +109,7 @@ __all__ = [
     "ClusteringResult",
     "Comparison",
     "DMoN",
+    "Division",
     "FairLouvain",
     "FairNMTF",
     "FairPartition",
@@ -111,8 +121,10 @@ __all__ = [
     "Louvain",
     "RandomClustering",
     "Roster",
+    "Rules",
     "ScalableFairSC",
     "SpectralClustering",
+    "Stability",
     "SymNMF",
     "TradeoffCurve",
     "TradeoffCurves",
@@ -125,6 +137,7 @@ __all__ = [
     "community",
     "compare",
     "datasets",
+    "divide",
     "exceptions",
     "metrics",
     "neural",
@@ -136,7 +149,9 @@ __all__ = [
     "read_roster",
     "refine_labels",
     "roster",
+    "rules",
     "spectral",
+    "stability",
     "tradeoff",
     "tradeoff_curve",
     "write_blocks",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 
@@ -26,9 +26,9 @@ from equigraph.exceptions import (
 )
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.attributes import attach, take_groups
+from equigraph.graph.features import place_features
 from equigraph.graph.messages import as_calls
-from equigraph.groups import Groups, encode_groups
+from equigraph.groups import Attributes, Groups, encode_attributes
 from equigraph.groups.remarks import warn_about_groups
 from equigraph.groups.sums import indicator
 from equigraph.numbering import size_order
@@ -40,15 +40,30 @@ from equigraph.words import count
 # Clusters of fewer nodes than this on average are refused by methods whose cost grows with the square of their number,
 # where the nodes times that square times the passes are more than some ten minutes of one core.
 SMALLEST_MEAN, MOST_SQUARES = 10, 1e12
+# What says of which groups nodes are: columns, mappings, frames of any library, arrays.
+SensitiveFeatures = Any
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method works on: a validated graph, its groups (None = no fairness), and a seed."""
+    """What a method works on: a validated graph, its attributes (None = no fairness), and a seed."""
 
     graph: Graph | BlockGraph
-    groups: Groups | None
+    attributes: Attributes | None
     seed: int
+    # The sensitive features that were given, in node order, in which rules find the attributes that they name.
+    given: Any = None
+
+    @property
+    def groups(self) -> Groups | None:
+        """The groups of the only attribute, and of several the joint ones; None = no fairness."""
+        return None if self.attributes is None else self.attributes.joint
+
+    def fair_columns(self) -> tuple[NDArray[np.int32] | None, NDArray[np.float64] | None]:
+        """Return the codes of all attributes side by side and their weights; None where no attribute has two groups."""
+        if self.attributes is None or all(one.n_groups < 2 for one in self.attributes.groups.values()):
+            return None, None
+        return self.attributes.codes, self.attributes.weights
 
     @property
     def adjacency(self) -> sparse.csr_array:
@@ -90,12 +105,15 @@ class Clustering:
         W. The mean weight of the pairs between two clusters when a method has none.
     attributes : dict
         Further fitted attributes, such as ``n_iter_``.
+    keeps_numbers : bool
+        Whether clusters keep their numbers, of which rules speak, instead of being numbered by size.
     """
 
     labels: NDArray | None = None
     membership: NDArray | None = None
     interaction: NDArray | None = None
     attributes: dict[str, Any] = field(default_factory=dict)
+    keeps_numbers: bool = False
 
 
 class DialLabels(NamedTuple):
@@ -148,7 +166,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
     _searches_dial: ClassVar[bool] = False
 
-    def fit(self, X: Any, y: None = None, *, sensitive_features: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> Self:
         """Cluster the graph.
 
         Parameters
@@ -159,11 +177,13 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             factorisations also take a `BlockGraph`, whose edges stay on disk.
         y : None
             Ignored; present by scikit-learn's convention.
-        sensitive_features : array-like of shape (n_nodes,), optional
+        sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
             Group of each node, in node order; a mapping from node name to group, or a pandas Series with the
             node names as its index, also works. An edge table takes only these, since its nodes are sorted
-            by name. By default the groups that came with the graph; without any there is no fairness term. Nodes
-            without a group come with a graph that was read with ``missing="ignore"``.
+            by name. Several attributes come as a dict from their names to any of these, as a frame (by its index, by a
+            first column of node names, or in node order), or as an array of shape (n_nodes, n_attributes). By default
+            the groups that came with the graph; without any there is no fairness term. Nodes without a group come with
+            a graph that was read with ``missing="ignore"``.
 
         Returns
         -------
@@ -173,7 +193,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         problem = self._prepare(X, sensitive_features)
         return self._finish(problem, self._fit(problem))
 
-    def fit_predict(self, X: Any, y: None = None, *, sensitive_features: ArrayLike | None = None) -> NDArray:
+    def fit_predict(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> NDArray:
         """Cluster the graph and return the labels; see `fit`."""
         return self.fit(X, sensitive_features=sensitive_features).labels_
 
@@ -220,9 +240,12 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         self._check_growth(graph.n_nodes, n_clusters or 0)
         # Only who made a Graph has seen its order; the nodes of an edge table are sorted behind one's back.
         order_known = graph.positional or isinstance(X, Graph)
-        groups = self._groups_of(graph, _in_node_order(graph, sensitive_features, order_known))
+        found, given = _attributes_of(graph, sensitive_features, order_known)
+        if found is not None:
+            found = found.weighted(getattr(self, "attribute_weights", None))
+        attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
         self.seed_ = as_seed(getattr(self, "random_state", None))
-        return Problem(graph=graph, groups=groups, seed=self.seed_)
+        return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
 
     def _check_growth(self, n_nodes: int, n_clusters: int) -> None:
         """Refuse many small clusters, before the wait, where the cost grows with the square of their number."""
@@ -235,9 +258,12 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             "clusters of so many nodes; FairPartition and FairLouvain take more."
         )
 
-    def _groups_of(self, graph: Graph | BlockGraph, sensitive_features: Any) -> Groups | None:
+    def _checked_attributes(
+        self, graph: Graph | BlockGraph, attributes: Attributes | None, own: bool
+    ) -> Attributes | None:
+        """Return the attributes that the method works with, after a look at what may be wrong or odd about them."""
         name = type(self).__name__
-        if sensitive_features is None and graph.sensitive_features is None:
+        if attributes is None:
             if self._requires_groups:
                 raise GroupsError(
                     f"{name} needs groups: pass sensitive_features= to fit, or read the graph with groups."
@@ -248,29 +274,30 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                     FairnessIgnoredWarning,
                 )
             return None
-        own: Any = graph.groups if sensitive_features is None else sensitive_features
-        groups = encode_groups(own, n_nodes=graph.n_nodes)
         used = self._fairness_wanted() or self._requires_groups
-        if groups.n_ungrouped and not self._takes_ungrouped:
+        most = max(attributes.groups.values(), key=lambda groups: groups.n_ungrouped)
+        if most.n_ungrouped and not self._takes_ungrouped:
             if used:
                 raise GroupsError(
-                    f"{name} needs a group for every node, and {groups.n_ungrouped:,} of "
-                    f"{count(groups.n_nodes, 'node')} have none: use FairPartition, which takes them as they are, or "
+                    f"{name} needs a group for every node, and {most.n_ungrouped:,} of "
+                    f"{count(most.n_nodes, 'node')} have none: use FairPartition, which takes them as they are, or "
                     "drop them with read_graph(..., missing='drop')."
                 )
             return None
         if not used:
-            return groups
-        if groups.n_groups < 2:
-            those = "nodes that have one" if groups.n_ungrouped else "nodes"
-            raise GroupsError(
-                f"{name}: the sensitive feature is constant ({groups.names.tolist()[0]!r} for all "
-                f"{groups.sizes.sum():,} {those}), so no clustering is fairer than another: give an attribute "
-                "with two or more values, or no fairness."
-            )
-        attribute = graph.attribute if sensitive_features is None else None
-        warn_about_groups(name, groups, attribute, getattr(self, "n_clusters", None))
-        return groups
+            return attributes
+        for attribute, groups in attributes.groups.items():
+            if groups.n_groups < 2:
+                those = "nodes that have one" if groups.n_ungrouped else "nodes"
+                what = f"attribute {attribute!r}" if attributes.are_several else "sensitive feature"
+                raise GroupsError(
+                    f"{name}: the {what} is constant ({groups.names.tolist()[0]!r} for all "
+                    f"{groups.sizes.sum():,} {those}), so no clustering is fairer than another: give an attribute "
+                    "with two or more values, or no fairness."
+                )
+            told = attribute if attributes.are_several else graph.attribute if own else None
+            warn_about_groups(name, groups, told, getattr(self, "n_clusters", None))
+        return attributes
 
     def _finish(self, problem: Problem, clustering: Clustering) -> Self:
         """Number the clusters by size and set the fitted attributes."""
@@ -279,7 +306,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if clustering.membership is None:
             assert clustering.labels is not None
             n_clusters = self._n_columns(clustering)
-            order = size_order(clustering.labels, n_clusters)
+            order = np.arange(n_clusters)
+            if not clustering.keeps_numbers:
+                order = size_order(clustering.labels, n_clusters)
             labels = np.argsort(order)[clustering.labels]
             membership = indicator(labels, n_clusters)
         else:
@@ -359,18 +388,22 @@ def interaction_of(graph: Graph | BlockGraph, labels: NDArray, n_clusters: int) 
     return sparse_interaction(graph.unit_adjacency, labels, n_clusters) * graph.unit
 
 
-def _in_node_order(graph: Graph | BlockGraph, sensitive_features: Any, order_known: bool) -> Any:
-    """Return groups as an array in node order, where they are not None or encoded already."""
-    if sensitive_features is None or isinstance(sensitive_features, Groups):
-        return sensitive_features
+def _attributes_of(
+    graph: Graph | BlockGraph, sensitive_features: Any, order_known: bool
+) -> tuple[Attributes | None, Any]:
+    """Return the attributes that were given, by default those of the graph, and their columns in node order."""
+    if sensitive_features is None:
+        return graph.attributes, None
+    if isinstance(sensitive_features, (Groups, Attributes)):
+        found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
+        return found, {name: groups.values() for name, groups in found.groups.items()}
     if isinstance(graph, BlockGraph):
         graph = graph.without_edges()
-    given = take_groups(sensitive_features, None, None, graph)
     try:
-        placed = attach(graph, given, missing="error", unknown="error", order_known=order_known)
+        placed = place_features(graph, sensitive_features, order_known)
+        return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
     except GroupsError as error:
         raise as_calls(error) from None
-    return placed.sensitive_features
 
 
 def _dense(matrix: Any) -> NDArray:

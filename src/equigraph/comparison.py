@@ -9,18 +9,19 @@ import os
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from equigraph.callbacks import Callbacks, Notifier, Progress, Watched
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.files import atomic_path
 from equigraph.folders import digest_of, parse_json
-from equigraph.graph import Graph, read_graph
+from equigraph.graph import Graph
+from equigraph.graph.features import with_features
 from equigraph.loading import check_entries
 from equigraph.methods import METHODS, Method, get_method
 from equigraph.notebook import page_of
@@ -75,6 +76,8 @@ class ComparisonRow:
         Why there is no result.
     bad_input : bool
         Whether the error is one of the input, such as too many clusters, rather than of the method.
+    by_attribute : dict
+        Scores of every attribute where there are several, such as ``NB[gender]``; B, NB and rho are then their means.
     """
 
     method: str
@@ -92,6 +95,7 @@ class ComparisonRow:
     notes: tuple[str, ...] = ()
     error: str | None = None
     bad_input: bool = False
+    by_attribute: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -118,8 +122,13 @@ class Comparison:
     stopped: bool = False
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the rows as plain dicts."""
-        return [asdict(row) for row in self.rows]
+        """Return the rows as plain dicts; the scores of every attribute, where there are several, stand beside."""
+        rows = [asdict(row) for row in self.rows]
+        return [{**row, **row.pop("by_attribute")} for row in rows]
+
+    def attribute_scores(self) -> list[str]:
+        """Return the names of the scores of every attribute, such as ``NB[gender]``; none where there is one."""
+        return list(dict.fromkeys(name for row in self.rows for name in row.by_attribute))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -149,7 +158,8 @@ class Comparison:
         Texts that a spreadsheet would run as a formula get an apostrophe in front, unless ``raw``.
         """
         buffer = io.StringIO(newline="")
-        writer = csv.DictWriter(buffer, fieldnames=list(asdict(ComparisonRow(""))))
+        names = [name for name in asdict(ComparisonRow("")) if name != "by_attribute"]
+        writer = csv.DictWriter(buffer, fieldnames=[*names, *self.attribute_scores()])
         writer.writeheader()
         for row in self.table():
             cells = {**row, "sizes": " ".join(map(str, row["sizes"])), "notes": "; ".join(row["notes"])}
@@ -183,7 +193,8 @@ class Comparison:
             "seeds": list(self.seeds),
             "stopped": self.stopped,
             "rows": [
-                {**row, "sizes": list(row["sizes"]), "notes": list(row["notes"])} for row in self.table()
+                _told({**asdict(row), "sizes": list(row.sizes), "notes": list(row.notes)})
+                for row in self.rows
             ],
         }
 
@@ -201,10 +212,11 @@ class Comparison:
             "seconds",
             "status",
             "peak_mib",
+            *self.attribute_scores(),
         )
         lines = [f"| method | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
         for row in self.table():
-            cells = [_cell(name, row[name]) for name in names]
+            cells = [_cell(name, row.get(name)) for name in names]
             lines.append(f"| {row['method']} | {' | '.join(cells)} |")
         remarks = [f"- {row.method}: {row.error}" for row in self.rows if row.error]
         remarks += [f"- {row.method}: {note}" for row in self.rows for note in row.notes]
@@ -219,7 +231,7 @@ def compare(
     fairness: float | Mapping[str, float] | None = None,
     n_seeds: int = 3,
     random_state: RandomState = 0,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     callbacks: Callbacks = None,
 ) -> Comparison:
     """Run several methods on one graph, each with several seeds.
@@ -242,8 +254,8 @@ def compare(
         Number of seeds: ``random_state``, ``random_state + 1``, ...
     random_state : int, Generator, RandomState or None, default=0
         The first seed.
-    sensitive_features : array-like of shape (n_nodes,), optional
-        Group of each node; by default the groups that came with the graph.
+    sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
+        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph.
     callbacks : callable or list of callables, optional
         Told before, during and after every fit, the stage being the name of the method and the step the number of
         fits that are done; one that returns True ends the comparison with what there is, also in the middle of a
@@ -273,7 +285,7 @@ def compare(
     constraints = {"n_clusters": Integer(low=2), "n_seeds": Integer(low=1)}
     check_parameters("compare", constraints, {"n_clusters": n_clusters, "n_seeds": n_seeds})
     dials = _dials(chosen, fairness)
-    graph = read_graph(graph, groups=sensitive_features)
+    graph = with_features(graph, sensitive_features)
     first = as_seed(random_state)
     seeds = tuple(range(first, first + n_seeds))
     notify = Notifier(callbacks)
@@ -387,6 +399,7 @@ def _row(method: Method, results: list[ClusteringResult], peaks: list[float]) ->
     return ComparisonRow(
         method=method.name,
         **scores,
+        by_attribute={name: _finite(value) for name, value in first.scores.items() if "[" in name},
         n_nonempty=int(first.scores["n_nonempty"]),
         sizes=tuple(first.sizes.tolist()),
         stability=seed_stability([result.labels for result in results]),
@@ -394,6 +407,11 @@ def _row(method: Method, results: list[ClusteringResult], peaks: list[float]) ->
         peak_mib=float(np.median(peaks)) if peaks else None,
         status=max((result.status for result in results), key=_SEVERITY.index),
     )
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without scores of every attribute where there are none."""
+    return row if row["by_attribute"] else {name: row[name] for name in row if name != "by_attribute"}
 
 
 def seed_stability(labelings: list[NDArray]) -> float | None:

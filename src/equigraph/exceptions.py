@@ -82,6 +82,10 @@ class FairnessNotReachedWarning(EquigraphWarning):
     """The fairness asked for was not found."""
 
 
+class RulesRelaxedWarning(EquigraphWarning):
+    """Some rules were given up, because not all of them can be kept."""
+
+
 class SmallClusterWarning(EquigraphWarning):
     """Clusters of one or two nodes came out that nobody asked for."""
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import InputError, reason
+from equigraph.featured import features_of, gaps_of
 from equigraph.folders import MANIFEST, Kept, parse_json
 from equigraph.graph.names import as_names, object_array
 from equigraph.graph.npz_files import npy_header
@@ -26,7 +27,6 @@ from equigraph.records import as_given
 
 RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"
 RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
-GROUP = "group"
 _KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "truth"}
 # What reading a damaged archive of arrays ends with; an unknown way of packing is a RuntimeError.
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,
@@ -68,22 +68,6 @@ def _kind_of(column: NDArray) -> str:
     return _KINDS.get(column.dtype.kind, "text")
 
 
-def group_cells(groups: NDArray) -> NDArray:
-    """Return groups as they are written: None, which is an empty cell, for every node without one.
-
-    Examples
-    --------
-    >>> group_cells(np.array([1.5, np.nan])).tolist()
-    [1.5, None]
-    """
-    absent = is_missing(groups)
-    if not absent.any():
-        return groups
-    cells = groups.astype(object)
-    cells[absent] = None
-    return cells
-
-
 def clustering_parts(kept: Kept) -> dict[str, Any]:
     """Return the parts of a `ClusteringResult` from what its folder holds.
 
@@ -93,7 +77,8 @@ def clustering_parts(kept: Kept) -> dict[str, Any]:
         If the files are no clustering, or contradict each other.
     """
     told = entries(kept, RESULT, _RESULT_ENTRIES)
-    columns = labels_table(kept, told["n_nodes"], told.get("n_ungrouped", 0))
+    columns = labels_table(kept, told["n_nodes"], gaps_of(told, kept.folder / RESULT))
+    features, _, options = features_of(told, columns, kept.folder / RESULT)
     labels = cluster_numbers(columns["cluster"], told["n_clusters"], kept.folder / LABELS)
     sizes = np.bincount(labels, minlength=told["n_clusters"]).tolist()
     if sizes != told["sizes"]:
@@ -107,7 +92,8 @@ def clustering_parts(kept: Kept) -> dict[str, Any]:
         "membership": _membership(kept, labels, told["n_clusters"]),
         "interaction": _interaction(kept, told["n_clusters"]),
         "node_names": columns["node"],
-        "sensitive_features": columns.get(GROUP),
+        "sensitive_features": features,
+        "attribute_options": options,
         "scores": numbers(told["scores"], kept.folder / RESULT),
         "seconds": not_a_number(told["seconds"]),
     }
@@ -141,10 +127,10 @@ def file_of(kept: Kept, name: str) -> bytes:
     return kept.files[name]
 
 
-def labels_table(kept: Kept, n_nodes: int, n_ungrouped: int = 0) -> dict[str, NDArray]:
+def labels_table(kept: Kept, n_nodes: int, gaps: Mapping[str, int]) -> dict[str, NDArray]:
     """Return the columns of labels.csv; names and groups are what they were, other columns are texts.
 
-    Where there are nodes without a group, None is theirs.
+    In columns with gaps, of which there must be as many as told, None is what empty cells hold.
     """
     path = kept.folder / LABELS
     try:
@@ -168,7 +154,6 @@ def labels_table(kept: Kept, n_nodes: int, n_ungrouped: int = 0) -> dict[str, ND
         head: [plain(cell) for cell in column]
         for head, column in zip(heads, zip(*rows[1:], strict=True), strict=True)
     }
-    gaps = {GROUP: n_ungrouped} if n_ungrouped else {}
     return {
         head: _with_gaps(cells, kinds.get(head), gaps[head], path)
         if head in gaps

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import importlib.metadata
 import json
 import os
 import platform
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -95,6 +96,35 @@ def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[A
     return values
 
 
+def framed(columns: dict[str, Any], n_keys: int = 1) -> Any:
+    """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas.
+
+    Examples
+    --------
+    >>> framed({"cluster": [0, 1], "size": [3, 2]}).loc[1, "size"].item()
+    2
+    """
+    pandas = _pandas()
+    if pandas is None:
+        return [
+            dict(zip(columns, row, strict=True)) for row in zip(*map(list, columns.values()), strict=True)
+        ]
+    return pandas.DataFrame(columns).set_index(list(columns)[:n_keys])
+
+
+def named(values: dict[str, Any], name: str) -> Any:
+    """Return values by name as a pandas Series, or as they are where there is no pandas."""
+    pandas = _pandas()
+    return values if pandas is None else pandas.Series(values, name=name)
+
+
+def _pandas() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError:
+        return None
+
+
 def write_csv(path: str | os.PathLike[str], columns: dict[str, NDArray], *, raw: bool = False) -> None:
     """Write columns of one length as csv, the names first; texts are `harmless` unless they are to be raw."""
     rows = zip(*(_cells(column, raw) for column in columns.values()), strict=True)
@@ -158,6 +188,12 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
     return repr(value)
 
 

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,11 +16,15 @@ from scipy import sparse
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
 from equigraph.execution.blocks import BlockGraph
+from equigraph.explain.result import Explainable
+from equigraph.featured import Featured
 from equigraph.files import atomic_path
 from equigraph.folders import OutputFolder, read_kept
-from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.graph import Graph, as_graph
+from equigraph.graph.features import with_features
 from equigraph.graph.names import texts
-from equigraph.groups import Groups, contingency_table, encode_groups
+from equigraph.groups import AttributeOptions, contingency_table
+from equigraph.groups.attributes import Features
 from equigraph.loading import (
     INTERACTION,
     LABELS,
@@ -29,11 +32,10 @@ from equigraph.loading import (
     RESULT,
     RESULT_FILES,
     clustering_parts,
-    group_cells,
     kinds_of,
 )
 from equigraph.methods import get_method
-from equigraph.notebook import MAX_GROUPS, page_of
+from equigraph.notebook import MAX_GROUPS, Explorable, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
 from equigraph.sizes import small_clusters
 from equigraph.words import count, did_you_mean
@@ -42,7 +44,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Tabular):
+class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -57,10 +59,11 @@ class ClusteringResult(Tabular):
         W; sparse where the membership is.
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
-    sensitive_features : ndarray of shape (n_nodes,) or None
-        Groups as they came in; None for a node without one.
+    sensitive_features : ndarray of shape (n_nodes,), dict of columns or None
+        Groups as they came in; None for a node without one. A dict where there are several attributes.
     scores : dict
-        Q, B, NB, minimum balance, rho and the number of non-empty clusters.
+        Q, B, NB, minimum balance, rho and the number of non-empty clusters; of several attributes the means, and those
+        of each, such as ``NB[gender]``.
     parameters : dict
         All parameters of the estimator.
     seed : int
@@ -72,13 +75,17 @@ class ClusteringResult(Tabular):
     input_hash : str
         SHA-256 of graph, names and groups.
     attribute : str or None
-        Name of the attribute that the groups come from.
+        Name of the attribute that the groups come from; of several all names.
     source : dict or None
         Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
         the options of reading. The commands fill it in.
     status : str or None
         How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
         None where a method does not iterate.
+    graph : Graph or None
+        The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
+    attribute_options : AttributeOptions
+        How much each attribute counts, and which numbers went into bins.
     """
 
     method: str
@@ -86,7 +93,7 @@ class ClusteringResult(Tabular):
     membership: NDArray | sparse.csr_array
     interaction: NDArray | sparse.csr_array
     node_names: NDArray
-    sensitive_features: NDArray | None
+    sensitive_features: Features | None
     scores: Mapping[str, Any]
     parameters: Mapping[str, Any]
     seed: int
@@ -96,6 +103,8 @@ class ClusteringResult(Tabular):
     attribute: str | None = None
     source: Mapping[str, Any] | None = None
     status: str | None = None
+    graph: Graph | None = None
+    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
 
     @classmethod
     def from_estimator(
@@ -103,7 +112,7 @@ class ClusteringResult(Tabular):
         model: Any,
         graph: Any,
         *,
-        sensitive_features: ArrayLike | None = None,
+        sensitive_features: Any = None,
         seconds: float = float("nan"),
     ) -> ClusteringResult:
         """Collect the result of a fitted estimator on the graph it was fitted to.
@@ -121,7 +130,7 @@ class ClusteringResult(Tabular):
         """
         from equigraph.metrics import evaluate
 
-        graph = read_graph(graph, groups=sensitive_features)
+        graph = with_features(graph, sensitive_features, getattr(model, "attribute_weights", None))
         if graph.n_nodes != model.labels_.size:
             raise GraphError(
                 f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
@@ -129,7 +138,7 @@ class ClusteringResult(Tabular):
         scores = evaluate(
             graph,
             model.labels_,
-            sensitive_features=graph.groups,
+            sensitive_features=graph.attributes,
             n_clusters=model.membership_.shape[1],
         )
         return cls.of_fit(model, graph, scores, seconds)
@@ -154,6 +163,8 @@ class ClusteringResult(Tabular):
             input_hash=graph.fingerprint(),
             attribute=graph.attribute,
             status=getattr(model, "status_", None),
+            graph=graph if isinstance(graph, Graph) else None,
+            attribute_options=getattr(graph, "attribute_options", AttributeOptions()),
         )
 
     @classmethod
@@ -196,19 +207,13 @@ class ClusteringResult(Tabular):
         """Number of nodes of each cluster."""
         return np.bincount(self.labels, minlength=self.n_clusters)
 
-    @cached_property
-    def groups(self) -> Groups | None:
-        """The groups as codes; None where there are none. Who has no group here was meant to have none."""
-        features = self.sensitive_features
-        return None if features is None else encode_groups(features, missing="ignore")
-
     @property
     def small_clusters(self) -> NDArray[np.intp]:
         """Clusters of one or two nodes that nobody asked for; see `equigraph.sizes.small_clusters`."""
         return small_clusters(self.sizes, self.parameters)
 
     def table(self) -> dict[str, NDArray]:
-        """Return the columns node, cluster, group (when there are groups) and strength.
+        """Return the columns node, cluster, group (when there are groups; ``group[name]`` for several) and strength.
 
         Strength is the share of the node's membership that its cluster holds; NaN where a node has none.
         """
@@ -216,9 +221,7 @@ class ClusteringResult(Tabular):
         own = self.membership.max(axis=1)  # the label is where the largest is
         own = own.toarray().ravel() if sparse.issparse(own) else own
         strength = np.divide(own, total, out=np.full(total.shape, np.nan), where=total > 0)
-        columns = {"node": self.node_names, "cluster": self.labels}
-        if self.sensitive_features is not None:
-            columns["group"] = group_cells(self.sensitive_features)
+        columns = {"node": self.node_names, "cluster": self.labels, **self.group_columns()}
         return {**columns, "strength": strength}
 
     def to_networkx(self, graph: Any) -> Any:
@@ -240,11 +243,11 @@ class ClusteringResult(Tabular):
                 "the result is of."
             )
         network = Graph(graph.adjacency, graph.node_names).to_networkx()
-        columns = {"cluster": self.labels, "group": self.sensitive_features}
-        for attribute, values in columns.items():
-            if values is not None:
-                for text, value in zip(own, values.tolist(), strict=True):
-                    network.nodes[names[text]][attribute] = value
+        several = len(self.features) > 1
+        groups = {name if several else "group": column for name, column in self.features.items()}
+        for attribute, values in {"cluster": self.labels, **groups}.items():
+            for text, value in zip(own, values.tolist(), strict=True):
+                network.nodes[names[text]][attribute] = value
         return network
 
     def summary(self) -> dict[str, Any]:
@@ -257,6 +260,7 @@ class ClusteringResult(Tabular):
             "scores": {name: plain(value) for name, value in self.scores.items()},
             "attribute": self.attribute,
             "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            **self.attribute_entries(),
             "small_clusters": self.small_clusters.tolist(),
             "parameters": dict(self.parameters),
             "seed": self.seed,
@@ -306,7 +310,7 @@ class ClusteringResult(Tabular):
 
     def facts(self, raw: bool) -> dict[str, Any]:
         """Return what a manifest has to say so that `load` gives names and groups back as they were."""
-        kinds = kinds_of({"node": self.node_names, "group": self.sensitive_features})
+        kinds = kinds_of({"node": self.node_names, **self.group_columns()})
         return {"raw": raw, "kinds": kinds}
 
     def write_files(
@@ -408,7 +412,7 @@ class ClusteringResult(Tabular):
 def cluster(
     graph: Any,
     *,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     method: str = "fair-partition",
     **parameters: Any,
 ) -> ClusteringResult:
@@ -418,8 +422,8 @@ def cluster(
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes, or a `BlockGraph`.
-    sensitive_features : array-like, optional
-        Group of each node; by default the groups that came with the graph.
+    sensitive_features : array-like, dict of columns, frame or 2-D array, optional
+        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph.
     method : str, default="fair-partition"
         A name from `equigraph.methods.METHODS`.
     **parameters
@@ -455,7 +459,7 @@ def cluster(
     if on_disk and sensitive_features is not None:
         graph = graph.with_groups(sensitive_features)
     elif not on_disk:
-        graph = read_graph(graph, groups=sensitive_features)
+        graph = with_features(graph, sensitive_features)
     watch = Watched(parameters.get("callbacks"))
     if parameters.get("callbacks") is not None:
         parameters = {**parameters, "callbacks": watch}

@@ -19,15 +19,15 @@ _MOST_NAMED = 5
 def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[np.intp]:
     """Return the clusters of one or two nodes that nobody asked for.
 
-    Asked for they are by ``size_bounds``, by a number of clusters that leaves fewer than six nodes to each, and by no
-    number at all.
+    Asked for they are by ``size_bounds``, by ``rules`` on sizes, by a number of clusters that leaves fewer than six
+    nodes to each, and by no number at all.
 
     Parameters
     ----------
     sizes : array-like of shape (n_clusters,)
         Number of nodes of each cluster.
     parameters : mapping
-        Parameters of the method: ``n_clusters`` and ``size_bounds`` are looked at.
+        Parameters of the method: ``n_clusters``, ``size_bounds`` and ``rules`` are looked at.
 
     Returns
     -------
@@ -46,10 +46,17 @@ def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[n
     if (
         n_clusters is None
         or parameters.get("size_bounds") is not None
+        or _has_sizes(parameters.get("rules"))
         or sizes.sum() < _LEAST_MEAN * n_clusters
     ):
         return np.zeros(0, dtype=np.intp)
     return np.flatnonzero((sizes > 0) & (sizes <= SMALL))
+
+
+def _has_sizes(rules: Any) -> bool:
+    """Return whether rules, also as they stand in a file, bound sizes."""
+    content = rules if isinstance(rules, Mapping) else getattr(rules, "to_dict", dict)()
+    return content.get("sizes") is not None
 
 
 def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:

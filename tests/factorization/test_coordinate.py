@@ -16,13 +16,10 @@ from equigraph.exceptions import ParameterError
 from equigraph.execution import SerialProduct, gram
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
-from equigraph.factorization.normalized import (
-    normalized_gradient,
-    normalized_objective,
-    strengths,
-)
+from equigraph.factorization.normalized import strengths
 from equigraph.factorization.starts import random_start, spectral_start, svd_start
 from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Penalty, Scatter
+from tests.reference.normalized import normalized_gradient, normalized_objective
 
 
 def random_graph(rng, n, kind="random"):

@@ -11,12 +11,9 @@ from equigraph.execution import SerialProduct
 from equigraph.factorization.coordinate_kernels import Model, Panels, sweep
 from equigraph.factorization.group_table import group_table
 from equigraph.factorization.interaction import fit_interaction
-from equigraph.factorization.normalized import (
-    normalized_gradient,
-    normalized_objective,
-    rescale,
-)
+from equigraph.factorization.normalized import rescale
 from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
+from tests.reference.normalized import normalized_gradient, normalized_objective
 
 
 def dense_objective(A, H, W, groups, weight):

@@ -10,9 +10,10 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import InputError
+from equigraph.featured import group_cells
 from equigraph.folders import Kept
 from equigraph.graph import Graph
-from equigraph.loading import clustering_parts, group_cells
+from equigraph.loading import clustering_parts
 
 
 def room_with(values: list[object]) -> Graph:

@@ -12,9 +12,7 @@ import equigraph as eg
 from equigraph.callbacks import Notifier
 from equigraph.search import plans
 from equigraph.search.levels import compact
-from equigraph.search.plans import plan_for
 from equigraph.search.search import Search, Target
-from tests.reference.label_fixtures import prepare
 from tests.reference.labels_objective import NOTIONS
 from tests.search.test_parts import scattered
 
@@ -41,8 +39,7 @@ def test_where_a_graph_begins_to_be_large(monkeypatch):
     monkeypatch.undo()
 
     def parts(n):
-        level, _ = prepare(sparse.csr_array((n, n)), None, 0.0)
-        return plan_for(level, 2, 1.0).n_parts
+        return Search(sparse.csr_array((n, n)), None, 2).plan.n_parts
 
     assert parts(plans._LARGE_NODES - 1) == 0
     assert parts(plans._LARGE_NODES) > 0

@@ -8,10 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from equigraph.execution.blocks import MemoryBlocks, split_rows
+from equigraph.execution.distributed import StreamedRows
 from equigraph.graph import check_adjacency
 from equigraph.search.coarsen import coarsen
-from equigraph.search.kernels.parts import collapse, spread, strongest, weight_inside
+from equigraph.search.ground import Ground
+from equigraph.search.kernels.parts import collapse, strongest, weight_inside
 from equigraph.search.levels import aggregate, compact, compact_pairs
+from equigraph.search.objective import make_objective
 from tests.reference.label_fixtures import SETTINGS, codes_for, prepare
 from tests.reference.naive_steps import spread_labels
 
@@ -20,6 +24,26 @@ def random_weights(n, seed, density):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), k=1)
     return check_adjacency(upper + upper.T)
+
+
+def ground_of(adjacency, codes=None, cuts=None):
+    """Return the nodes of a graph in memory, cut into blocks, and their objective."""
+    objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=float(adjacency.sum()))
+    ground = Ground(StreamedRows(Cut(adjacency, cuts) if cuts else MemoryBlocks(adjacency)), scale=1.0)
+    ground.divide(columns, objective.population.size)
+    return ground, objective
+
+
+class Cut(MemoryBlocks):
+    """A graph in memory in several blocks."""
+
+    def __init__(self, adjacency, cuts):
+        super().__init__(adjacency)
+        self.cuts = tuple(cuts)
+        self._blocks = list(split_rows(adjacency, cuts))
+
+    def block(self, number, *, mapped=True):
+        return self._blocks[number]
 
 
 def csr(graph):
@@ -38,7 +62,7 @@ def test_weights_of_clusters_are_products_with_the_indicators(graph, k):
     onehot = np.eye(k)[labels]
     expected = onehot.T @ adjacency.toarray() @ onehot
     np.testing.assert_allclose(weight_inside(*csr(adjacency), labels, k), np.diag(expected), atol=1e-12)
-    indptr, indices, data = collapse(*csr(adjacency), labels, k)
+    indptr, indices, data = collapse(*csr(adjacency), 0, labels, k)
     collapsed = sparse.csr_array((data, indices, indptr), shape=(k, k)).toarray()
     np.testing.assert_allclose(collapsed, expected - np.diag(np.diag(expected)), atol=1e-12)
     # Every pair of parts has one entry, so that the arrays are a graph as they are.
@@ -76,21 +100,21 @@ def test_a_level_of_clusters(graph, k, n_unknown):
 def test_labels_spread_as_defined(graph, bounded, share):
     n, seed, _ = graph
     adjacency = random_weights(*graph)
-    level, _ = prepare(adjacency, None, 0.0)
+    ground, _ = ground_of(adjacency, cuts=[0, n // 3, n // 2, n])
     cells = np.random.default_rng(seed).integers(0, 2, n).astype(np.int32) * bounded
-    most = share * float(level.strength.sum())
-    found = spread(level.sites(), cells if bounded else np.zeros(0, dtype=np.int32), most, 4)
+    most = share * float(ground.strength.sum())
+    found = ground.spread(cells if bounded else None, most, 4)
     np.testing.assert_array_equal(found, spread_labels(adjacency.toarray(), cells, most, 4))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_parts_stay_within_cells_and_below_the_bound(seed, make_graph):
-    level, _ = prepare(make_graph(80, seed, 0.05), None, 0.0)
+    ground, _ = ground_of(make_graph(80, seed, 0.05))
     cells = (np.arange(80) % 2).astype(np.int32)
-    most = 0.2 * level.strength.sum()
-    parts = spread(level.sites(), cells, most, 3)
-    strengths = np.bincount(parts, weights=level.strength)
-    assert strengths.max() <= max(most, level.strength.max())
+    most = 0.2 * ground.strength.sum()
+    parts = ground.spread(cells, most, 3)
+    strengths = np.bincount(parts, weights=ground.strength)
+    assert strengths.max() <= max(most, ground.strength.max())
     assert all(np.unique(cells[parts == part]).size == 1 for part in np.unique(parts))
     assert np.unique(parts).size < 60
 
@@ -106,7 +130,7 @@ def test_the_strongest_neighbour(graph):
 
 
 def test_without_cells_the_whole_graph_is_one_cell(make_graph):
-    level, objective = prepare(make_graph(60, 0, 0.05), None, 0.0)
+    level, objective = ground_of(make_graph(60, 0, 0.05))
     one_cell = coarsen(level, np.zeros(60, dtype=np.int32), 6, objective)[0]
     np.testing.assert_array_equal(coarsen(level, None, 6, objective)[0], one_cell)
 
@@ -124,7 +148,7 @@ def test_what_is_left_over_is_packed_within_cells():
     n = adjacency.shape[0]
     rng = np.random.default_rng(0)
     codes, cells = rng.integers(0, 3, n), rng.integers(0, 2, n).astype(np.int32)
-    level, objective = prepare(adjacency, codes, 0.5)
+    level, objective = ground_of(adjacency, codes)
     parts, coarse = coarsen(level, cells, 20, objective)
     assert 20 <= coarse.n_nodes <= 200
     assert all(np.unique(cells[parts == part]).size == 1 for part in range(coarse.n_nodes))

@@ -21,11 +21,16 @@ FAILED, BAD_INPUT = 1, 2
 
 _COMMANDS = (
     "demo",
+    "classes",
+    "check",
     "cluster",
     "tradeoff",
     "refine",
     "compare",
+    "choose-k",
     "report",
+    "explore",
+    "explain",
     "reproduce",
     "methods",
     "datasets",
@@ -47,7 +52,7 @@ class App(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         # The attribute by its name: a module object has no such attribute for the type checker.
-        return getattr(importlib.import_module(f"equigraph.cli.{cmd_name}"), "command")  # noqa: B009
+        return getattr(importlib.import_module(f"equigraph.cli.{cmd_name.replace('-', '_')}"), "command")  # noqa: B009
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -123,10 +123,12 @@ def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dic
 
 def print_comparison(comparison: Any) -> None:
     """Print the table; notes and failures below it."""
+    each = [name for name in comparison.attribute_scores() if name.startswith(("NB[", "mean_gap["))]
     rows = [
         (
             row.method,
             *(getattr(row, name) for name in _SCORES),
+            *(row.by_attribute.get(name) for name in each),
             " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
             row.stability,
             row.seconds,
@@ -135,7 +137,9 @@ def print_comparison(comparison: Any) -> None:
         )
         for row in comparison.rows
     ]
-    columns = ("method", "Q", "B", "NB", "min B", "rho", "k", "sizes", "ARI", "seconds", "status", "MiB")
+    columns = (
+        "method", "Q", "B", "NB", "min B", "rho", "k", *each, "sizes", "ARI", "seconds", "status", "MiB",
+    )  # fmt: skip
     table(columns, rows, left=("method", "sizes", "status"))
     for row in comparison.rows:
         if row.error:

@@ -75,9 +75,9 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
 def _print(results: dict[str, Any], winner: str) -> None:
     from equigraph.cli.summary import group_counts, sizes_by_group
 
-    groups = "+".join(group_counts(results[winner])[0])
+    groups = "+".join(group_counts(results[winner], results[winner].groups)[0])
     rows = [
-        (name, *(result.scores[score] for score in ("Q", "B", "NB")), sizes_by_group(result))
+        (name, *(result.scores[score] for score in ("Q", "B", "NB")), sizes_by_group(result, result.groups))
         for name, result in results.items()
     ]
     sizes = f"clusters ({groups})"

@@ -37,13 +37,20 @@ def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = 
         The command as it was typed, the folder it ran in, the file, and the options that say something.
     """
     typed = ctx.find_root().obj or [ctx.info_name]
-    options = {name: (settings or {}).get(name) for name in READING_NAMES}
+    options = {name: _plain((settings or {}).get(name)) for name in READING_NAMES}
     return {
         "command": shlex.join(["equigraph", *map(str, typed)]),
         "folder": str(Path.cwd()),
         "edges": edges,
         "options": {name: value for name, value in options.items() if value is not None},
     }
+
+
+def _plain(value: Any) -> Any:
+    """Return an option that may be repeated as it would be without: nothing, the only value, or a list."""
+    if not isinstance(value, tuple):
+        return value
+    return None if not value else value[0] if len(value) == 1 else list(value)
 
 
 def told_of(source: dict[str, Any], graph: Any) -> dict[str, Any]:

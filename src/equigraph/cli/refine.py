@@ -252,6 +252,7 @@ def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]
 def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tuple[Any, Any]:
     """Return what was given and what came of it, both as results."""
     from equigraph.groups.encode import unique_values
+    from equigraph.handmade import result_of_labels
     from equigraph.numbering import number_by_size
     from equigraph.search import refine_labels
 
@@ -276,33 +277,9 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tup
             callbacks=[*callbacks, stop],
         )
     seconds = time.perf_counter() - start
-    before = _result(graph, number_by_size(codes, names.size), {}, settings["seed"], 0.0)
-    return before, _result(graph, labels, parameters, settings["seed"], seconds)
-
-
-def _result(graph: Any, labels: Any, parameters: dict[str, Any], seed: int, seconds: float) -> Any:
-    from equigraph.base import interaction_of
-    from equigraph.groups.sums import indicator
-    from equigraph.metrics import evaluate
-    from equigraph.records import plain, versions
-    from equigraph.results import ClusteringResult
-
-    k = int(labels.max()) + 1
-    return ClusteringResult(
-        method=_METHOD,
-        labels=labels,
-        membership=indicator(labels, k),
-        interaction=interaction_of(graph, labels, k),
-        node_names=graph.node_names,
-        sensitive_features=graph.sensitive_features,
-        scores=evaluate(graph, labels),
-        parameters={name: plain(value) for name, value in parameters.items()},
-        seed=seed,
-        seconds=seconds,
-        versions=versions(),
-        input_hash=graph.fingerprint(),
-        attribute=graph.attribute,
-    )
+    seed = settings["seed"]
+    before = result_of_labels(graph, number_by_size(codes, names.size), _METHOD, seed=seed, seconds=0.0)
+    return before, result_of_labels(graph, labels, _METHOD, parameters, seed=seed, seconds=seconds)
 
 
 def _summary(before: Any, after: Any) -> dict[str, Any]:
@@ -333,6 +310,13 @@ def _write(
         return sorted(file.name for file in folder.iterdir())
 
 
+def _rows_by_attribute(before: Any, after: Any) -> list[tuple[Any, ...]]:
+    """Return how fair each of several attributes is, and how far means of numbers lie apart, before and after."""
+    told = ("NB[", "mean_gap[")
+    heads = {name: name.replace("mean_gap", "gap of means") for name in after.scores if name.startswith(told)}
+    return [(head, before.scores[name], after.scores[name]) for name, head in heads.items()]
+
+
 def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
     from equigraph.words import count
@@ -342,15 +326,15 @@ def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
         for name, head in _SCORES.items()
         if name in after.scores
     ]
-    groups = "" if after.sensitive_features is None else f" ({' + '.join(group_counts(after)[0])})"
-    rows += [
-        ("clusters", before.n_clusters, after.n_clusters),
-        (f"sizes{groups}", sizes_by_group(before), sizes_by_group(after)),
-    ]
+    rows += _rows_by_attribute(before, after)
+    rows.append(("clusters", before.n_clusters, after.n_clusters))
+    for groups in [None] if after.attributes is None else after.attributes.groups.values():
+        names = "" if groups is None else f" ({' + '.join(group_counts(after, groups)[0])})"
+        rows.append((f"sizes{names}", sizes_by_group(before, groups), sizes_by_group(after, groups)))
     table(("", "before", "after"), rows, left=("", "before", "after"))
     line()
     print_composition(after)
-    print_remarks(after.groups, after.sizes, after.parameters)
+    print_remarks(after.attributes, after.sizes, after.parameters)
     line()
     verb = "changes its" if summary["n_moved"] == 1 else "change their"
     line(

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from equigraph.cli.sources import READING_NAMES, column_of, read_source
+from equigraph.cli.attributes import attribute_choice, column_of
+from equigraph.cli.sources import READING_NAMES, read_source
 
 # Reading options that say how text is read; a folder of blocks or parquet files has none.
 _TEXT_OPTIONS = ("format", "header", "delimiter", "symmetrize")
@@ -101,9 +102,9 @@ def _options(settings: dict[str, Any], refused: tuple[str, ...], what: str) -> d
 
     options = {name: settings.pop(name) for name in READING_NAMES}
     if options["groups"] is None:
-        refused = (*refused, "attribute", "node_column")
-    for name in (*_TEXT_OPTIONS, *refused):
-        if options[name] not in (None, "error"):
+        refused = (*refused, "attribute", "intersect", "node_column")
+    for name in (*_TEXT_OPTIONS, *refused, "bins"):
+        if options[name] not in (None, (), "error"):
             raise ParameterError(
                 f"--{name.replace('_', '-')} has no meaning here: EDGES is a folder of {what}."
             )
@@ -128,11 +129,15 @@ def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
     read = read_graph(
         graph.without_edges(),
         groups=options["groups"],
-        attribute=column_of(options["attribute"]),
+        **attribute_choice(options),
         node_column=column_of(options["node_column"]),
         missing=options["missing"],
         unknown=options["unknown"],
     )
+    if isinstance(read.sensitive_features, dict):
+        raise GroupsError(
+            "Several attributes need the graph in memory, and EDGES is a folder: give one --attribute or --intersect."
+        )
     if read.n_nodes != graph.n_nodes:
         raise GroupsError(
             "Nodes of a graph on disk can neither be dropped nor added: say --missing own-group, --unknown ignore."

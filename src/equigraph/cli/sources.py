@@ -7,11 +7,15 @@ from typing import Any
 
 import click
 
+from equigraph.cli.attributes import attribute_choice, column_of
 from equigraph.cli.options import SectionOption
 from equigraph.words import count, did_you_mean
 
 PREFIX = "dataset:"
 EMBEDDED = "classroom"
+# Attributes of data sets beside those that they are known for.
+_FURTHER = ("house", "school_class", "gender")
+_RAW = ("diaries", "facebook", "friendship", "drugnet")
 # Names that only the groups have, and nodes without a group: what the reading options left out.
 UNMATCHED, DROPPED = LEFT_OUT = ("unmatched.csv", "dropped.csv")
 
@@ -27,8 +31,22 @@ READING_OPTIONS = (
     _option("--groups", metavar="FILE", help="Table of nodes with their groups."),
     _option(
         "--attribute",
-        metavar="NAME",
-        help="Column (or node attribute) that holds the groups, by name or else by number from 0.",
+        metavar="NAME[:WEIGHT]",
+        multiple=True,
+        help="Column (or node attribute) that holds the groups, by name or else by number from 0. Repeat it to balance "
+        "several attributes together; a number after a colon weighs one. (A column named a:2 is written a:2:1.)",
+    ),
+    _option(
+        "--intersect",
+        metavar="A,B",
+        multiple=True,
+        help="Attributes whose joint groups, such as 'girl, yes', are an attribute of their own.",
+    ),
+    _option(
+        "--bins",
+        metavar="NAME=NUMBER",
+        multiple=True,
+        help="Attribute of numbers that are put into so many bins of about equal size, such as age=4.",
     ),
     _option(
         "--node-column",
@@ -79,8 +97,8 @@ READING_OPTIONS = (
     ),
 )
 READING_NAMES = (
-    "groups", "attribute", "node_column", "weight", "format", "header", "delimiter", "symmetrize", "missing",
-    "duplicates", "unknown",
+    "groups", "attribute", "intersect", "bins", "node_column", "weight", "format", "header", "delimiter", "symmetrize",
+    "missing", "duplicates", "unknown",
 )  # fmt: skip
 
 
@@ -114,7 +132,8 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
     from equigraph.graph import read_graph
 
     options = {name: settings.pop(name) for name in READING_NAMES}
-    for name in ("attribute", "node_column", "weight"):
+    choice = attribute_choice(options)
+    for name in ("node_column", "weight"):
         options[name] = column_of(options[name])
     if options["weight"] == "none":
         options["weight"] = False
@@ -122,26 +141,31 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
         options["delimiter"] = "\t"
     if not edges.startswith(PREFIX):
         if options["groups"] is None:
-            return read_graph(edges, **options)
-        return _matched(read_graph(edges, **{name: options[name] for name in _OF_EDGES}), options, settings)
-    attribute = options["attribute"]
+            return read_graph(edges, **options, **choice)
+        bare = read_graph(edges, **{name: options[name] for name in _OF_EDGES})
+        return _matched(bare, options, choice, settings)
     for name in ("weight", "format", "header", "delimiter", "symmetrize"):
         if options[name] is not None:
             raise ParameterError(f"--{name} has no meaning for {edges}: a data set is read as it is.")
     if options["groups"] is not None:
-        return _matched(dataset_graph(edges.removeprefix(PREFIX), None), options, settings)
-    return dataset_graph(edges.removeprefix(PREFIX), attribute)
+        return _matched(dataset_graph(edges.removeprefix(PREFIX)), options, choice, settings)
+    return dataset_graph(edges.removeprefix(PREFIX), **choice)
 
 
-def _matched(bare: Any, options: dict[str, Any], settings: dict[str, Any]) -> Any:
+def _matched(bare: Any, options: dict[str, Any], choice: dict[str, Any], settings: dict[str, Any]) -> Any:
     """Return a graph with groups, and tell the settings who found no match."""
-    from equigraph.graph.attributes import attach, take_groups
+    from equigraph.graph.attributes import take_groups
+    from equigraph.graph.features import Choice
 
-    given = take_groups(options["groups"], options["attribute"], options["node_column"], bare)
+    wanted = Choice.of(choice["attribute"], choice["intersect"], choice["attribute_weights"], choice["bins"])
+    given = take_groups(options["groups"], wanted.wanted, options["node_column"], bare)
     unknown = options["unknown"]
-    if unknown == "ignore" and given.keys is not None:
-        settings["unmatched"] = _strangers(bare.node_names, given.keys)
-    return attach(bare, given, missing=options["missing"], unknown=unknown, order_known=bare.positional)
+    keys = next((one.keys for one in given if one.keys is not None), None)
+    if unknown == "ignore" and keys is not None:
+        settings["unmatched"] = _strangers(bare.node_names, keys)
+    return wanted.attach(
+        bare, given, missing=options["missing"], unknown=unknown, order_known=bare.positional
+    )
 
 
 def _strangers(nodes: Any, keys: Any) -> list[str]:
@@ -171,23 +195,33 @@ def write_left_out(folder: Any, graph: Any, settings: dict[str, Any]) -> None:
         note(f"{count(dropped, 'node')} without a group left out: see {DROPPED}.")
 
 
-def dataset_graph(name: str, attribute: str | int | None = None) -> Any:
-    """Return a data set as a graph, with one of its attributes as groups."""
+def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
+    """Return a data set as a graph, with some of its attributes as groups; by default the one it is known for."""
     from equigraph import datasets
     from equigraph.exceptions import GroupsError
-    from equigraph.graph import Graph
+    from equigraph.graph import Graph, read_graph
+    from equigraph.graph.features import Choice
 
     check_dataset(name)
     data = datasets.make_classroom() if name == EMBEDDED else datasets.load(name)
-    known = [data.attribute, *(["house"] if "house" in data else [])]
-    attribute = data.attribute if attribute is None else attribute
-    if attribute not in known:
-        raise GroupsError(
-            f"The data set {name} has no attribute {attribute!r}{did_you_mean(attribute, known)}; it has "
-            f"{', '.join(known)}."
-        )
-    groups = data.sensitive_features if attribute == data.attribute else data[attribute]
-    return Graph(data.adjacency, data.node_names, groups, str(attribute))
+    wanted = Choice.of(attribute, choice.get("intersect")).wanted or [data.attribute]
+    known = _columns_of(data)
+    if not set(wanted) <= set(known) and name in _RAW:
+        data = datasets.load(name, raw=True)  # whose files hold more than one attribute
+        known = _columns_of(data)
+    for one in wanted:
+        if one not in known:
+            raise GroupsError(
+                f"The data set {name} has no attribute {one!r}{did_you_mean(one, known)}; it has {', '.join(known)}."
+            )
+    graph = Graph(data.adjacency, data.node_names, {str(one): known[one] for one in wanted})
+    kept = attribute if attribute is not None or choice.get("intersect") else data.attribute
+    return read_graph(graph, attribute=kept, **choice)
+
+
+def _columns_of(data: Any) -> dict[str, Any]:
+    """Return the attributes of a data set, the one that it is known for first."""
+    return {data.attribute: data.sensitive_features, **{one: data[one] for one in _FURTHER if one in data}}
 
 
 def check_dataset(name: str) -> None:
@@ -209,21 +243,27 @@ def describe_graph(graph: Any, edges: str) -> str:
     dropped = n_dropped(graph)
     if dropped:
         text += f" ({count(dropped, 'node')} without a group left out)"
-    groups = graph.groups
-    if groups is None:
+    attributes = graph.attributes
+    if attributes is None:
         return f"{text}, no groups"
+    several = attributes.are_several
+    return "; ".join(
+        [text]
+        + [
+            f"{name if several else graph.attribute or 'groups'}: {_sizes_of(groups)}"
+            for name, groups in attributes.groups.items()
+        ]
+    )
+
+
+def _sizes_of(groups: Any) -> str:
+    """Return the first groups with their sizes."""
     pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
     shown = ", ".join(f"{size:,} {name}" for name, size in pairs[:6]) + (", ..." if len(pairs) > 6 else "")
-    rest = f", {groups.n_ungrouped:,} without" if groups.n_ungrouped else ""
-    return f"{text}; {graph.attribute or 'groups'}: {shown}{rest}"
+    return f"{shown}, {groups.n_ungrouped:,} without" if groups.n_ungrouped else shown
 
 
 def n_dropped(graph: Any) -> int:
     """Return how many nodes ``--missing drop`` left out; a graph on disk has all of its nodes."""
     dropped = getattr(graph, "dropped", None)
     return 0 if dropped is None else int(dropped.size)
-
-
-def column_of(name: str | None) -> str | int | None:
-    """Return a number as one, so that it may be a position; the reader looks for a column of that name first."""
-    return int(name) if name is not None and name.isdecimal() and str(int(name)) == name else name

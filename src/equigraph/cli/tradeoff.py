@@ -12,7 +12,7 @@ from equigraph.cli.options import MethodCommand, constraints_of, method_paramete
 from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
-from equigraph.cli.summary import print_remarks
+from equigraph.cli.summary import print_attributes, print_remarks
 
 # The command has options of its own for these.
 _REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
@@ -152,7 +152,8 @@ def command(
         print_curve(curve, point, graph)
         line()
         line(recommendation(curve, point, rule))
-        print_remarks(curve.groups, point.sizes, curve.parameters)
+        print_attributes(curve.attributes, point.scores)
+        print_remarks(curve.attributes, point.sizes, curve.parameters)
         if files:
             line(f"Wrote {', '.join(files)} to {settings['output']}.")
         else:
@@ -278,9 +279,11 @@ def print_curve(curve: Any, point: Any, graph: Any) -> None:
     """Print one row per point; the recommended one, which is added if it is none of them, is bold and has an arrow."""
     shown = curve.points_with(point)
     several = any(one.n_restarts > 1 for one in shown)
+    each = curve.attribute_measures()
     rows = [
         (
             float(one.scores[curve.measure]),
+            *(float(one.scores[name]) for name in each.values()),
             float(one.scores["Q"]),
             *_links(graph, one.labels),
             f"{one.fairness:.3g}",
@@ -292,7 +295,7 @@ def print_curve(curve: Any, point: Any, graph: Any) -> None:
         for one in shown
     ]
     links = ("links",) if graph.n_edges else ()
-    columns = (curve.measure, "Q", *links, "dial", "k", "sizes", *(("ARI",) if several else ()), "")
+    columns = (curve.measure, *each, "Q", *links, "dial", "k", "sizes", *(("ARI",) if several else ()), "")
     table(columns, rows, left=("sizes", ""), bold=next(i for i, one in enumerate(shown) if one is point))
 
 

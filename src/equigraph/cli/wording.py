@@ -6,10 +6,15 @@ import re
 
 # Options of read_graph that the commands have too.
 _READING = (
-    "groups", "attribute", "node_column", "weight", "format", "header", "delimiter", "symmetrize", "missing",
-    "duplicates", "unknown",
+    "groups", "attribute", "intersect", "bins", "node_column", "weight", "format", "header", "delimiter", "symmetrize",
+    "missing", "duplicates", "unknown",
 )  # fmt: skip
-_OTHERS = {"n_clusters": "-k", "sensitive_features": "--groups", "force": "--force"}
+_OTHERS = {
+    "n_clusters": "-k",
+    "sensitive_features": "--groups",
+    "force": "--force",
+    "accept_near": "--accept-near",
+}
 _PHRASES = {
     "pass sensitive_features= to fit, or read the graph with groups": "give --groups FILE and --attribute NAME",
     "pass sensitive_features= to fit": "give --groups FILE and --attribute NAME",

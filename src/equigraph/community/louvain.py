@@ -145,10 +145,11 @@ class FairLouvain(GraphClusterer):
         self.random_state = random_state
 
     def _fit(self, problem: Problem) -> Clustering:
-        groups = problem.groups
+        attributes = problem.attributes
         found = fair_louvain(
             problem.adjacency,
-            None if groups is None else groups.codes,
+            None if attributes is None else attributes.codes,
+            weights=None if attributes is None else attributes.weights,
             n_clusters=self.n_clusters,
             fairness=self.fairness,
             notion=self.notion,
@@ -181,6 +182,7 @@ def fair_louvain(
     adjacency: sparse.csr_array,
     codes: NDArray | None = None,
     *,
+    weights: NDArray | None = None,
     n_clusters: int | None = None,
     fairness: float = 0.5,
     notion: str | Notion = "normalized",
@@ -188,7 +190,7 @@ def fair_louvain(
     max_passes: int = 100,
     seed: int = 0,
 ) -> Found:
-    """Do what `FairLouvain` says, on a validated adjacency and group codes (None: no fairness term)."""
+    """Do what `FairLouvain` says, on a validated adjacency and the group codes of each attribute (None: none)."""
     n = adjacency.shape[0]
     objective, columns = make_objective(
         codes,
@@ -197,6 +199,7 @@ def fair_louvain(
         fairness=fairness,
         notion=notion,
         resolution=resolution,
+        weights=weights,
     )
     level = first_level(adjacency, columns, objective.population.size)
     search = _Search(level, objective, np.random.default_rng(seed), n_clusters, max_passes)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
+from scipy import sparse
 
-from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem
+from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.row_fair import partition_rows
-from equigraph.factorization.row_runs import EXECUTION, lives_apart
+from equigraph.execution.blocks import BlockGraph
+from equigraph.execution.stores import EXECUTION, is_out_of_core, n_entries_of, open_store
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.randomness import RandomState
+from equigraph.rules import Facts, Rules
+from equigraph.search.agree import ON_CONFLICT, RULES, Agreement, OnConflict, as_rules, search_under
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.free import best_number
+from equigraph.search.plans import is_large
 from equigraph.search.refine import warn_if_short
+from equigraph.search.ruled import RuledSearch
 from equigraph.search.search import Search, Target
 from equigraph.spectral.soft import soft_fair_labels
 
@@ -28,6 +35,11 @@ _DENSE, _LEAST_DENSE, _STRENGTH = 40, 500, 1.0
 NOTION = AnyOf(
     options=(Choice(values=tuple(NOTIONS)), Instance(methods=("score", "value"))),
     help="Which fairness the dial moves.",
+)
+
+
+ATTRIBUTE_WEIGHTS = Instance(
+    methods=("items",), optional=True, help="How much each of several attributes counts, by name."
 )
 
 
@@ -58,11 +70,21 @@ class FairPartition(GraphClusterer):
     notion : {"normalized", "balance", "mouflon", "evenness"} or Notion, default="normalized"
         N: normalised balance (NB, 1 = every cluster mirrors the population as far as whole nodes allow), the paper's
         average balance (B, which tiny clusters can game), the proportional balance of MOUFLON, one minus the index of
-        dissimilarity, or a notion of one's own.
+        dissimilarity, or a notion of one's own. Of several attributes N is the weighted mean.
+    attribute_weights : mapping from attribute to number, optional
+        How much each of several attributes counts, such as ``{"needs": 2}``; those not named weigh 1. By default the
+        weights that the graph was read with, or all alike.
     size_bounds : (least, most), optional
         Bounds on the number of nodes of a cluster (None leaves a side open); always met, or an InfeasibleError. Without
         them clusters of one or two nodes may come out; where clusters have six nodes or more on average, a
         `SmallClusterWarning` names these.
+    rules : Rules or dict, optional
+        Hard rules, which the labels keep, always; see `equigraph.rules.Rules`. Attributes that they name are those of
+        the graph, or columns of ``sensitive_features``. Where rules speak of the numbers of clusters, these are kept
+        instead of being given by size.
+    on_conflict : {"error", "relax"}, default="error"
+        What is done about rules that contradict each other: an error that names them, or the last of them are given up,
+        which a warning and ``relaxed_`` tell.
     effort : float, default=1
         Multiplies the length of the search. On graphs of up to some hundred nodes more than 1 brings next to nothing.
     n_init : int, default=1
@@ -85,6 +107,17 @@ class FairPartition(GraphClusterer):
         Q and N of the labels.
     objective_ : float
         :math:`(1 - f) Q + f N` of the labels; with ``at_least``, Q.
+    rules_ : Rules or None
+        The rules that the labels keep.
+    relaxed_ : tuple
+        The rules that were given up.
+
+    Raises
+    ------
+    ConflictError
+        If rules contradict each other; the message names a set of them in which none is superfluous.
+    NotFoundError
+        If no labels that keep the rules were found, and it is not known whether there are any.
 
     References
     ----------
@@ -98,9 +131,18 @@ class FairPartition(GraphClusterer):
     >>> labels = model.fit_predict(room.adjacency, sensitive_features=room.sensitive_features)
     >>> eg.metrics.normalized_balance_score(labels, sensitive_features=room.sensitive_features)
     1.0
+    >>> both = {"gender": room.sensitive_features, "house": room.house}
+    >>> model = eg.FairPartition(3, attribute_weights={"house": 2}, random_state=0)
+    >>> model.fit(room.adjacency, sensitive_features=both).notion_
+    1.0
     >>> model = eg.FairPartition(3, at_least=0.9, random_state=0)
     >>> model.fit(room.adjacency, sensitive_features=room.sensitive_features).notion_ >= 0.9
     True
+    >>> rules = eg.Rules(apart=[(0, 1)], sizes=(9, 11), friends=1)
+    >>> model = eg.FairPartition(3, rules=rules, random_state=0)
+    >>> labels = model.fit_predict(room.adjacency, sensitive_features=room.sensitive_features)
+    >>> rules.check(room.adjacency, labels)
+    []
     """
 
     _takes_ungrouped: ClassVar[bool] = True
@@ -117,9 +159,12 @@ class FairPartition(GraphClusterer):
             help="The fairness asked for: the most cohesive labels at least so fair.",
         ),
         "notion": NOTION,
+        "attribute_weights": ATTRIBUTE_WEIGHTS,
         "size_bounds": Instance(
             methods=("__iter__",), optional=True, help="Least and most nodes of a cluster, as a pair."
         ),
+        "rules": RULES,
+        "on_conflict": ON_CONFLICT,
         "effort": Real(low=0, help="Length of the search."),
         "n_init": Integer(low=1, help="Number of searches, of which the best is kept."),
         "execution": EXECUTION,
@@ -133,7 +178,10 @@ class FairPartition(GraphClusterer):
         *,
         at_least: float | None = None,
         notion: str | Notion = "normalized",
+        attribute_weights: Mapping[str, float] | None = None,
         size_bounds: tuple[int | None, int | None] | None = None,
+        rules: Rules | Mapping[str, Any] | None = None,
+        on_conflict: OnConflict = "error",
         effort: float = 1.0,
         n_init: int = 1,
         random_state: RandomState = None,
@@ -144,7 +192,10 @@ class FairPartition(GraphClusterer):
         self.fairness = fairness
         self.at_least = at_least
         self.notion = notion
+        self.attribute_weights = attribute_weights
         self.size_bounds = size_bounds
+        self.rules = rules
+        self.on_conflict = on_conflict
         self.effort = effort
         self.n_init = n_init
         self.random_state = random_state
@@ -156,13 +207,45 @@ class FairPartition(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         notify = Notifier(self.callbacks)
-        if lives_apart(problem, self.execution):
-            return self._fit_rows(problem, notify)
-        search = self._search(problem)
-        target = Target(float(self.fairness), self.at_least)
-        labels = search.solve([target], self._starts(problem, search), notify, self.n_init)[0]
-        modularity, notion = search.score(labels)
-        return self._clustering(labels, modularity, notion)
+        with self._opened(problem) as (problem, graph):
+            search, agreement = self._search(problem, graph)
+            target = Target(float(self.fairness), self.at_least)
+            labels = search.solve([target], self._starts(problem, search), notify, self.n_init)[0]
+            modularity, notion = search.score(labels)
+            interaction = _interaction(problem, search, labels)
+        found = self._under_rules(self._clustering(labels, modularity, notion), agreement)
+        return replace(found, interaction=interaction)
+
+    @contextmanager
+    def _opened(self, problem: Problem) -> Iterator[tuple[Problem, Any]]:
+        """Give the problem, and its graph as a search takes it: in memory, or a large one where it is kept.
+
+        A graph that is not large is searched in memory wherever it comes from, which costs a few megabytes.
+        """
+        graph = problem.graph
+        if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
+            if self.rules is not None:
+                raise ParameterError(
+                    "FairPartition: rules need a large graph in memory: leave rules= or execution= out, or "
+                    "give to_graph() of it."
+                )
+            with open_store(graph, self.execution) as store:
+                yield problem, store
+            return
+        if isinstance(graph, BlockGraph):
+            problem = replace(problem, graph=graph.to_graph())
+        yield problem, problem.adjacency
+
+    def _under_rules(self, found: Clustering, agreement: Agreement | None) -> Clustering:
+        """Check labels once more, and add what is to be known about the rules."""
+        if agreement is None:
+            return replace(found, attributes={**found.attributes, "rules_": None, "relaxed_": ()})
+        assert found.labels is not None
+        agreement.checked(found.labels)
+        agreement.warn_if_relaxed("FairPartition")
+        told = {"rules_": agreement.rules, "relaxed_": agreement.given_up}
+        numbered = as_rules(self.rules or {}).names_clusters
+        return replace(found, attributes={**found.attributes, **told}, keeps_numbers=numbered)
 
     def _clustering(self, labels: NDArray, modularity: float, notion: float) -> Clustering:
         value = (1 - self.fairness) * modularity + self.fairness * notion
@@ -179,24 +262,37 @@ class FairPartition(GraphClusterer):
             },
         )
 
-    def _search(self, problem: Problem) -> Search:
-        """Return the search that the parameters describe."""
-        codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
-        options: dict[str, Any] = {"notion": self.notion, "effort": self.effort, "seed": problem.seed}
+    def _search(self, problem: Problem, graph: Any) -> tuple[Search | RuledSearch, Agreement | None]:
+        """Return the search that the parameters describe, and under rules what could be agreed on."""
+        codes, weights = problem.fair_columns()
+        options: dict[str, Any] = {
+            "notion": self.notion,
+            "effort": self.effort,
+            "seed": problem.seed,
+            "weights": weights,
+        }
         n_clusters = self.n_clusters
         if n_clusters is None:
             target = Target(float(self.fairness), self.at_least)
-            n_clusters = best_number(problem.adjacency, codes, target, **options)
+            n_clusters = best_number(graph, codes, target, **options)
         check_size_bounds(self.size_bounds, problem.n_nodes, n_clusters)
-        return Search(problem.adjacency, codes, n_clusters, size_bounds=self.size_bounds, **options)
+        options["size_bounds"] = self.size_bounds
+        if self.rules is None:
+            return Search(graph, codes, n_clusters, **options), None
+        facts, rules = Facts(problem.graph, problem.given), as_rules(self.rules)
+        agreement = search_under(rules, facts, codes, n_clusters, on_conflict=self.on_conflict, **options)
+        return agreement.search, agreement
 
-    def _starts(self, problem: Problem, search: Search) -> list[NDArray]:
+    def _starts(self, problem: Problem, search: Search | RuledSearch) -> list[NDArray]:
         """Return a soft-fair spectral division where the graph is dense: single moves see little of it there."""
-        codes, n = None if problem.groups is None else problem.groups.codes, problem.n_nodes
-        dense = problem.adjacency.nnz >= _DENSE * n and n >= _LEAST_DENSE
-        if not dense or not self.effort or codes is None or search.plan.n_parts or codes.min() < 0:
+        if search.plan.n_parts or not self.effort or problem.fair_columns()[0] is None:
             return []
-        if problem.groups is None or problem.groups.n_groups < 2:
+        n = problem.n_nodes
+        if problem.adjacency.nnz < _DENSE * n or n < _LEAST_DENSE:
+            return []
+        assert problem.groups is not None
+        codes = problem.groups.codes
+        if codes.min() < 0:
             return []
         return [
             soft_fair_labels(
@@ -204,34 +300,26 @@ class FairPartition(GraphClusterer):
             )
         ]
 
-    def _fit_rows(self, problem: Problem, notify: Notifier) -> Clustering:
-        """Fit rows that live apart."""
-        if problem.groups is not None and problem.groups.n_ungrouped:
-            raise ParameterError(
-                "FairPartition: nodes without a group need the graph in memory: leave execution= out, or drop them "
-                "with read_graph(..., missing='drop')."
-            )
-        for name in ("size_bounds", "at_least"):
-            if getattr(self, name) is not None:
-                raise ParameterError(
-                    f"FairPartition: {name} needs the graph in memory: leave it or execution= out."
-                )
-        if self.n_clusters is None:
-            raise ParameterError(
-                "FairPartition: n_clusters=None needs the graph in memory: give a number, or leave execution= out."
-            )
-        labels, modularity, notion, mean = partition_rows(self, problem, notify)
-        found = self._clustering(labels, modularity, notion)
-        return Clustering(labels=found.labels, interaction=mean * problem.unit, attributes=found.attributes)
-
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
-        if lives_apart(problem, self.execution):
-            raise ParameterError(
-                "FairPartition: a whole dial is searched in memory: leave execution= out, or fit single values."
-            )
-        search = self._search(problem)
-        if values is None:
-            return DialLabels([], search.front(self._starts(problem, search), notify, self.n_init).labels)
-        targets = [Target(float(value)) for value in values]
-        labels = search.solve(targets, self._starts(problem, search), notify, self.n_init)
-        return DialLabels(labels, search.pool.labels)
+        with self._opened(problem) as (problem, graph):
+            search, agreement = self._search(problem, graph)
+            labels: list[NDArray] = []
+            if values is None:
+                search.front(self._starts(problem, search), notify, self.n_init)
+            else:
+                targets = [Target(float(value)) for value in values]
+                labels = search.solve(targets, self._starts(problem, search), notify, self.n_init)
+        found = DialLabels(labels, search.pool.labels)
+        if agreement is not None:
+            agreement.warn_if_relaxed("FairPartition")
+            for one in (*found.labels, *found.front):
+                agreement.checked(one)
+        return found
+
+
+def _interaction(problem: Problem, search: Search | RuledSearch, labels: NDArray) -> sparse.csr_array:
+    """Return the mean weight of the pairs between two clusters, wherever the graph is."""
+    n_clusters = int(labels.max()) + 1
+    if isinstance(search, Search) and search.ground is not None:
+        return search.ground.interaction(labels, search.objective) * problem.unit
+    return interaction_of(problem.graph, labels, n_clusters)

@@ -163,8 +163,7 @@ def _codes(graph: Graph, people: PathLike, column: str) -> list[int]:
 
 def _column(graph: Graph, people: PathLike, column: str | int) -> NDArray:
     """Return a column of the table of people, in node order."""
-    values = read_graph(graph, people, column, unknown="ignore").sensitive_features
-    assert values is not None
+    (values,) = read_graph(graph, people, column, unknown="ignore").features.values()
     return values
 
 

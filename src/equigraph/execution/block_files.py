@@ -10,7 +10,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,16 +56,30 @@ class RowBlock:
         """Number of stored entries."""
         return int(self.indices.size)
 
+    def weights_or_value(self) -> NDArray:
+        """Return the weights, or the one that all edges have, once; nothing without edges."""
+        return np.full(min(self.n_entries, 1), self.value) if self.data is None else self.data
+
     def weights(self, dtype: Any = np.float64) -> NDArray:
         """Return one weight per stored entry."""
         if self.data is None:
             return np.full(self.n_entries, self.value, dtype=dtype)
         return np.asarray(self.data, dtype=dtype)
 
+    def writable(self) -> RowBlock:
+        """Return the block with arrays that compiled loops take like those of a graph in memory."""
+        data = None if self.data is None else writable(self.data)
+        return replace(self, indptr=writable(self.indptr), indices=writable(self.indices), data=data)
+
     def csr(self, n_nodes: int) -> sparse.csr_array:
         """Return the rows as a CSR array of shape (high - low, n_nodes)."""
         arrays = (self.weights(), np.asarray(self.indices), np.asarray(self.indptr))
         return sparse.csr_array(arrays, shape=(self.high - self.low, n_nodes))
+
+
+def writable(array: NDArray) -> NDArray:
+    """Return an array that can be written to: itself, or a copy of what came over a wire."""
+    return array if array.flags.writeable else array.copy()
 
 
 class BlockWriter:

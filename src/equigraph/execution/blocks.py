@@ -30,10 +30,11 @@ from equigraph.execution.block_files import (
     load_array,
     read_meta,
 )
-from equigraph.graph.graph import Graph, _hash_groups, _hash_texts, group_words
+from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
 from equigraph.graph.names import text_array, texts
 from equigraph.graph.units import largest_weight, shares_of
-from equigraph.groups.encode import Groups, as_column, encode_groups
+from equigraph.groups import Attributes, Groups, encode_attributes
+from equigraph.groups.encode import as_column
 from equigraph.words import count
 
 # Rows of about this many bytes make a block, unless the caller says otherwise.
@@ -101,7 +102,14 @@ class BlockGraph:
     @cached_property
     def groups(self) -> Groups | None:
         """The groups as codes, as for `Graph`; every node has one."""
-        return None if self.sensitive_features is None else encode_groups(self.sensitive_features)
+        return None if self.attributes is None else self.attributes.joint
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """The only attribute as codes, in the form that several have."""
+        if self.sensitive_features is None:
+            return None
+        return encode_attributes(self.sensitive_features, attribute=self.attribute)
 
     @property
     def is_weighted(self) -> bool:
@@ -178,7 +186,9 @@ class BlockGraph:
     def without_edges(self) -> Graph:
         """Return the nodes alone, for whatever reads groups by name."""
         empty = sparse.csr_array((self.n_nodes, self.n_nodes))
-        return Graph._trusted(empty, self.node_names, self.sensitive_features, self.attribute)
+        return Graph._trusted(
+            empty, self.node_names, sensitive_features=self.sensitive_features, attribute=self.attribute
+        )
 
     def to_graph(self) -> Graph:
         """Read the graph into memory."""
@@ -212,8 +222,7 @@ class BlockGraph:
         for block in self.blocks():
             digest.update(np.ascontiguousarray(block.weights(), dtype="<f8").data)
         _hash_texts(digest, "names", self.node_names)
-        if self.sensitive_features is not None:
-            _hash_groups(digest, self.sensitive_features)
+        hash_features(digest, self.sensitive_features)
         return digest.hexdigest()
 
     def verify(self) -> None:
@@ -231,6 +240,36 @@ class BlockGraph:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge"), count(self.n_blocks, "block")]
         parts += group_words(self.sensitive_features, self.attribute)
         return f"BlockGraph({', '.join(parts)})"
+
+
+class MemoryBlocks:
+    """A graph in memory as the one block that it is, for whatever walks along blocks.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        A validated graph; its arrays are shared.
+
+    Examples
+    --------
+    >>> graph = MemoryBlocks(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]))
+    >>> graph.cuts, graph.block(0).n_entries
+    ((0, 2), 2)
+    """
+
+    def __init__(self, adjacency: sparse.csr_array):
+        self._adjacency = adjacency
+        self.n_nodes, self.n_entries = int(adjacency.shape[0]), int(adjacency.nnz)
+        self.cuts = (0, self.n_nodes)
+
+    def block(self, number: int, *, mapped: bool = True) -> RowBlock:
+        """Return the block, whatever is said about mapping."""
+        graph = self._adjacency
+        return RowBlock(0, self.n_nodes, graph.indptr, graph.indices, graph.data)
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield the block."""
+        yield self.block(0)
 
 
 def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockGraph:
@@ -316,6 +355,11 @@ def write_blocks(
     from equigraph.graph import as_graph
 
     graph = as_graph(graph)
+    if isinstance(graph.sensitive_features, dict):
+        raise GroupsError(
+            f"Row blocks hold one attribute, and the graph has {len(graph.sensitive_features)}: read it with one, or "
+            "with joint groups."
+        )
     if graph.groups is not None and graph.groups.n_ungrouped:
         raise GroupsError(
             f"Row blocks hold a group for every node, and {graph.groups.n_ungrouped} of {graph.n_nodes} have none: "

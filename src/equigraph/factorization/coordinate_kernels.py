@@ -1,6 +1,7 @@
 """One sweep of coordinate descent over the columns of H: in numpy for small graphs, compiled for others.
 
-Both do the same. The loops are compiled on first use, so that nothing heavy loads with the package.
+Both do the same. The loops are compiled on first use: on a fresh machine that takes ten seconds, and loading them half
+a second ever after, which a graph of a few hundred nodes would not repay.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from equigraph.factorization.convergence import fitted_attributes, warn_unless_c
 from equigraph.factorization.deep import deep_updates, pretrain
 from equigraph.graph.units import in_users_unit
 from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import GroupParity, Penalty, WeightedSum
+from equigraph.penalties import GroupParity, Penalty, WeightedSum, over_attributes
 from equigraph.randomness import RandomState
 
 
@@ -140,9 +141,10 @@ class DFNMF(GraphClusterer):
         )
 
     def _penalty_of(self, problem: Problem) -> Penalty:
-        if problem.groups is None or self.fairness == 0:
+        if problem.attributes is None or self.fairness == 0:
             return WeightedSum([])
-        return self.fairness * GroupParity(problem.groups, all_columns=self.all_columns)
+        make = partial(GroupParity, all_columns=self.all_columns)
+        return self.fairness * over_attributes(problem.attributes, make)
 
 
 def _usable_layers(layers: tuple[int, ...], n_clusters: int, n_nodes: int) -> tuple[int, ...]:

@@ -12,15 +12,15 @@ from scipy import sparse
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.execution import product_of, single_blas_thread
+from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.convergence import fitted_attributes
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, penalty_weight, rescale
-from equigraph.factorization.row_fair import fit_rows
-from equigraph.factorization.row_runs import EXECUTION, lives_apart
+from equigraph.factorization.out_of_core_fair import fit_rows
 from equigraph.factorization.starts import start_from_labels
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import Contrastive, Penalty, Scatter, WeightedSum, check_penalty
+from equigraph.penalties import Contrastive, Penalty, Scatter, WeightedSum, check_penalty, over_attributes
 from equigraph.randomness import RandomState
 from equigraph.search.search import Search, Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
@@ -67,9 +67,9 @@ class FairNMTF(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed.
     execution : "dask", str or distributed.Client, optional
-        Where the rows of graph and membership live: by default in this process, with a `BlockGraph` on disk; "dask" on
-        the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. Rows
-        that live apart are factorised by multiplicative updates, whatever `solver` says; see docs/scale.md.
+        Where rows of graph and membership are kept: by default in this process, with a `BlockGraph` on disk; "dask" on
+        the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. A
+        graph out of core is factorised by multiplicative updates, whatever `solver` says; see docs/scale.md.
     callbacks : callable or list of callables, optional
         Told about progress; may stop the run.
 
@@ -146,7 +146,7 @@ class FairNMTF(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         notify = Notifier(self.callbacks)
-        if lives_apart(problem, self.execution):
+        if is_out_of_core(problem.graph, self.execution):
             weight = min(_weight(self.fairness), _MOST_WEIGHT)
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
         else:
@@ -179,15 +179,16 @@ class FairNMTF(GraphClusterer):
 
     def _start(self, problem: Problem, seed: int) -> NDArray:
         """Return the labels to start from."""
-        codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
+        columns, weights = problem.fair_columns()
         if self.init == "random":
             return np.random.default_rng(seed).permutation(np.arange(problem.n_nodes) % self.n_clusters)
         if self.init == "partition":
-            search = Search(problem.adjacency, codes, self.n_clusters, seed=seed)
+            search = Search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
             return search.solve([Target(float(self.fairness))])[0]
         strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
         large = problem.n_nodes >= _LARGE_NODES or problem.adjacency.nnz >= _LARGE_ENTRIES
         find = quick_fair_labels if large else soft_fair_labels
+        codes = None if columns is None or problem.groups is None else problem.groups.codes
         return find(problem.adjacency, codes, self.n_clusters, strength=strength, seed=seed)
 
     def _multiplicative(
@@ -220,9 +221,9 @@ class FairNMTF(GraphClusterer):
     def _penalty_of(self, problem: Problem) -> Penalty | None:
         if not isinstance(self.penalty, str):
             return self.penalty
-        if problem.groups is None or problem.groups.n_groups < 2:
+        if problem.attributes is None or problem.fair_columns()[0] is None:
             return None
-        return Scatter(problem.groups) if self.penalty == "scatter" else Contrastive(problem.groups)
+        return over_attributes(problem.attributes, Scatter if self.penalty == "scatter" else Contrastive)
 
 
 def _weight(fairness: float) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.groups import Groups
+from equigraph.groups import Groups, joint_groups
 from equigraph.groups.sums import indicator
 from equigraph.penalties import Penalty, WeightedSum
 
@@ -32,8 +32,8 @@ class GroupTable(NamedTuple):
 def group_table(penalty: Penalty) -> GroupTable | None:
     """Return the table of a convex penalty that only sees group sums, or None.
 
-    Found by asking the penalty for two gradients, so that it also works for sums of penalties over the same groups
-    and for penalties of one's own that have an attribute ``groups``.
+    Found by asking the penalty for two gradients, so that it also works for sums of penalties, over the same groups or
+    over several attributes, and for penalties of one's own that have an attribute ``groups``.
 
     Examples
     --------
@@ -69,5 +69,9 @@ def _common_groups(penalty: Penalty) -> Groups | None:
     found = [groups for one in leaves if isinstance(groups := getattr(one, "groups", None), Groups)]
     if not found or len(found) < len(leaves):
         return None
-    same = all(np.array_equal(groups.codes, found[0].codes) for groups in found)
-    return found[0] if same else None
+    different = [found[0]]
+    for groups in found:
+        if not any(np.array_equal(groups.codes, one.codes) for one in different):
+            different.append(groups)
+    # Who sees the sums over two attributes sees those over their joint groups.
+    return joint_groups(different)

@@ -195,9 +195,9 @@ def multiplicative_updates(
     notify = notify or Notifier()
     form = penalty.group_form() if isinstance(product, FusedProduct) else None
     if isinstance(product, FusedProduct) and (form is not None or is_nothing(penalty)):
-        from equigraph.factorization.fused import FusedRun
+        from equigraph.factorization.compiled_run import CompiledRun
 
-        return run_to_end(FusedRun(product, H, W, form, **limits), max_iter=max_iter, notify=notify)
+        return run_to_end(CompiledRun(product, H, W, form, **limits), max_iter=max_iter, notify=notify)
     steps = PanelSteps(product, H, penalty)
     return iterate(steps, W, max_iter=max_iter, notify=notify, **limits)
 

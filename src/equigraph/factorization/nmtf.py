@@ -8,22 +8,23 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import FusedProduct, Product, product_of, single_blas_thread
-from equigraph.factorization.batch import MOST_ENTRIES, Fit, n_lanes, run_fits
+from equigraph.execution.stores import EXECUTION, is_out_of_core
+from equigraph.factorization.compiled_run import MOST_ENTRIES, Fit, run_fits
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, is_nothing, multiplicative_updates
-from equigraph.factorization.row_runs import EXECUTION, factorize_rows, lives_apart
+from equigraph.factorization.out_of_core import factorize_rows
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.graph.units import in_users_unit
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty
+from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty, over_attributes
 from equigraph.randomness import RandomState, as_seed
 
 _STARTS = {"svd": svd_start, "random": random_start, "spectral": spectral_start}
@@ -59,7 +60,7 @@ class NMTF(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed of the start.
     execution : "dask", str or distributed.Client, optional
-        Where the rows of graph and membership live: by default in this process, with a `BlockGraph` on disk; "dask" on
+        Where rows of graph and membership are kept: by default in this process, with a `BlockGraph` on disk; "dask" on
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
@@ -141,7 +142,7 @@ class NMTF(GraphClusterer):
         X: Any,
         y: None = None,
         *,
-        sensitive_features: ArrayLike | None = None,
+        sensitive_features: Any = None,
         H: NDArray | None = None,
         W: NDArray | None = None,
     ) -> Self:
@@ -173,7 +174,7 @@ class NMTF(GraphClusterer):
         X: Any,
         y: None = None,
         *,
-        sensitive_features: ArrayLike | None = None,
+        sensitive_features: Any = None,
         H: NDArray | None = None,
         W: NDArray | None = None,
     ) -> NDArray:
@@ -193,7 +194,7 @@ class NMTF(GraphClusterer):
         start = None
         if self.init == "custom":
             start = custom_start(H, W, problem.n_nodes, self.n_clusters, problem.unit)
-        if lives_apart(problem, self.execution):
+        if is_out_of_core(problem.graph, self.execution):
             return self._clustering(problem, factorize_rows(self, problem, start))
         H, W = start or _STARTS[self.init](problem.adjacency, self.n_clusters, problem.rng())
         adjacency = self._adjacency_of(problem)
@@ -228,10 +229,10 @@ class NMTF(GraphClusterer):
         fitted model; warnings of the fit are issued there.
         """
         runs_by_updates = self.init != "custom" and getattr(self, "solver", "mu") == "mu"
-        if lives_apart(problem, self.execution) or not runs_by_updates or self.callbacks is not None:
+        if is_out_of_core(problem.graph, self.execution) or not runs_by_updates or self.callbacks is not None:
             return None
         product = product_of(self._adjacency_of(problem))
-        small = problem.n_nodes * self.n_clusters * n_lanes(product.dtype) <= MOST_ENTRIES
+        small = problem.n_nodes * self.n_clusters <= MOST_ENTRIES
         if not (isinstance(product, FusedProduct) and small):
             return None
         problems = [replace(problem, seed=as_seed(model.random_state)) for model in models]
@@ -309,7 +310,7 @@ class IFairNMTF(NMTF):
     random_state : int, Generator, RandomState or None
         Seed of the start.
     execution : "dask", str or distributed.Client, optional
-        Where the rows of graph and membership live: by default in this process, with a `BlockGraph` on disk; "dask" on
+        Where rows of graph and membership are kept: by default in this process, with a `BlockGraph` on disk; "dask" on
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
@@ -379,9 +380,10 @@ class IFairNMTF(NMTF):
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         total = super()._penalty_of(problem)
-        if problem.groups is None or self.fairness == 0:
+        if problem.attributes is None or self.fairness == 0:
             return total
-        return self.fairness * Contrastive(problem.groups, self_pairs=self.self_pairs) + total
+        make = partial(Contrastive, self_pairs=self.self_pairs)
+        return self.fairness * over_attributes(problem.attributes, make) + total
 
     def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
         groups = problem.groups

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from scipy import sparse
 from equigraph.exceptions import GroupsError, ParameterError, only_ours
 from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
-from equigraph.graph.graph import Graph
+from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.matching import places_of
 from equigraph.graph.names import (
     as_names,
@@ -27,6 +27,7 @@ from equigraph.graph.names import (
     texts,
 )
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
+from equigraph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.groups.encode import as_column
 from equigraph.words import count, did_you_mean
 
@@ -63,24 +64,96 @@ def check_options(missing: str, unknown: str) -> None:
         raise ParameterError(f"unknown={unknown!r} is unknown: expected 'error', 'add' or 'ignore'.")
 
 
-def take_groups(groups: Any, attribute: Any, node_column: Any, graph: Graph) -> Values:
-    """Read groups from a path, mapping, table, column or array; `attach` puts them onto the nodes."""
-    name = None if attribute is None else str(attribute)
+def attribute_list(attribute: Any) -> list[Any]:
+    """Return the attributes that were asked for, one or several, as a list.
+
+    Examples
+    --------
+    >>> attribute_list(None), attribute_list("gender"), attribute_list(("gender", 3))
+    ([], ['gender'], ['gender', 3])
+    """
+    if attribute is None:
+        return []
+    return list(attribute) if isinstance(attribute, (list, tuple)) else [attribute]
+
+
+def take_groups(
+    groups: Any, attribute: Any, node_column: Any, graph: Graph, *, every: bool = False
+) -> list[Values]:
+    """Read groups from a path, mapping, table, column or array; `attach` puts them onto the nodes.
+
+    Parameters
+    ----------
+    groups : path, mapping, table, Series or array
+        As for `read_graph`.
+    attribute : name, number, or list of these, optional
+        The attributes that are wanted.
+    node_column : name or number, optional
+        Column that names the nodes.
+    graph : Graph
+        Whose nodes the groups are of.
+    every : bool, default=False
+        Whether all columns of a table are meant where none is named, and not only its second.
+    """
+    wanted = attribute_list(attribute)
+    name = None if not wanted else str(wanted[0])
     if isinstance(groups, (str, Path)) or hasattr(groups, "__fspath__"):
         from equigraph.graph.group_files import read_groups_file
 
-        return read_groups_file(Path(groups), attribute, node_column, graph)
+        return read_groups_file(Path(groups), wanted, node_column, graph)
     if isinstance(groups, Mapping):
-        return Values(object_array(groups.values()), object_array(groups.keys()), name)
+        if _holds_columns(groups, graph):
+            return _values_of_columns(groups, wanted, graph)
+        return [Values(object_array(groups.values()), object_array(groups.keys()), name)]
     library = library_of(groups)
     if library is not None and is_table(groups):
-        return values_of_table(read_table(groups), attribute, node_column, graph)
+        return values_of_table(read_table(groups), wanted, node_column, graph, every)
+    matrix = as_matrix(groups)
+    if matrix is not None:
+        names = list(map(str, wanted or range(matrix.shape[1])))
+        if len(names) != matrix.shape[1]:
+            raise GroupsError(
+                f"The groups have {matrix.shape[1]} columns and {count(len(names), 'name')}: give one name for each."
+            )
+        return [
+            Values(as_column(column.tolist()), None, one) for one, column in zip(names, matrix.T, strict=True)
+        ]
     if name is None and isinstance(getattr(groups, "name", None), str):
         name = groups.name
     # An arrow array refuses to_numpy where that needs a copy, so it goes through a list.
     with only_ours("The groups cannot be read", GroupsError):
         values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
-    return Values(values, _keys_of_index(*row_labels(groups), graph), name)
+    return [Values(values, _keys_of_index(*row_labels(groups), graph), name)]
+
+
+def _holds_columns(groups: Mapping[Any, Any], graph: Graph) -> bool:
+    """Return whether a mapping is one from attributes to columns, rather than from nodes to groups."""
+    columns = [isinstance(value, Mapping) or is_column(value) for value in groups.values()]
+    if not any(columns):
+        return False
+    if all(isinstance(value, (tuple, frozenset)) for value in groups.values()):
+        # A group may be a tuple; then it is the nodes that are named.
+        return set(texts(object_array(groups))).isdisjoint(texts(graph.node_names))
+    if not all(columns):
+        first = next(name for name, one in zip(groups, columns, strict=True) if not one)
+        raise GroupsError(
+            f"The sensitive features are a dict of columns and of single values, first {first!r}: expected one or the "
+            "other."
+        )
+    return True
+
+
+def _values_of_columns(columns: Mapping[Any, Any], wanted: list[Any], graph: Graph) -> list[Values]:
+    known = {str(name): column for name, column in columns.items()}
+    for name in map(str, wanted):
+        if name not in known:
+            raise GroupsError(
+                f"The groups have no column {name!r}{did_you_mean(name, known)}: there are {_listed(list(known))}."
+            )
+    return [
+        replace(take_groups(known[name], None, None, graph)[0], attribute=name)
+        for name in (map(str, wanted) if wanted else known)
+    ]
 
 
 def _keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) -> NDArray[Any] | None:
@@ -104,77 +177,139 @@ def _keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) 
     return index
 
 
-def values_of_table(table: Table, attribute: Any, node_column: Any, graph: Graph) -> Values:
-    """Choose the column of names and the column of values; a single column is taken like a Series."""
+def values_of_table(
+    table: Table, wanted: Sequence[Any], node_column: Any, graph: Graph, every: bool = False
+) -> list[Values]:
+    """Choose the column of names and those of values; a single column is taken like a Series."""
     columns = table.columns
     if len(columns) == 1 and node_column is None:
-        if attribute is not None and column_place(columns, attribute, GroupsError) is None:
-            raise GroupsError(f"The groups have no column {attribute!r}: expected {columns[0]!r}.")
+        if wanted and any(column_place(columns, one, GroupsError) is None for one in wanted):
+            raise GroupsError(f"The groups have no column {wanted[0]!r}: expected {columns[0]!r}.")
         keys = _keys_of_index(table.index, table.counts_rows, graph)
-        return Values(table.values[0], keys, str(columns[0]))
-    key = 0 if node_column is None else column_place(columns, node_column, GroupsError)
-    if key is None:
-        raise GroupsError(
-            f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the groups have "
-            f"{_listed(columns)}."
-        )
-    if attribute is None:
-        others = [k for k in range(len(columns)) if k != key]
-        if len(others) != 1:
+        return [Values(table.values[0], keys, str(columns[0]))]
+    places = [column_place(columns, one, GroupsError) for one in wanted]
+    key, keys = _key_of(table, places, node_column, graph, every)
+    if not wanted:
+        places = [k for k in range(len(columns)) if k != key]
+        if len(places) != 1 and not every:
             raise GroupsError(f"Name the column of the groups with attribute=: there are {_listed(columns)}.")
-        value: int | None = others[0]
-    else:
-        value = column_place(columns, attribute, GroupsError)
-    if value is None:
-        raise GroupsError(
-            f"The groups have no column {attribute!r}{did_you_mean(attribute, columns)}: there are {_listed(columns)}."
-        )
-    return Values(table.values[value], table.values[key], str(columns[value]))
+    values = []
+    for one, place in zip(wanted or places, places, strict=True):
+        if place is None:
+            raise GroupsError(
+                f"The groups have no column {one!r}{did_you_mean(one, columns)}: there are {_listed(columns)}."
+            )
+        values.append(Values(table.values[place], keys, str(columns[place])))
+    return values
+
+
+def _key_of(
+    table: Table, places: Sequence[int | None], node_column: Any, graph: Graph, every: bool
+) -> tuple[int | None, NDArray[Any] | None]:
+    """Return the column that names the nodes and its values; none where the index does, or the order.
+
+    It is the first one, unless that is an attribute itself: one that was asked for, or, where all are meant, one with
+    values that repeat or name no node.
+    """
+    columns = table.columns
+    if node_column is not None:
+        key = column_place(columns, node_column, GroupsError)
+        if key is None:
+            raise GroupsError(
+                f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the groups have "
+                f"{_listed(columns)}."
+            )
+        return key, table.values[key]
+    different = set(map(_canonical, texts(table.values[0])))
+    if 0 not in places:
+        names_nodes = not different.isdisjoint(map(_canonical, texts(graph.node_names))) if every else True
+        if names_nodes and (not every or 2 * len(different) >= table.n_rows):
+            return 0, table.values[0]
+    if table.index is not None and not table.counts_rows:
+        return None, _keys_of_index(table.index, False, graph)
+    if 0 not in places and len(different) == table.n_rows:
+        return 0, table.values[0]  # which will be told to name other nodes than the graph has
+    return None, None
 
 
 def _listed(columns: list[Any]) -> str:
     return ", ".join(repr(column) for column in columns)
 
 
-def attach(graph: Graph, given: Values, *, missing: str, unknown: str, order_known: bool) -> Graph:
+def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str, order_known: bool) -> Graph:
     """Return the graph with groups, after the rules for missing values and unknown nodes.
 
-    Values in node order are taken only if the user knows that order.
+    Values in node order are taken only if the user knows that order. Of several attributes each is matched on its own,
+    and ``missing="drop"`` leaves out who lacks one of them.
     """
-    what = f"The attribute {given.attribute!r}" if given.attribute else "The group"
-    if given.keys is None:
-        values = _in_node_order(graph, given.values, order_known)
-    else:
-        graph, values = _by_name(graph, given.keys, given.values, unknown)
-    absent = has_missing(values)
+    if unknown == "add":  # before values are put onto nodes, all of them are there
+        for one in given:
+            graph = graph if one.keys is None else _by_name(graph, one.keys, one.values, unknown)[0]
+    columns = [
+        _in_node_order(graph, one.values, order_known)
+        if one.keys is None
+        else _by_name(graph, one.keys, one.values, unknown)[1]
+        for one in given
+    ]
+    absent = [has_missing(values) for values in columns]
+    for one, where in zip(given, absent, strict=True):
+        if where.any():
+            _check_missing(graph, one, where, missing)
     dropped = graph.dropped
-    if absent.any():
-        if missing == "error":
-            first = graph.node_names[absent][:1].tolist()[0]
-            raise GroupsError(
-                f"{what} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
-                f"{first!r}: give every node a value, or say missing='ignore' or missing='drop'."
-            )
-        if absent.all() and missing != "own-group":
-            raise GroupsError(
-                f"No node has a group, so missing={missing!r} leaves none: check the names of the nodes."
-            )
-        if missing == "drop":
-            dropped = graph.node_names[absent]
-            graph, values = _subgraph(graph, ~absent), values[~absent]
-        elif missing == "ignore":
-            values = _with_none(values, absent)
-        else:
-            values = _with_own_group(values, absent, what)
-    return Graph._trusted(
-        graph.adjacency,
-        graph.node_names,
-        _tidy(values),
-        given.attribute,
-        positional=graph.positional,
+    if missing == "drop":
+        lost = np.logical_or.reduce(absent)
+        if lost.all():
+            raise GroupsError("Every node lacks one of the attributes, so missing='drop' leaves none.")
+        if lost.any():
+            dropped = graph.node_names[lost]
+            graph, columns = _subgraph(graph, ~lost), [values[~lost] for values in columns]
+    else:
+        columns = [
+            _filled(one, values, where, missing)
+            for one, values, where in zip(given, columns, absent, strict=True)
+        ]
+    features, attribute = as_features(_by_attribute(given, columns), given[0].attribute)
+    return graph._but(
+        sensitive_features=features,
+        attribute=attribute,
         missing="ignore" if missing == "ignore" else "error",
         dropped=dropped,
+        attribute_options=AttributeOptions(),
     )
+
+
+def _by_attribute(given: Sequence[Values], columns: Sequence[NDArray[Any]]) -> dict[str | None, NDArray[Any]]:
+    names = [one.attribute for one in given]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise GroupsError(f"The attribute {twice!r} is given twice: expected different attributes.")
+    return {name: _tidy(values) for name, values in zip(names, columns, strict=True)}
+
+
+def _called(given: Values) -> str:
+    return f"The attribute {given.attribute!r}" if given.attribute else "The group"
+
+
+def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missing: str) -> None:
+    if missing == "error":
+        first = graph.node_names[absent][:1].tolist()[0]
+        raise GroupsError(
+            f"{_called(given)} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
+            f"{first!r}: give every node a value, or say missing='ignore' or missing='drop'."
+        )
+    if absent.all() and missing != "own-group":
+        raise GroupsError(
+            f"No node has a group, so missing={missing!r} leaves none: check the names of the nodes."
+        )
+
+
+def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], missing: str) -> NDArray[Any]:
+    """Return groups with what stands for the missing ones."""
+    if not absent.any():
+        return values
+    if missing == "ignore":
+        return _with_none(values, absent)
+    return _with_own_group(values, absent, _called(given))
 
 
 def _with_none(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:

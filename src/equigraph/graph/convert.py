@@ -146,12 +146,4 @@ def without_weights(graph: Graph) -> Graph:
         return graph
     old = graph.adjacency
     ones = sparse.csr_array((np.ones_like(old.data), old.indices, old.indptr), shape=old.shape)
-    return Graph._trusted(
-        ones,
-        graph.node_names,
-        graph.sensitive_features,
-        graph.attribute,
-        positional=graph.positional,
-        missing=graph.missing,
-        dropped=graph.dropped,
-    )
+    return graph._but(adjacency=ones)

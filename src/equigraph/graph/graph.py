@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -16,14 +16,24 @@ from equigraph.exceptions import GraphError, GroupsError, require
 from equigraph.graph.names import as_names, check_unique, texts
 from equigraph.graph.units import largest_weight, unit_weights
 from equigraph.graph.validate import canonical_adjacency
-from equigraph.groups.encode import Groups, as_column, encode_groups, is_missing
+from equigraph.groups.attributes import (
+    UNNAMED,
+    AttributeOptions,
+    Attributes,
+    Features,
+    encode_attributes,
+    joined_name,
+    plain_columns,
+    weights_of,
+)
+from equigraph.groups.encode import Groups, is_missing
 from equigraph.notebook import page_of
 from equigraph.words import count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """An undirected graph with names and, optionally, one group per node.
+    """An undirected graph with names and, optionally, one attribute of its nodes or several.
 
     Parameters
     ----------
@@ -31,10 +41,11 @@ class Graph:
         Symmetric nonnegative weights with a zero diagonal. Checked as `check_adjacency` does.
     node_names : ndarray of shape (n_nodes,), optional
         Names of the nodes, all different: int64, text, or objects. By default 0, 1, 2, ...
-    sensitive_features : ndarray of shape (n_nodes,), optional
-        Group of each node, in node order; None for a node without one.
+    sensitive_features : ndarray of shape (n_nodes,), dict of columns, frame or 2-D array, optional
+        Group of each node, in node order; None for a node without one. Several attributes are a dict of columns once
+        the graph is built.
     attribute : str, optional
-        Name of the attribute that the groups come from.
+        Name of the attribute that the groups come from; of several, all names, made of the dict.
     positional : bool, default=True
         Whether the node order is the user's own. It is not for a graph that came as an edge list, whose
         nodes are sorted by name; groups are then matched by name only.
@@ -42,6 +53,8 @@ class Graph:
         What a node without a group is: a mistake, or one that counts for cohesion and sizes and for no group's share.
     dropped : ndarray, optional
         Names of the nodes that ``missing="drop"`` of `read_graph` left out.
+    attribute_options : AttributeOptions, optional
+        How much each attribute counts, and which numbers go into bins.
 
     Examples
     --------
@@ -54,16 +67,21 @@ class Graph:
     Graph(3 nodes, 2 edges, 'team': 2 groups)
     >>> graph.node_names.tolist()
     [0, 1, 2]
+    >>> Graph(
+    ...     graph.adjacency, sensitive_features={"team": ["red", "blue", "red"], "left": [True, True, False]}
+    ... )
+    Graph(3 nodes, 2 edges, 'team': 2 groups, 'left': 2 groups)
     """
 
     adjacency: sparse.csr_array
     # Never None once built: the default becomes 0, 1, 2, ... in __post_init__.
     node_names: NDArray[Any] = None  # type: ignore[assignment]
-    sensitive_features: NDArray[Any] | None = None
+    sensitive_features: Features | None = None
     attribute: str | None = None
     positional: bool = True
     missing: str = "error"
     dropped: NDArray[Any] | None = None
+    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
 
     def __post_init__(self) -> None:
         adjacency = canonical_adjacency(self.adjacency)
@@ -74,34 +92,63 @@ class Graph:
                 f"There are {names.size} node names for {count(n, 'node')}: expected one name per node."
             )
         check_unique(names, "the node names")
-        groups = None if self.sensitive_features is None else as_column(self.sensitive_features)
-        if groups is not None and groups.shape != (n,):
-            raise GroupsError(
-                f"There are {groups.size} groups for {count(n, 'node')}: expected one value per node."
-            )
-        for field, value in (("adjacency", adjacency), ("node_names", names), ("sensitive_features", groups)):
+        columns = {} if self.sensitive_features is None else plain_columns(self.sensitive_features)
+        for column in columns.values():
+            if column.shape != (n,):
+                raise GroupsError(
+                    f"There are {column.size} groups for {count(n, 'node')}: expected one value per node."
+                )
+        features, attribute = as_features(columns, self.attribute)
+        for field, value in (
+            ("adjacency", adjacency),
+            ("node_names", names),
+            ("sensitive_features", features),
+            ("attribute", attribute),
+        ):
             object.__setattr__(self, field, value)
 
     @classmethod
-    def _trusted(
-        cls,
-        adjacency: sparse.csr_array,
-        node_names: NDArray[Any],
-        sensitive_features: NDArray[Any] | None = None,
-        attribute: str | None = None,
-        positional: bool = True,
-        missing: str = "error",
-        dropped: NDArray[Any] | None = None,
-    ) -> Graph:
+    def _trusted(cls, adjacency: sparse.csr_array, node_names: NDArray[Any], **others: Any) -> Graph:
         """Make a graph from parts that were checked already."""
         graph = object.__new__(cls)
-        fields = (
-            "adjacency", "node_names", "sensitive_features", "attribute", "positional", "missing", "dropped",
-        )  # fmt: skip
-        values = (adjacency, node_names, sensitive_features, attribute, positional, missing, dropped)
-        for field, value in zip(fields, values, strict=True):
-            object.__setattr__(graph, field, value)
+        for field in fields(cls):
+            object.__setattr__(graph, field.name, others.pop(field.name, field.default))
+        object.__setattr__(graph, "adjacency", adjacency)
+        object.__setattr__(graph, "node_names", node_names)
+        assert not others
         return graph
+
+    def _but(self, **changes: Any) -> Graph:
+        """Return the same graph with other parts, which were checked already."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Graph._trusted(**{**parts, **changes})
+
+    def weighted(self, attribute_weights: Mapping[str, float] | None) -> Graph:
+        """Return the same graph whose attributes count as told; None leaves it as it is.
+
+        Parameters
+        ----------
+        attribute_weights : mapping from attribute to number, optional
+            Weights of some attributes; the others weigh 1.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such attribute, or a weight is negative.
+
+        Examples
+        --------
+        >>> pair = sparse.csr_array([[0, 1], [1, 0]])
+        >>> graph = Graph(pair, sensitive_features={"team": ["red", "blue"], "left": [True, False]})
+        >>> graph.weighted({"team": 3}).attributes.weights.tolist()
+        [0.75, 0.25]
+        """
+        if attribute_weights is None:
+            return self
+        options = self.attribute_options.weighted(attribute_weights)
+        if self.sensitive_features is not None:
+            weights_of(list(self.features), options.weights)
+        return self._but(attribute_options=options)
 
     @property
     def n_nodes(self) -> int:
@@ -113,9 +160,21 @@ class Graph:
         """Number of edges; each pair of nodes counts once."""
         return int(self.adjacency.nnz) // 2
 
+    @property
+    def features(self) -> dict[str, NDArray[Any]]:
+        """The columns of the sensitive features by name, empty where there are none."""
+        return named_features(self.sensitive_features, self.attribute)
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """All attributes as codes, encoded once; None where there are none."""
+        if self.sensitive_features is None:
+            return None
+        return encode_attributes(self.features, missing=self.missing, options=self.attribute_options)
+
     @cached_property
     def groups(self) -> Groups | None:
-        """The groups as codes, encoded once; None where there are none.
+        """The groups as codes, encoded once; None where there are none. Of several attributes the joint groups.
 
         Raises
         ------
@@ -129,9 +188,7 @@ class Graph:
         >>> graph.groups.codes.tolist(), graph.groups.n_ungrouped
         ([1, 0, -1], 1)
         """
-        if self.sensitive_features is None:
-            return None
-        return encode_groups(self.sensitive_features, missing=self.missing)
+        return None if self.attributes is None else self.attributes.joint
 
     @cached_property
     def unit(self) -> float:
@@ -183,8 +240,7 @@ class Graph:
             for part in _parts(array):
                 digest.update(np.ascontiguousarray(part, dtype=dtype).data)
         _hash_texts(digest, "names", self.node_names)
-        if self.sensitive_features is not None:
-            _hash_groups(digest, self.sensitive_features)
+        hash_features(digest, self.sensitive_features)
         return digest.hexdigest()
 
     def to_networkx(self) -> Any:
@@ -194,7 +250,7 @@ class Graph:
         -------
         networkx.Graph
             Nodes in the same order, under their names; edges with a ``weight`` if the graph is weighted;
-            the groups as the node attribute called `attribute` (``"group"`` if it has no name).
+            the groups as the node attribute called `attribute` (``"group"`` if it has no name), several by their names.
 
         Raises
         ------
@@ -205,9 +261,9 @@ class Graph:
         result = networkx.Graph()
         names = self.node_names.tolist()
         result.add_nodes_from(names)
-        if self.sensitive_features is not None:
-            values = dict(zip(names, self.sensitive_features.tolist(), strict=True))
-            networkx.set_node_attributes(result, values, self.attribute or "group")
+        for name, column in self.features.items():
+            values = dict(zip(names, column.tolist(), strict=True))
+            networkx.set_node_attributes(result, values, name)
         upper = sparse.triu(self.adjacency, format="coo")
         ends = zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
         if self.is_weighted:
@@ -226,19 +282,42 @@ class Graph:
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge")]
-        parts += group_words(self.sensitive_features, self.attribute)
+        parts += group_words(self.sensitive_features, self.attribute, self.attribute_options)
         return f"Graph({', '.join(parts)})"
 
 
-def group_words(features: NDArray[Any] | None, attribute: str | None) -> list[str]:
-    """Return what the repr of a graph tells about its groups, such as ``'team': 2 groups``."""
+def as_features(
+    columns: Mapping[str | None, NDArray[Any]], attribute: str | None
+) -> tuple[Features | None, str | None]:
+    """Return columns as a graph holds them, an array where there is one, and what they are called."""
+    if len(columns) < 2:
+        name, column = next(iter(columns.items()), (attribute, None))
+        return column, attribute if attribute is not None else name
+    several = {str(name): column for name, column in columns.items()}
+    return several, joined_name(list(several))
+
+
+def named_features(features: Features | None, attribute: str | None) -> dict[str, NDArray[Any]]:
+    """Return the columns that a graph or a result holds by name; a single one without a name is the group."""
     if features is None:
-        return []
-    absent = is_missing(features)
-    number = 0 if absent.all() else encode_groups(features, missing="ignore").n_groups
-    groups = count(number, "group")
-    told = [f"{attribute!r}: {groups}" if attribute else groups]
-    return [*told, f"{np.count_nonzero(absent):,} without one"] if absent.any() else told
+        return {}
+    return features if isinstance(features, dict) else {attribute or UNNAMED: features}
+
+
+def group_words(
+    features: Features | None, attribute: str | None, options: AttributeOptions | None = None
+) -> list[str]:
+    """Return what the repr of a graph tells about its groups, such as ``'team': 2 groups``."""
+    told = []
+    for name, column in named_features(features, attribute).items():
+        absent = is_missing(column)
+        number = 0
+        if not absent.all():
+            number = encode_attributes({name: column}, missing="ignore", options=options)[name].n_groups
+        groups = count(number, "group")
+        told.append(f"{name!r}: {groups}" if attribute else groups)
+        told += [f"{np.count_nonzero(absent):,} without one"] if absent.any() else []
+    return told
 
 
 def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -248,12 +327,16 @@ def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield array[start : start + size]
 
 
-def _hash_groups(digest: Any, features: NDArray[Any]) -> None:
-    _hash_texts(digest, "groups", features)
-    absent = is_missing(features)
-    if absent.any():  # or a node without a group would be one of the group "None"
-        digest.update(b"ungrouped:")
-        digest.update(np.packbits(absent).data)
+def hash_features(digest: Any, features: Features | None) -> None:
+    """Take groups into a hash; several attributes with their names."""
+    if isinstance(features, dict):
+        _hash_texts(digest, "attributes", np.array(list(features), dtype=object))
+    for column in named_features(features, None).values():
+        _hash_texts(digest, "groups", column)
+        absent = is_missing(column)
+        if absent.any():  # or a node without a group would be one of the group "None"
+            digest.update(b"ungrouped:")
+            digest.update(np.packbits(absent).data)
 
 
 def _hash_texts(digest: Any, name: str, values: NDArray[Any]) -> None:

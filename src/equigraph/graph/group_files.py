@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,38 +28,39 @@ _BLANKS = (
 )
 
 
-def read_groups_file(path: Path, attribute: Any, node_column: Any, graph: Graph) -> Values:
-    """Read groups from a csv, tsv, txt or parquet file."""
+def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph: Graph) -> list[Values]:
+    """Read one attribute or several from a csv, tsv, txt or parquet file."""
     check_file(path)
     kind = file_format(path, None)
     if kind == "parquet":
         with only_ours(f"{path.name} cannot be read as parquet", GroupsError):
             table = read_table(read_parquet(path))
-        return values_of_table(table, attribute, node_column, graph)
+        return values_of_table(table, wanted, node_column, graph)
     if kind != "delimited":
         raise GroupsError(f"{path.name} is not a table: expected groups as csv, tsv, txt or parquet.")
     columns = _columns(open_text_file(path, "\t" if ".tsv" in path.suffixes else None), graph.n_nodes)
     width, first = len(columns), [column[0] for column in columns]
-    header = _has_header(columns, attribute, node_column, graph)
+    header = _has_header(columns, wanted, node_column, graph)
     names: list[Any] = first if header else list(range(width))
     values = [column[1:] for column in columns] if header else columns
     if not values[0].size:
         raise GroupsError(f"{path.name} holds a header and no groups: expected one line per node.")
-    if width == 1:
-        name = attribute if attribute is not None else (first[0] if header else None)
-        return Values(_typed(values[0]), None, None if name is None else str(name))
-    if (
-        not header
-        and attribute is not None
-        and column_place(names, attribute, GroupsError) is None
-        and width == 2
-    ):
+    if width == 1 and len(wanted) < 2:
+        name = wanted[0] if wanted else (first[0] if header else None)
+        return [Values(_typed(values[0]), None, None if name is None else str(name))]
+    only = wanted[0] if len(wanted) == 1 else None
+    if not header and only is not None and column_place(names, only, GroupsError) is None and width == 2:
         # Two columns without a header need no choice; the attribute is only a name for the second.
-        return Values(_typed(values[1]), values[0], str(attribute))
-    chosen = values_of_table(Table(names, values), attribute, node_column, graph)
-    name = chosen.attribute if header else (str(attribute) if isinstance(attribute, str) else None)
-    assert chosen.keys is not None
-    return Values(_typed(chosen.values), chosen.keys, name)
+        return [Values(_typed(values[1]), values[0], str(only))]
+    chosen = values_of_table(Table(names, values), wanted, node_column, graph)
+    if not header:
+        # A number is no name, but several have to be told apart.
+        told = wanted if wanted else [None]
+        chosen = [
+            replace(one, attribute=str(name) if isinstance(name, str) or len(chosen) > 1 else None)
+            for one, name in zip(chosen, told, strict=True)
+        ]
+    return [replace(one, values=_typed(one.values)) for one in chosen]
 
 
 def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
@@ -122,14 +125,14 @@ def _typed(column: NDArray[Any]) -> NDArray[Any]:
     return result
 
 
-def _has_header(columns: list[NDArray[Any]], attribute: Any, node_column: Any, graph: Graph) -> bool:
+def _has_header(columns: list[NDArray[Any]], wanted: Sequence[Any], node_column: Any, graph: Graph) -> bool:
     """Return whether the first record names the columns.
 
     It does if it holds the name that the user gave; or if its first field is no node and either the
     column of groups never repeats its other fields or the nodes are integers and the field is not.
     """
     first = [column[0] for column in columns]
-    if any(isinstance(name, str) and name in first for name in (attribute, node_column)):
+    if any(isinstance(name, str) and name in first for name in (*wanted, node_column)):
         return True
     if len(first) == 1:
         return graph.positional and columns[0].size == graph.n_nodes + 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import DTypeLike
 
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours
 from equigraph.graph.adapters import library_of, node_attribute
-from equigraph.graph.attributes import Values, attach, check_options, take_groups
+from equigraph.graph.attributes import Values, check_options, take_groups
 from equigraph.graph.convert import convert
 from equigraph.graph.edges import check_duplicates
+from equigraph.graph.features import Choice
 from equigraph.graph.graph import Graph
 from equigraph.graph.readers import as_path, read_file
 from equigraph.graph.validate import check_dtype, check_symmetrize
@@ -19,7 +21,7 @@ from equigraph.graph.validate import check_dtype, check_symmetrize
 def read_graph(
     source: Any,
     groups: Any = None,
-    attribute: str | int | None = None,
+    attribute: str | int | Sequence[str | int] | None = None,
     *,
     format: str | None = None,
     header: bool | None = None,
@@ -31,6 +33,9 @@ def read_graph(
     duplicates: str = "error",
     unknown: str = "error",
     dtype: DTypeLike | None = None,
+    attribute_weights: Mapping[str, float] | None = None,
+    bins: Mapping[str, int] | None = None,
+    intersect: Sequence[str] | Sequence[Sequence[str]] | None = None,
 ) -> Graph:
     """Read a graph and, if there are any, the groups of its nodes.
 
@@ -50,9 +55,12 @@ def read_graph(
         a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Names are
         compared by text where types differ, and composed letters (Unicode NFC) are the same as decomposed
         ones. An edge list has no node order of the user's, so it takes no array; a `Graph` has one that can
-        be seen. In text files an empty field, NA, N/A, n/a, NaN, nan, null, NULL and None are missing.
-    attribute : str or int, optional
-        Column of `groups` with the values; needed if there are several. Without `groups`, the node
+        be seen. In text files an empty field, NA, N/A, n/a, NaN, nan, null, NULL and None are missing. Several
+        attributes are columns of a table or file, a mapping from names to such columns or mappings, or an array of
+        shape (n_nodes, n_attributes).
+    attribute : str, int or list of these, optional
+        Column of `groups` with the values; needed if there are several columns. A list reads several attributes.
+        Without `groups`, the node
         attribute of a networkx, igraph, torch_geometric, GraphML or GML graph. A column without a name is
         given by its number, counting from 0; a column that has the number as its name comes first.
     format : str, optional
@@ -83,6 +91,13 @@ def read_graph(
         What to do with nodes that only the groups name: refuse, add them without edges, or ignore them.
     dtype : float32 or float64, optional
         Type of the weights.
+    attribute_weights : mapping from attribute to number, optional
+        How much each of several attributes counts in the mean over them; 1 unless told.
+    bins : mapping from attribute to int, optional
+        Attributes whose values are numbers, and into how many bins of about equal size they go.
+    intersect : sequence of attributes, or of such sequences, optional
+        Attributes whose joint groups, such as "girl, yes", are an attribute of their own; it is called by all names,
+        such as "gender, needs". They are not kept for themselves unless `attribute` names them too.
 
     Returns
     -------
@@ -116,6 +131,11 @@ def read_graph(
     Graph(3 nodes, 2 edges, 'gender': 2 groups)
     >>> graph.node_names.tolist(), graph.sensitive_features.tolist()
     (['ann', 'bob', 'cem'], ['girl', 'boy', 'boy'])
+    >>> people = pd.DataFrame(
+    ...     {"name": ["ann", "bob", "cem"], "gender": ["girl", "boy", "boy"], "age": [7, 9, 11]}
+    ... )
+    >>> read_graph(friends, people, ["gender", "age"], attribute_weights={"age": 2}, bins={"age": 2})
+    Graph(3 nodes, 2 edges, 'gender': 2 groups, 'age': 2 groups)
     """
     check_options(missing, unknown)
     check_symmetrize(symmetrize)
@@ -139,27 +159,37 @@ def read_graph(
     else:
         with only_ours(f"{path.name} is no graph that can be read", GraphError):
             graph = convert(source, **options)
-    given = _given(source, graph, groups, attribute, node_column)
+    choice = Choice.of(attribute, intersect, attribute_weights, bins)
+    given = _given(source, graph, groups, choice.wanted, node_column)
     if given is None:
-        return graph
+        return choice.apply(graph)
     if groups is None and isinstance(source, Graph) and missing == "error":
         missing = source.missing  # what was said when its groups were read
     order_known = graph.positional or isinstance(original, Graph)
-    return attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
+    return choice.attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
 
 
-def _given(source: Any, graph: Graph, groups: Any, attribute: Any, node_column: Any) -> Values | None:
+def _given(
+    source: Any, graph: Graph, groups: Any, wanted: list[Any], node_column: Any
+) -> list[Values] | None:
     """Return the groups that were asked for, or None if the graph is to stay as it is."""
     if groups is not None:
-        return take_groups(groups, attribute, node_column, graph)
+        return take_groups(groups, wanted, node_column, graph)
     if node_column is not None:
         raise ParameterError("node_column= is a column of groups=, and there are no groups.")
-    if attribute is None:
+    if not wanted:
         return None
     if isinstance(source, Graph) and source.sensitive_features is not None:
-        if source.attribute in (None, attribute):
-            return Values(source.sensitive_features, source.node_names, str(attribute))
-        raise GroupsError(f"The graph has the attribute {source.attribute!r} and no {attribute!r}.")
-    return Values(
-        node_attribute(source, library_of(source), str(attribute)), graph.node_names, str(attribute)
-    )
+        return [_own(source, str(one)) for one in wanted]
+    library = library_of(source)
+    return [Values(node_attribute(source, library, str(one)), graph.node_names, str(one)) for one in wanted]
+
+
+def _own(graph: Graph, attribute: str) -> Values:
+    """Return an attribute that a graph has; its only one may be given a name if it has none."""
+    known = {attribute: graph.sensitive_features} if graph.attribute is None else graph.features
+    if attribute not in known:
+        several = isinstance(graph.sensitive_features, dict)
+        what = "attributes " + ", ".join(map(repr, known)) if several else f"attribute {graph.attribute!r}"
+        raise GroupsError(f"The graph has the {what} and no {attribute!r}.")
+    return Values(known[attribute], graph.node_names, attribute)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +25,14 @@ class Groups:
         Value of the attribute that each code stands for, sorted.
     sizes : ndarray of shape (n_groups,), dtype intp
         Number of members of each group.
+    numbers : ndarray of shape (n_nodes,) or None
+        What groups that are bins of numbers were made of; NaN for a node without a group.
     """
 
     codes: NDArray[np.intp]
     names: NDArray[Any]
     sizes: NDArray[np.intp]
+    numbers: NDArray[np.float64] | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -45,6 +49,16 @@ class Groups:
         """Number of nodes without a group: they count for cohesion and sizes, for no group's share."""
         return self.n_nodes - int(self.sizes.sum())
 
+    def values(self) -> NDArray[Any]:
+        """Return the name of the group of each node, None for a node without one.
+
+        Examples
+        --------
+        >>> encode_groups(["girl", None], missing="ignore").values().tolist()
+        ['girl', None]
+        """
+        return np.array([*self.names.tolist(), None], dtype=object)[self.codes]
+
     @property
     def shares(self) -> NDArray[np.float64]:
         """Share of each group among the nodes that have one."""
@@ -58,9 +72,9 @@ def encode_groups(
 
     Parameters
     ----------
-    sensitive_features : array-like of shape (n_nodes,) or (n_nodes, 1), or Groups
+    sensitive_features : array-like of shape (n_nodes,) or (n_nodes, 1), Groups or Attributes
         One categorical value per node, of any type that can be compared with itself. Arrays, lists,
-        and pandas or polars columns are taken in node order.
+        and pandas or polars columns are taken in node order; of several `Attributes` the joint groups.
     n_nodes : int, optional
         Number of nodes that the attribute must cover.
     missing : {"error", "ignore"}, default="error"
@@ -84,15 +98,17 @@ def encode_groups(
     >>> encode_groups(["girl", "boy", None], missing="ignore").codes.tolist()
     [1, 0, -1]
     """
-    if isinstance(sensitive_features, Groups):
-        groups = sensitive_features
+    joint = getattr(sensitive_features, "joint", None)  # of several attributes
+    if isinstance(sensitive_features, Groups) or isinstance(joint, Groups):
+        groups = sensitive_features if isinstance(sensitive_features, Groups) else joint
+        assert isinstance(groups, Groups)
         _check_length(groups.n_nodes, n_nodes)
         return groups
     values = as_column(sensitive_features)
     _check_length(values.size, n_nodes)
     absent = is_missing(values)
     if not absent.any():
-        return _groups(*unique_values(values))
+        return make_groups(*unique_values(values))
     if missing == "error":
         raise GroupsError(
             f"The sensitive feature of {np.count_nonzero(absent)} of {count(values.size, 'node')} is missing (first at "
@@ -106,10 +122,11 @@ def encode_groups(
     names, members = unique_values(as_column(present.tolist()) if present.dtype.kind == "O" else present)
     codes = np.full(values.size, -1, dtype=np.intp)
     codes[~absent] = members
-    return _groups(names, codes)
+    return make_groups(names, codes)
 
 
-def _groups(names: NDArray[Any], codes: NDArray[Any]) -> Groups:
+def make_groups(names: NDArray[Any], codes: NDArray[Any]) -> Groups:
+    """Return groups of codes into names, -1 for none."""
     codes = codes.astype(np.intp, copy=False)
     return Groups(codes=codes, names=names, sizes=member_counts(codes, names.size))
 
@@ -129,7 +146,7 @@ def as_column(values: Any) -> NDArray[Any]:
         array = _unmasked(values)
     elif isinstance(values, np.ndarray):
         array = values
-    elif isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+    elif isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__"):
         raise GroupsError(
             f"The sensitive features must be one value per node, not a single {type(values).__name__}."
         )

@@ -9,6 +9,7 @@ from equigraph.metrics.agreement import (
     clustering_accuracy,
     normalized_mutual_info_score,
 )
+from equigraph.metrics.audit import FairnessFrame, FrameDifference
 from equigraph.metrics.balance import (
     balance_score,
     evenness_score,
@@ -25,6 +26,8 @@ from equigraph.metrics.summary import Composition, cluster_sizes, composition, e
 
 __all__ = [
     "Composition",
+    "FairnessFrame",
+    "FrameDifference",
     "LipschitzReport",
     "adjusted_rand_score",
     "balance_score",

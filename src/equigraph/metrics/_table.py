@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.groups import Groups, contingency_table, encode_groups
+from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
 from equigraph.groups.encode import as_column, is_missing, unique_values
 
 
@@ -127,10 +128,29 @@ class Table:
 def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> Table:
     """Count the nodes of every (cluster, group) pair, for labels and groups of any type.
 
-    Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them.
+    Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them. Several attributes are
+    refused.
     """
     encoded = encode_labels(labels)
-    groups = encode_groups(sensitive_features, n_nodes=encoded.n_nodes)
+    return _table(encoded, encode_groups(sensitive_features, n_nodes=encoded.n_nodes))
+
+
+def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[Table]]:
+    """Return the attributes and one table for each of them."""
+    encoded = encode_labels(labels)
+    attributes = encode_attributes(sensitive_features, n_nodes=encoded.n_nodes)
+    return attributes, [_table(encoded, groups) for groups in attributes.groups.values()]
+
+
+def mean_over_attributes(
+    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[Table], float]
+) -> float:
+    """Return the weighted mean over the attributes of a score; of one attribute the score itself."""
+    attributes, tables = make_tables(labels, sensitive_features)
+    return attributes.mean([score(table) for table in tables])
+
+
+def _table(encoded: Labels, groups: Groups) -> Table:
     counts = contingency_table(encoded.codes, groups.codes, encoded.n_clusters, groups.n_groups)
     return Table(encoded, groups, counts)
 

@@ -6,14 +6,14 @@ that keeps a table up to date; the ``*_score`` functions take labels and groups 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import ParameterError
 from equigraph.groups import Groups, encode_groups
-from equigraph.metrics._table import check_choice, check_n_clusters, make_table
+from equigraph.metrics._table import check_choice, check_n_clusters, mean_over_attributes
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
 
 Average = Literal["mean", "min", "weighted"]
@@ -23,7 +23,7 @@ Empty = Literal["ignore", "zero"]
 def balance_score(
     labels: ArrayLike,
     *,
-    sensitive_features: ArrayLike | Groups,
+    sensitive_features: Any,
     average: Average = "mean",
     n_clusters: int | None = None,
     empty: Empty = "ignore",
@@ -39,8 +39,9 @@ def balance_score(
     ----------
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
-    sensitive_features : array-like of shape (n_nodes,) or Groups
-        Group of each node. If all nodes are of one group the balance is 1.
+    sensitive_features : array-like of shape (n_nodes,), Groups, or several attributes
+        Group of each node; of several attributes (a dict of columns, frame, 2-D array or `Attributes`) the mean of
+        their scores counts. If all nodes are of one group the balance is 1.
     average : {"mean", "min", "weighted"}, default "mean"
         Over the clusters: the plain mean (the paper's B), the worst cluster, or the mean weighted by
         cluster size.
@@ -77,8 +78,11 @@ def balance_score(
     0.5
     """
     check_choice("empty", empty, ("ignore", "zero"))
-    counts = make_table(labels, sensitive_features).counts
-    return _balance_with_empty(counts, average, n_clusters, empty)
+    return mean_over_attributes(
+        labels,
+        sensitive_features,
+        lambda table: _balance_with_empty(table.counts, average, n_clusters, empty),
+    )
 
 
 def _balance_with_empty(
@@ -95,7 +99,7 @@ def _balance_with_empty(
 
 
 def normalized_balance_score(
-    labels: ArrayLike, *, sensitive_features: ArrayLike | Groups, average: Average = "weighted"
+    labels: ArrayLike, *, sensitive_features: Any, average: Average = "weighted"
 ) -> float:
     """Return the normalised balance NB of a clustering.
 
@@ -109,8 +113,9 @@ def normalized_balance_score(
     ----------
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
-    sensitive_features : array-like of shape (n_nodes,) or Groups
-        Group of each node. If all nodes are of one group the score is 1.
+    sensitive_features : array-like of shape (n_nodes,), Groups, or several attributes
+        Group of each node; of several attributes (a dict of columns, frame, 2-D array or `Attributes`) the mean of
+        their scores counts. If all nodes are of one group the score is 1.
     average : {"weighted", "mean", "min"}, default "weighted"
         Over the non-empty clusters: weighted by cluster size (NB), plain mean, or worst cluster.
 
@@ -138,13 +143,14 @@ def normalized_balance_score(
     >>> round(normalized_balance_score([0] * 5 + [1] * 5, sensitive_features=list("xxxxyxyyyy")), 3)
     0.5
     """
-    table = make_table(labels, sensitive_features)
-    return normalized_balance_of_table(table.counts, table.groups.sizes, average)
+    return mean_over_attributes(
+        labels,
+        sensitive_features,
+        lambda table: normalized_balance_of_table(table.counts, table.groups.sizes, average),
+    )
 
 
-def mouflon_balance_score(
-    labels: ArrayLike, *, sensitive_features: ArrayLike | Groups, expected: bool = False
-) -> float:
+def mouflon_balance_score(labels: ArrayLike, *, sensitive_features: Any, expected: bool = False) -> float:
     """Return the proportional balance of MOUFLON.
 
     The balance of a cluster is ``bal(C) = (h-1) min_s T[C, s] / (|C| - T[C, s])`` for h groups, and the
@@ -159,8 +165,9 @@ def mouflon_balance_score(
     ----------
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
-    sensitive_features : array-like of shape (n_nodes,) or Groups
-        Group of each node. If all nodes are of one group the score is 1.
+    sensitive_features : array-like of shape (n_nodes,), Groups, or several attributes
+        Group of each node; of several attributes (a dict of columns, frame, 2-D array or `Attributes`) the mean of
+        their scores counts. If all nodes are of one group the score is 1.
     expected : bool, default False
         False for F_base, True for F_prop.
 
@@ -186,11 +193,14 @@ def mouflon_balance_score(
     >>> mouflon_balance_score(labels, sensitive_features=groups, expected=True)
     1.0
     """
-    table = make_table(labels, sensitive_features)
-    return mouflon_balance_of_table(table.counts, table.groups.sizes, expected=expected)
+    return mean_over_attributes(
+        labels,
+        sensitive_features,
+        lambda table: mouflon_balance_of_table(table.counts, table.groups.sizes, expected=expected),
+    )
 
 
-def evenness_score(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups) -> float:
+def evenness_score(labels: ArrayLike, *, sensitive_features: Any) -> float:
     """Return the evenness of a clustering: one minus the index of dissimilarity.
 
     For two groups the index of Duncan and Duncan is ``D = sum_l |a_l / A - b_l / B| / 2``, the share of either group
@@ -202,8 +212,9 @@ def evenness_score(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups)
     ----------
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
-    sensitive_features : array-like of shape (n_nodes,) or Groups
-        Group of each node. If all nodes are of one group the score is 1.
+    sensitive_features : array-like of shape (n_nodes,), Groups, or several attributes
+        Group of each node; of several attributes (a dict of columns, frame, 2-D array or `Attributes`) the mean of
+        their scores counts. If all nodes are of one group the score is 1.
 
     Returns
     -------
@@ -220,8 +231,9 @@ def evenness_score(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups)
     >>> evenness_score([0, 0, 0, 1], sensitive_features=["x", "x", "y", "y"])
     0.5
     """
-    table = make_table(labels, sensitive_features)
-    return EVENNESS.value(table.counts, table.groups.sizes)
+    return mean_over_attributes(
+        labels, sensitive_features, lambda table: EVENNESS.value(table.counts, table.groups.sizes)
+    )
 
 
 def population_balance(sensitive_features: ArrayLike | Groups) -> float:

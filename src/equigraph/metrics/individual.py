@@ -17,7 +17,14 @@ from equigraph.exceptions import ParameterError
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.groups import Groups
 from equigraph.groups.sums import indicator
-from equigraph.metrics._table import Labels, Table, as_adjacency, encode_labels, make_table
+from equigraph.metrics._table import (
+    Labels,
+    Table,
+    as_adjacency,
+    encode_labels,
+    make_table,
+    mean_over_attributes,
+)
 
 
 def representation_violation(
@@ -170,9 +177,11 @@ def individual_balance_score(
     """
     _check_one_given(representation, sensitive_features)
     if sensitive_features is not None:
-        table = make_table(labels, sensitive_features)
         if not per_node:
-            return _individual_balance(table, self_pairs, normalize)
+            return mean_over_attributes(
+                labels, sensitive_features, lambda table: _individual_balance(table, self_pairs, normalize)
+            )
+        table = make_table(labels, sensitive_features)
         return _per_node(_group_balances(table, self_pairs, normalize), table, np.nan)
     encoded = encode_labels(labels)
     counts, totals = _representative_counts(representation, encoded, self_pairs)
@@ -197,9 +206,17 @@ def _per_node(cells: NDArray[np.float64], table: Table, without: float) -> NDArr
 
 
 def _group_balances(table: Table, self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
-    """Individual balance of a node of each (cluster, group) cell; that of an empty cell means nothing."""
-    counts = table.counts
     sizes = table.labels.sizes[:, None] if normalize else 1
+    return group_balances(table.counts, sizes, self_pairs)
+
+
+def group_balances(
+    counts: NDArray[np.int64], sizes: NDArray[np.integer] | int = 1, self_pairs: bool = False
+) -> NDArray[np.float64]:
+    """Individual balance of a node of each (cluster, group) cell; that of an empty cell means nothing.
+
+    The last two axes of the counts are clusters and groups; there may be more before them.
+    """
     seen = counts / sizes
     own = seen if self_pairs else np.maximum(counts - 1, 0) / sizes
     high = np.maximum(_max_of_others(seen), own)
@@ -218,9 +235,10 @@ def _group_violations(table: Table, self_pairs: bool) -> NDArray[np.float64]:
 
 def _max_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest value of each column over all rows but the cell's own; -inf where there is no other row."""
-    if values.shape[0] == 1:
+    if values.shape[-2] == 1:
         return np.full(values.shape, -np.inf)
-    second, first = np.partition(values, -2, axis=0)[-2:]
+    largest = np.partition(values, -2, axis=-2)
+    second, first = largest[..., -2:-1, :], largest[..., -1:, :]
     return np.where(values == first, second, first)
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import ParameterError
 from equigraph.graph.graph import Graph
-from equigraph.groups import Groups
-from equigraph.metrics._table import as_adjacency, check_choice, check_n_clusters, encode_labels, make_table
+from equigraph.groups import Attributes, Groups
+from equigraph.groups.bins import mean_gap
+from equigraph.metrics._table import (
+    Table,
+    as_adjacency,
+    check_choice,
+    check_n_clusters,
+    encode_labels,
+    make_tables,
+)
 from equigraph.metrics.agreement import _accuracy, _ari, _nmi
 from equigraph.metrics.balance import Empty, _balance_with_empty, normalized_balance_of_table
 from equigraph.metrics.individual import _individual_balance
@@ -22,7 +31,7 @@ def evaluate(
     adjacency: Any,
     labels: ArrayLike,
     *,
-    sensitive_features: ArrayLike | Groups | None = None,
+    sensitive_features: Any = None,
     n_clusters: int | None = None,
     target: ArrayLike | None = None,
     empty: Empty = "ignore",
@@ -35,9 +44,9 @@ def evaluate(
         Anything that :func:`equigraph.graph.as_graph` takes.
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
-    sensitive_features : array-like of shape (n_nodes,) or Groups, optional
-        Group of each node; by default the groups that a `Graph` carries. Without any the fairness scores are
-        left out.
+    sensitive_features : array-like of shape (n_nodes,), Groups, or several attributes, optional
+        Group of each node, or a dict of columns, frame or 2-D array with several attributes; by default those that a
+        `Graph` carries. Without any the fairness scores are left out.
     n_clusters : int, optional
         Number of clusters that was asked for; needed by ``empty="zero"``.
     target : array-like of shape (n_nodes,), optional
@@ -51,6 +60,9 @@ def evaluate(
         ``Q`` modularity; with groups ``B`` balance, ``NB`` normalised balance, ``min_balance`` balance of
         the worst cluster and ``rho`` individual balance (groups represent, a node not itself), all of them of the
         nodes that have a group; always ``n_nonempty``, an int; with a target ``accuracy``, ``nmi`` and ``ari``.
+        With several attributes B, NB and rho are the (weighted) means over them and min_balance is the least, and each
+        attribute has its own, such as ``NB[gender]``. Where an attribute is bins of numbers, ``mean_gap[age]`` is the
+        largest minus the smallest mean of a cluster, ``mean_gap_sd[age]`` the same in standard deviations.
 
     Raises
     ------
@@ -62,26 +74,67 @@ def evaluate(
     >>> A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
     >>> evaluate(A, [0, 0, 1, 1], sensitive_features=["x", "y", "x", "y"])
     {'Q': 0.5, 'B': 1.0, 'NB': 1.0, 'min_balance': 1.0, 'rho': 0.0, 'n_nonempty': 2}
+    >>> both = evaluate(A, [0, 0, 1, 1], sensitive_features={"one": list("xyxy"), "other": list("xxyy")})
+    >>> both["NB[one]"], both["NB[other]"], both["NB"]
+    (1.0, 0.0, 0.5)
     """
     check_choice("empty", empty, ("ignore", "zero"))
     if sensitive_features is None and isinstance(adjacency, Graph):
-        sensitive_features = adjacency.groups
+        sensitive_features = adjacency.attributes
     matrix = as_adjacency(adjacency)
     encoded = encode_labels(labels, n_nodes=matrix.shape[0])
     if n_clusters is not None:
         check_n_clusters(n_clusters, encoded.n_clusters)
     scores: dict[str, float] = {"Q": _modularity(matrix, encoded.codes, encoded.n_clusters)}
+    of_attributes: dict[str, float] = {}
     if sensitive_features is not None:
-        table = make_table(encoded, sensitive_features)
-        scores["B"] = _balance_with_empty(table.counts, "mean", n_clusters, empty)
-        scores["NB"] = normalized_balance_of_table(table.counts, table.groups.sizes)
-        scores["min_balance"] = _balance_with_empty(table.counts, "min", n_clusters, empty)
-        scores["rho"] = _individual_balance(table)
+        attributes, tables = make_tables(encoded, sensitive_features)
+        each = [_fairness(table, n_clusters, empty) for table in tables]
+        for name in each[0]:
+            values = [one[name] for one in each]
+            scores[name] = min(values) if name == "min_balance" else attributes.mean(values)
+        of_attributes = _by_attribute(attributes, tables, each)
     scores["n_nonempty"] = encoded.n_clusters
+    scores |= of_attributes
     if target is not None:
         true = encode_labels(target, n_nodes=encoded.n_nodes, name="target")
         scores.update(accuracy=_accuracy(true, encoded), nmi=_nmi(true, encoded), ari=_ari(true, encoded))
     return scores
+
+
+def _fairness(table: Table, n_clusters: int | None, empty: Empty) -> dict[str, float]:
+    """Return the fairness scores of one attribute."""
+    return {
+        "B": _balance_with_empty(table.counts, "mean", n_clusters, empty),
+        "NB": normalized_balance_of_table(table.counts, table.groups.sizes),
+        "min_balance": _balance_with_empty(table.counts, "min", n_clusters, empty),
+        "rho": _individual_balance(table),
+    }
+
+
+def _by_attribute(
+    attributes: Attributes, tables: Sequence[Table], each: Sequence[dict[str, float]]
+) -> dict[str, float]:
+    """Return what is told of every attribute: its scores where there are several, and how far its means differ."""
+    told: dict[str, float] = {}
+    for name, table, scores in zip(attributes.names, tables, each, strict=True):
+        if attributes.are_several:
+            told |= {score_name(score, name): value for score, value in scores.items()}
+        if table.groups.numbers is not None:
+            gap, in_sd = mean_gap(table.groups.numbers, table.labels.codes, table.labels.n_clusters)
+            told |= {score_name("mean_gap", name): gap, score_name("mean_gap_sd", name): in_sd}
+    return told
+
+
+def score_name(score: str, attribute: str) -> str:
+    """Return what the score of one of several attributes is called.
+
+    Examples
+    --------
+    >>> score_name("NB", "gender")
+    'NB[gender]'
+    """
+    return f"{score}[{attribute}]"
 
 
 def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArray[np.intp]:
@@ -177,20 +230,28 @@ def _cell(count: int, share: float) -> str:
     return f"{count} ({share:4.0%})"
 
 
-def composition(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups) -> Composition:
+@overload
+def composition(labels: ArrayLike, *, sensitive_features: Groups) -> Composition: ...
+
+
+@overload
+def composition(labels: ArrayLike, *, sensitive_features: Any) -> Any: ...
+
+
+def composition(labels: ArrayLike, *, sensitive_features: Any) -> Composition | dict[str, Composition]:
     """Return how many nodes of each group are in each cluster.
 
     Parameters
     ----------
     labels : array-like of shape (n_nodes,)
         Cluster of each node, of any type.
-    sensitive_features : array-like of shape (n_nodes,) or Groups
+    sensitive_features : array-like of shape (n_nodes,), Groups, or several attributes
         Group of each node; the `Groups` of a graph may leave nodes without one.
 
     Returns
     -------
-    Composition
-        Counts and shares, printable.
+    Composition or dict from attribute to Composition
+        Counts and shares, printable; of several attributes one for each.
 
     Raises
     ------
@@ -205,7 +266,12 @@ def composition(labels: ArrayLike, *, sensitive_features: ArrayLike | Groups) ->
     1           1  1 (100%)  0 (  0%)
     all         4  2 ( 50%)  2 ( 50%)
     """
-    table = make_table(labels, sensitive_features)
+    attributes, tables = make_tables(labels, sensitive_features)
+    made = {name: _composed(table) for name, table in zip(attributes.names, tables, strict=True)}
+    return made if attributes.are_several else made[attributes.names[0]]
+
+
+def _composed(table: Table) -> Composition:
     counts = table.counts
     members = counts.sum(axis=1)
     return Composition(

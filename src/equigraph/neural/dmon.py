@@ -16,7 +16,7 @@ from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, require, warn
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
-from equigraph.groups import Groups
+from equigraph.groups import Attributes
 from equigraph.neural.features import ordinal_column, propagate, sensitive_columns, structural_columns
 from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Integer, Real
 from equigraph.randomness import RandomState
@@ -189,13 +189,15 @@ class DMoN(GraphClusterer):
     def _requires_groups(self) -> bool:  # type: ignore[override]
         return self.features != "structural"
 
-    def _groups_of(self, graph: Graph | BlockGraph, sensitive_features: Any) -> Groups | None:
-        if self._requires_groups and sensitive_features is None and graph.sensitive_features is None:
+    def _checked_attributes(
+        self, graph: Graph | BlockGraph, attributes: Attributes | None, own: bool
+    ) -> Attributes | None:
+        if self._requires_groups and attributes is None:
             raise GroupsError(
                 f"DMoN(features={self.features!r}) takes the groups as node features: pass "
                 "sensitive_features= to fit, or use features='structural'."
             )
-        return super()._groups_of(graph, sensitive_features)
+        return super()._checked_attributes(graph, attributes, own)
 
     def _fit(self, problem: Problem) -> Clustering:
         require("torch", extra="neural", purpose="DMoN")
@@ -220,9 +222,9 @@ class DMoN(GraphClusterer):
     def _columns(self, problem: Problem) -> NDArray[np.float64]:
         """Return the node features X."""
         parts = []
-        if problem.groups is not None and self._requires_groups:
+        if problem.attributes is not None and self._requires_groups:
             make = ordinal_column if self.features == "ordinal" else sensitive_columns
-            parts.append(make(problem.groups))
+            parts += [make(groups) for groups in problem.attributes.groups.values()]
         if "structural" in self.features:
             count = self.n_structural or min(2 * self.n_clusters, problem.n_nodes)
             parts.append(structural_columns(problem.adjacency, count, problem.rng()))

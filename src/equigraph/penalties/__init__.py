@@ -5,7 +5,7 @@ A solver asks a penalty for a few products with the membership and knows nothing
 
 from equigraph.penalties.base import GroupForm, Penalty, WeightedSum, check_penalty
 from equigraph.penalties.graph import GraphPenalty
-from equigraph.penalties.group import Contrastive, GroupParity, Scatter
+from equigraph.penalties.group import Contrastive, GroupParity, Scatter, over_attributes
 
 __all__ = [
     "Contrastive",
@@ -16,4 +16,5 @@ __all__ = [
     "Scatter",
     "WeightedSum",
     "check_penalty",
+    "over_attributes",
 ]

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import ParameterError
 
+# Tables of more groups than this would cost more than the arrays with a row per node that they replace.
+MOST_GROUPS = 1024
+
 
 class PenaltyTerms(NamedTuple):
     """The products of one membership that a solver needs together."""
@@ -173,21 +176,27 @@ class WeightedSum(Penalty):
         return float(sum(weight * penalty.curvature() for weight, penalty in self.weighted))
 
     def group_form(self) -> GroupForm | None:
-        """Return the weighted sum of the tables, where all terms have them and the same groups."""
-        # A penalty of one's own need not know of tables.
-        makers = [getattr(penalty, "group_form", None) for _, penalty in self.weighted]
-        forms = [None if make is None else make() for make in makers]
-        first = forms[0] if forms else None
-        if first is None:
-            return None
-        positive, negative, own = 0 * first.positive, 0 * first.negative, 0 * first.own
-        for (weight, _), form in zip(self.weighted, forms, strict=True):
-            if form is None or not np.array_equal(form.codes, first.codes):
+        """Return the weighted sum of the tables, where all terms have them; of several attributes, on joint groups."""
+        forms: list[GroupForm] = []
+        for _, penalty in self.weighted:
+            # A penalty of one's own need not know of tables.
+            make = getattr(penalty, "group_form", None)
+            form = None if make is None else make()
+            if form is None:
                 return None
-            positive += weight * form.positive
-            negative += weight * form.negative
-            own += weight * form.own
-        return GroupForm(first.codes, positive, negative, own)
+            forms.append(form)
+        if not forms:
+            return None
+        codes, members = _joint(forms)
+        if len(members) > MOST_GROUPS:
+            return None
+        shape = len(members), len(members)
+        positive, negative, own = np.zeros(shape), np.zeros(shape), np.zeros(len(members))
+        for (weight, _), form, group in zip(self.weighted, forms, members.T, strict=True):
+            positive += weight * form.positive[np.ix_(group, group)]
+            negative += weight * form.negative[np.ix_(group, group)]
+            own += weight * form.own[group]
+        return GroupForm(codes, positive, negative, own)
 
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value, each term asked once."""
@@ -207,6 +216,15 @@ class WeightedSum(Penalty):
 
     def __repr__(self) -> str:
         return " + ".join(f"{weight:g} * {penalty!r}" for weight, penalty in self.weighted) or "no penalty"
+
+
+def _joint(forms: list[GroupForm]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the joint group of each node, and the group of each joint one in every form."""
+    codes = forms[0].codes
+    if all(np.array_equal(form.codes, codes) for form in forms[1:]):
+        return codes, np.column_stack([np.arange(forms[0].own.size)] * len(forms))
+    members, joint = np.unique(np.column_stack([form.codes for form in forms]), axis=0, return_inverse=True)
+    return joint.ravel().astype(np.intp), members
 
 
 def check_penalty(penalty: Any, H: NDArray) -> None:

@@ -2,17 +2,29 @@ r"""Penalties made of groups: every product is a function of the group sums of H
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import GroupsError
-from equigraph.groups import Groups, encode_groups
+from equigraph.groups import Attributes, Groups, encode_groups
 from equigraph.groups.sums import indicator
-from equigraph.penalties.base import GroupForm, Penalty, PenaltyTerms
+from equigraph.penalties.base import MOST_GROUPS, GroupForm, Penalty, PenaltyTerms, WeightedSum
 from equigraph.words import count
 
-# Tables of more groups than this would cost more than the arrays with a row per node that they replace.
-MOST_GROUPS = 1024
+
+def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -> WeightedSum:
+    """Return the weighted mean over attributes of a penalty on groups.
+
+    Examples
+    --------
+    >>> from equigraph.groups import encode_attributes
+    >>> attributes = encode_attributes({"a": ["x", "y", "x"], "b": ["u", "u", "v"]})
+    >>> over_attributes(attributes.weighted({"b": 3}), Scatter)
+    0.25 * Scatter(2 groups) + 0.75 * Scatter(2 groups)
+    """
+    return WeightedSum(zip(attributes.weights.tolist(), map(make, attributes.groups.values()), strict=True))
 
 
 class _GroupPenalty(Penalty):

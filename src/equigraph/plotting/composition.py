@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equigraph.exceptions import GroupsError
-from equigraph.groups import Groups
+from equigraph.exceptions import GroupsError, ParameterError, require
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import MUTED, group_colors, look, shown, text_color
 
@@ -20,8 +19,8 @@ class CompositionDisplay(Display):
 
     Parameters
     ----------
-    composition : Composition
-        What `equigraph.metrics.composition` returns.
+    composition : Composition or dict from attribute to Composition
+        What `equigraph.metrics.composition` returns; of several attributes each has its own panel.
     attribute : str, optional
         Name of the groups' attribute, which the legend shows.
 
@@ -47,7 +46,7 @@ class CompositionDisplay(Display):
         model: Any,
         graph: Any = None,
         *,
-        sensitive_features: ArrayLike | Groups | None = None,
+        sensitive_features: Any = None,
         ax: Any = None,
     ) -> Self:
         """Draw the labels of a fitted estimator; the groups are given, or come with the graph."""
@@ -56,7 +55,7 @@ class CompositionDisplay(Display):
             from equigraph.graph import as_graph
 
             graph = as_graph(graph)
-            sensitive_features, attribute = graph.groups, graph.attribute
+            sensitive_features, attribute = graph.attributes, graph.attribute
         return cls.from_predictions(
             model.labels_, sensitive_features=sensitive_features, attribute=attribute, ax=ax
         )
@@ -65,7 +64,7 @@ class CompositionDisplay(Display):
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
         """Draw the labels and groups of a `ClusteringResult`."""
         return cls.from_predictions(
-            result.labels, sensitive_features=result.groups, attribute=result.attribute, ax=ax
+            result.labels, sensitive_features=result.attributes, attribute=result.attribute, ax=ax
         )
 
     @classmethod
@@ -73,7 +72,7 @@ class CompositionDisplay(Display):
         cls,
         labels: ArrayLike,
         *,
-        sensitive_features: ArrayLike | Groups | None,
+        sensitive_features: Any,
         attribute: str | None = None,
         ax: Any = None,
     ) -> Self:
@@ -106,50 +105,76 @@ class CompositionDisplay(Display):
         self
             With ``ax_`` and ``figure_``.
         """
-        what = self.composition
+        parts = self._parts()
+        widest = max(what.clusters.size for _, what in parts)
+        width = float(np.clip(3.2 + 0.75 * (1 + widest), 5, 16))
+        with look():
+            if len(parts) == 1:
+                self._draw(self._axes(ax, (width, 4.6)), *parts[0])
+                return self
+            if ax is not None:
+                raise ParameterError("Several attributes need a figure of their own: leave ax= out.")
+            figure, axes = _panels(len(parts), width)
+            for place, (one, (name, what)) in enumerate(zip(axes, parts, strict=True)):
+                self._draw(one, name, what, title=place == 0, label=place == len(parts) - 1)
+            self.ax_, self.figure_ = axes[0], figure
+        return self
+
+    def _parts(self) -> list[tuple[str | None, Any]]:
+        """Return the attributes with their compositions."""
+        if isinstance(self.composition, dict):
+            return list(self.composition.items())
+        return [(self.attribute, self.composition)]
+
+    def _draw(
+        self, ax: Any, attribute: str | None, what: Any, *, title: bool = True, label: bool = True
+    ) -> None:
+        """Draw the bars of one attribute."""
         shares = np.vstack((what.population, what.shares))
         sizes = np.concatenate(([what.sizes.sum()], what.sizes))
         # A gap sets the population apart from the clusters.
         places = np.concatenate(([0.0], 1.4 + np.arange(what.clusters.size)))
-        with look():
-            ax = self._axes(ax, (float(np.clip(3.2 + 0.75 * places.size, 5, 16)), 4.6))
-            handles = self._draw_bars(ax, places, shares)
-            small = 9 if places.size <= 20 else 7
-            for place, size in zip(places, sizes.tolist(), strict=True):
-                ax.text(place, 1.015, f"{size:,}", ha="center", va="bottom", fontsize=small)
-            ax.set_xticks(
-                places, ["all", *(shown(name, 12) for name in what.clusters.tolist())], fontsize=small
-            )
-            ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-            ax.set_ylim(0, 1)
-            ax.tick_params(axis="x", length=0)
-            ax.spines["bottom"].set_visible(False)
-            ax.set_xlabel("cluster")
-            ax.set_ylabel("share of nodes")
-            ax.set_title("Groups in each cluster (number of nodes above)", pad=20)
-            # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
-            ax.legend(
-                handles[::-1],
-                [shown(name, 24) for name in what.groups.tolist()][::-1],
-                title=self.attribute or "group",
-                loc="center left",
-                bbox_to_anchor=(1.0, 0.5),
-                alignment="left",
-            )
-        return self
+        handles = _draw_bars(ax, places, shares, what)
+        small = 9 if places.size <= 20 else 7
+        for place, size in zip(places, sizes.tolist(), strict=True):
+            ax.text(place, 1.015, f"{size:,}", ha="center", va="bottom", fontsize=small)
+        ax.set_xticks(places, ["all", *(shown(name, 12) for name in what.clusters.tolist())], fontsize=small)
+        ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+        ax.set_ylim(0, 1)
+        ax.tick_params(axis="x", length=0)
+        ax.spines["bottom"].set_visible(False)
+        ax.set_xlabel("cluster" if label else "")
+        ax.set_ylabel("share of nodes")
+        ax.set_title("Groups in each cluster (number of nodes above)" if title else "", pad=20)
+        # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
+        ax.legend(
+            handles[::-1],
+            [shown(name, 24) for name in what.groups.tolist()][::-1],
+            title=attribute or "group",
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            alignment="left",
+        )
 
-    def _draw_bars(self, ax: Any, places: Any, shares: Any) -> list[Any]:
-        bottom, drawn = np.zeros(places.size), []
-        colors = group_colors(self.composition.groups.size)
-        for group, color in enumerate(colors):
-            share = shares[:, group]
-            drawn.append(ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1))
-            if places.size <= _MAX_WRITTEN:
-                _write_shares(ax, places, bottom, share, color)
-            bottom = bottom + share
-        for border in np.cumsum(self.composition.population)[:-1]:
-            ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
-        return drawn
+
+def _panels(number: int, width: float) -> tuple[Any, list[Any]]:
+    """Return a figure with one panel below the other."""
+    make = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
+    figure = make(figsize=(width, 3.6 * number), layout="constrained")
+    return figure, list(figure.subplots(number, 1))
+
+
+def _draw_bars(ax: Any, places: Any, shares: Any, what: Any) -> list[Any]:
+    bottom, drawn = np.zeros(places.size), []
+    for group, color in enumerate(group_colors(what.groups.size)):
+        share = shares[:, group]
+        drawn.append(ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1))
+        if places.size <= _MAX_WRITTEN:
+            _write_shares(ax, places, bottom, share, color)
+        bottom = bottom + share
+    for border in np.cumsum(what.population)[:-1]:
+        ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
+    return drawn
 
 
 def _write_shares(ax: Any, places: Any, bottom: Any, shares: Any, color: tuple[float, ...]) -> None:

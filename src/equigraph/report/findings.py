@@ -11,15 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.base import interaction_of
-from equigraph.exceptions import GraphError, ParameterError
-from equigraph.graph import Graph, read_graph
-from equigraph.groups import Groups
+from equigraph.exceptions import ParameterError
+from equigraph.graph import Graph
+from equigraph.groups import Attributes, Groups
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.links import share_inside
 from equigraph.metrics.summary import Composition
 from equigraph.report import baseline as baselines
 from equigraph.report.baseline import Baseline, Costs
 from equigraph.results import ClusteringResult
+from equigraph.same_graph import clustered_graph
 from equigraph.tradeoff import TradeoffCurve
 from equigraph.words import count
 
@@ -89,9 +90,24 @@ class Findings:
         return isinstance(self.subject, TradeoffCurve)
 
     @property
-    def composition(self) -> Composition | None:
-        """Groups in each cluster that has a node."""
-        return None if self.groups is None else composition(self.labels, sensitive_features=self.groups)
+    def attributes(self) -> Attributes | None:
+        """All attributes of the nodes."""
+        return self.subject.attributes
+
+    @property
+    def n_attributes(self) -> int:
+        """Number of attributes."""
+        return 0 if self.attributes is None else len(self.attributes)
+
+    def compositions(self) -> list[tuple[str | None, Groups, Composition]]:
+        """Return each attribute with its groups, and these in each cluster that has a node; nothing without groups."""
+        if self.attributes is None:
+            return []
+        several = self.n_attributes > 1
+        return [
+            (name if several else self.attribute, groups, composition(self.labels, sensitive_features=groups))
+            for name, groups in self.attributes.groups.items()
+        ]
 
     def within(self, labels: NDArray) -> float | None:
         """Return the share of the links (by weight) that stay inside a cluster; None if that is not known."""
@@ -151,7 +167,7 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
         raise ParameterError(
             "The selected point is not one of the curve: expected one of its points, or a rule."
         )
-    attribute = (curve.source or {}).get("attribute")
+    attribute = curve.attribute
     known = _checked_graph(graph, curve, attribute, left_out)
     n_clusters = int(point.sizes.size)
     first = curve.points[0]
@@ -198,16 +214,7 @@ def _checked_graph(
             "without fairness, where there is no curve, are left out."
         )
         return None
-    known = read_graph(graph)
-    features = subject.sensitive_features
-    if known.sensitive_features is None and features is not None and features.size == known.n_nodes:
-        known = Graph(known.adjacency, known.node_names, features, attribute, missing="ignore")
-    if known.fingerprint() != subject.input_hash:
-        raise GraphError(
-            f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
-            f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
-        )
-    return known
+    return clustered_graph(graph, subject, attribute)
 
 
 def _given_baseline(
@@ -225,7 +232,7 @@ def _given_baseline(
         )
     scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
     if not is_result and graph is not None:
-        scores = evaluate(graph, labels, sensitive_features=result.groups)
+        scores = evaluate(graph, labels, sensitive_features=result.attributes)
     codes = unique_values(labels)[1]
     found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])
     if found is None:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from equigraph.groups import Groups
+from equigraph.metrics.summary import Composition, score_name
 from equigraph.plotting.style import cluster_colors
 from equigraph.report import bars, figures, wording
 from equigraph.report.baseline import method_of
@@ -37,12 +39,14 @@ def tiles(findings: Findings) -> Html:
         before = None if compared is None else findings.within(compared.labels)
         entries.append(("links inside clusters", percent(share), _was(before, percent, findings)))
     measure = "NB" if findings.curve is None else findings.curve.measure
-    for name in ("Q", measure):
+    shown = {"Q": wording.NAMES.get("Q", "Q"), measure: wording.NAMES.get(measure, measure)}
+    if findings.n_attributes > 1:
+        shown[measure] = f"mean of {shown[measure]}"
+        shown |= {score_name(measure, name): f"{measure} of {name}" for name in findings.attributes or ()}
+    for name, words in shown.items():
         if name in findings.scores:
             old = None if compared is None else compared.scores.get(name)
-            entries.append(
-                (wording.NAMES.get(name, name), number(findings.scores[name]), _was(old, number, findings))
-            )
+            entries.append((words, number(findings.scores[name]), _was(old, number, findings)))
     if compared is not None:
         moved = compared.moved(findings.labels).size
         entries.append(("nodes that move", f"{moved:,}", f"of {findings.labels.size:,}"))
@@ -62,7 +66,7 @@ def _was(value: float | None, written: Callable[[float], str], findings: Finding
 
 def asked(findings: Findings) -> Html:
     """Say what was asked for."""
-    subject, groups = findings.subject, findings.groups
+    subject = findings.subject
     graph = f"{count(findings.labels.size, 'node')}"
     if findings.graph is not None:
         graph += (
@@ -75,15 +79,8 @@ def asked(findings: Findings) -> Html:
         )
     source = (subject.source or {}).get("edges")
     entries: list[tuple[str, Any]] = [("Graph", graph if source is None else f"{source}: {graph}")]
-    if groups is not None:
-        pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-        told = [f"{name} ({size:,})" for name, size in pairs[: figures.MAX_SHOWN_GROUPS]]
-        rest = len(pairs) - len(told)
-        told += [f"and {rest:,} more"] if rest else []
-        head = f"{findings.attribute}: " if findings.attribute else ""
-        if groups.n_ungrouped:
-            told.append(f"no group ({groups.n_ungrouped:,})")
-        entries.append(("Groups", head + ", ".join(told)))
+    for attribute, groups, _ in findings.compositions():
+        entries.append(("Groups", _groups_words(findings, attribute, groups)))
     entries.append(("Method", joined((element("strong", subject.method), _method_words(subject.method)))))
     found = int((findings.sizes > 0).sum())
     empty = f", of which {found:,} have a node" if found < findings.n_clusters else ""
@@ -95,6 +92,21 @@ def asked(findings: Findings) -> Html:
         entries.append(("Fairness asked for", f"at least {asked:g}, and as cohesive as that allows"))
     items = [joined((element("dt", name), element("dd", what))) for name, what in entries]
     return section("What was asked", element("dl", *items, class_="facts"))
+
+
+def _groups_words(findings: Findings, attribute: str | None, groups: Groups) -> str:
+    """Return the groups of an attribute with their sizes, and how much it counts where there are several."""
+    pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
+    told = [f"{name} ({size:,})" for name, size in pairs[: figures.MAX_SHOWN_GROUPS]]
+    rest = len(pairs) - len(told)
+    told += [f"and {rest:,} more"] if rest else []
+    if groups.n_ungrouped:
+        told.append(f"no group ({groups.n_ungrouped:,})")
+    head = f"{attribute}: " if attribute else ""
+    attributes, share = findings.attributes, ""
+    if attributes is not None and attributes.are_several and attribute is not None:
+        share = f"; counts for {percent(float(attributes.weights[attributes.names.index(attribute)]))}"
+    return f"{head}{', '.join(told)}{share}"
 
 
 def _method_words(name: str) -> str:
@@ -121,30 +133,38 @@ def _dial_words(findings: Findings) -> str:
 
 def composition(findings: Findings) -> Html:
     """Show who is in which cluster."""
-    what = findings.composition
     parts: list[Any] = [element("p", sentence) for sentence in wording.remarks(findings)]
-    if what is not None:
-        shown = bars.capped(what)
-        lines = ", whose borders are the dashed lines" if len(shown.groups) <= bars.MAX_LINED_GROUPS else ""
-        hidden = ""
-        if shown.n_hidden:
-            hidden = (
-                f" Shown are the {len(shown.clusters)} largest clusters; {count(shown.n_hidden, 'other')} with "
-                f"{count(shown.hidden_nodes, 'node')} are not."
-            )
+    compositions = findings.compositions()
+    if compositions:
         parts.insert(0, element("p", wording.fairness_sentence(findings), _mirror_note()))
-        parts += [
-            bars.composition_bars(
-                shown,
-                caption=f"Share of each group in each cluster, and at the top in the whole population{lines}."
-                f"{' Nodes without a group are in no share.' if what.ungrouped.any() else ''} Parts "
-                f"below 13 % have no number; the table has all of them.{hidden}",
-            ),
-            bars.composition_table(shown, attribute=findings.attribute),
-        ]
+    for attribute, _, what in compositions:
+        if len(compositions) > 1:
+            parts.append(element("h3", element("bdi", attribute)))
+        parts += _bars_of(what, attribute)
     parts.append(element("h3", "Members"))
     parts.append(_members(findings))
     return section("Who is in which cluster", *parts)
+
+
+def _bars_of(what: Composition, attribute: str | None) -> list[Html]:
+    """Return bars and table of the groups of one attribute."""
+    shown = bars.capped(what)
+    lines = ", whose borders are the dashed lines" if len(shown.groups) <= bars.MAX_LINED_GROUPS else ""
+    hidden = ""
+    if shown.n_hidden:
+        hidden = (
+            f" Shown are the {len(shown.clusters)} largest clusters; {count(shown.n_hidden, 'other')} with "
+            f"{count(shown.hidden_nodes, 'node')} are not."
+        )
+    return [
+        bars.composition_bars(
+            shown,
+            caption=f"Share of each group in each cluster, and at the top in the whole population{lines}."
+            f"{' Nodes without a group are in no share.' if what.ungrouped.any() else ''} Parts "
+            f"below 13 % have no number; the table has all of them.{hidden}",
+        ),
+        bars.composition_table(shown, attribute=attribute),
+    ]
 
 
 def _mirror_note() -> str:
@@ -220,7 +240,10 @@ def _points_table(findings: Findings) -> Html:
     assert curve is not None
     assert point is not None
     shown = curve.points_with(point)
-    names = [curve.measure, *(name for name in curve.points[0].scores if name != curve.measure)]
+    # Of each attribute what the curve is about; all else is in curve.csv.
+    each = list(curve.attribute_measures().values())
+    rest = [name for name in curve.points[0].scores if name != curve.measure and "[" not in name]
+    names = [curve.measure, *each, *rest]
     rows = [
         [f"{one.fairness:.3g}", *(number(one.scores[name]) for name in names), _sizes(one.sizes)]
         for one in shown

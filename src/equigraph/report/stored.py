@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from equigraph.exceptions import InputError
+from equigraph.featured import gaps_of
 from equigraph.folders import Kept, read_kept
 from equigraph.groups.encode import unique_values
 from equigraph.loading import RESULT_FILES, clustering_parts, labels_table
@@ -40,10 +41,9 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
 
 def labels_before(kept: Kept, result: ClusteringResult, graph: Any) -> Baseline | None:
     """Return the labels that `equigraph refine` started from, where the folder is one of its."""
-    n_ungrouped = 0 if result.groups is None else result.groups.n_ungrouped
-    columns = labels_table(kept, result.labels.size, n_ungrouped)
+    columns = labels_table(kept, result.labels.size, gaps_of(result.summary(), kept.folder))
     if "before" not in columns:
         return None
     codes = np.asarray(unique_values(columns["before"])[1], dtype=np.intp)
-    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.groups)
+    scores = {} if graph is None else evaluate(graph, codes, sensitive_features=result.attributes)
     return aligned(codes, result.labels, scores, "before", [])

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equigraph.groups import Groups
 from equigraph.groups.remarks import ungrouped_sentence
 from equigraph.metrics.balance import cluster_normalized_balances
-from equigraph.metrics.summary import Composition
+from equigraph.metrics.summary import Composition, score_name
 from equigraph.report.findings import Findings
 from equigraph.report.markup import percent
 from equigraph.sizes import small_clusters, small_words
@@ -116,11 +117,17 @@ def mirroring(what: Composition) -> tuple[int, Gap]:
 
 
 def fairness_sentence(findings: Findings) -> str:
-    """Say how far the clusters mirror the population."""
-    what = findings.composition
-    if what is None:
+    """Say how far the clusters mirror the population, by every attribute."""
+    compositions = findings.compositions()
+    if not compositions:
         return "The nodes have no groups, so fairness was not asked for."
-    by = f" by {findings.attribute}" if findings.attribute else ""
+    told = dict.fromkeys(mirror_sentence(what, attribute) for attribute, _, what in compositions)
+    return " ".join(told)
+
+
+def mirror_sentence(what: Composition, attribute: str | None) -> str:
+    """Say how far the clusters mirror the population by one attribute."""
+    by = f" by {attribute}" if attribute else ""
     mirror, widest = mirroring(what)
     n = what.clusters.size
     if n == 1:
@@ -148,10 +155,13 @@ def fairness_sentence(findings: Findings) -> str:
 def remarks(findings: Findings) -> list[str]:
     """Return what else is to be known about groups and sizes, in sentences: often nothing."""
     told = []
-    groups = findings.groups
-    if groups is not None and groups.n_ungrouped:
-        told.append(ungrouped_sentence(groups.n_ungrouped))
-    told += small_groups_sentence(findings)
+    several = findings.n_attributes > 1
+    for attribute, groups, _ in findings.compositions():
+        head = f"{attribute}: " if several else ""
+        if groups.n_ungrouped:
+            told.append(f"{head}{ungrouped_sentence(groups.n_ungrouped)}")
+        told += [f"{head}{sentence}" for sentence in small_groups_sentence(findings, groups)]
+    told += means_sentences(findings)
     small = small_clusters(findings.sizes, findings.parameters)
     if small.size:
         words = small_words(findings.sizes, small)
@@ -161,11 +171,21 @@ def remarks(findings: Findings) -> list[str]:
     return told
 
 
-def small_groups_sentence(findings: Findings) -> list[str]:
+def means_sentences(findings: Findings) -> list[str]:
+    """Say how far the means of numbers that went into bins lie apart."""
+    gaps = {name: findings.scores.get(score_name("mean_gap", name)) for name in findings.attributes or ()}
+    return [
+        f"The means of {name} differ by at most {gap:.3g} between clusters, which is "
+        f"{findings.scores[score_name('mean_gap_sd', name)]:.2f} standard deviations."
+        for name, gap in gaps.items()
+        if gap is not None
+    ]
+
+
+def small_groups_sentence(findings: Findings, groups: Groups) -> list[str]:
     """Say which groups have too few members for all clusters."""
-    groups = findings.groups
     n_clusters = int((findings.sizes > 0).sum())
-    if groups is None or groups.sizes.min() >= n_clusters:
+    if groups.sizes.min() >= n_clusters:
         return []
     few = np.flatnonzero(groups.sizes < n_clusters)
     named = [f"{groups.names.tolist()[i]} ({groups.sizes[i]:,})" for i in few[:_MOST_NAMED].tolist()]

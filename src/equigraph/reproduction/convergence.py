@@ -66,7 +66,7 @@ def trace_losses(network: str, seeds: Sequence[int]) -> dict[str, Any]:
     dict
         By curve: for every start the loss after each iteration, over the squared norm of the graph.
     """
-    from equigraph import NMTF, IFairNMTF
+    from equigraph.factorization import NMTF, IFairNMTF
 
     graph = load_network(network).graph
     squared_norm = float(graph.adjacency.multiply(graph.adjacency).sum())

@@ -57,7 +57,7 @@ def fit_toy(seed: int) -> dict[str, Any]:
 def _fit(toy: Toy, start: str, seed: int) -> dict[str, Any]:
     from scipy.optimize import linear_sum_assignment
 
-    from equigraph import IFairNMTF
+    from equigraph.factorization import IFairNMTF
     from equigraph.groups import contingency_table
 
     k = len(ROMAN)

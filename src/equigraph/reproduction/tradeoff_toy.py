@@ -59,8 +59,9 @@ def fit_toy(seed: int, n_starts: int) -> dict[str, Any]:
 def _fit(seed: int, start: int, weight: float) -> Run:
     import warnings
 
-    from equigraph import IFairNMTF, metrics
+    from equigraph import metrics
     from equigraph.exceptions import EmptyClusterWarning
+    from equigraph.factorization import IFairNMTF
     from equigraph.tradeoff.alignment import align_labels
 
     toy = tradeoff_toy(seed)
@@ -151,8 +152,7 @@ def draw_runs(shown: Sequence[Run]) -> Any:
     from equigraph.plotting.style import look
 
     toy = tradeoff_toy(shown[0]["seed"])
-    groups = toy.graph.sensitive_features
-    assert groups is not None
+    (groups,) = toy.graph.features.values()
     positions = spring_layout(toy.graph, labels=toy.target, seed=0)
     names = np.array(ROMAN[:N_CLUSTERS])
     with look():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError, RosterError
-from equigraph.graph.attributes import Values, attach, check_options
+from equigraph.graph.attributes import Values, attach, attribute_list, check_options
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import object_array
 from equigraph.roster.columns import Column
@@ -112,7 +112,7 @@ class Roster:
         """Return whether two people wish to be with each other."""
         return other in self.friends_of(one) and one in self.friends_of(other)
 
-    def graph(self, attribute: str | None = None, *, missing: str = "error") -> Graph:
+    def graph(self, attribute: str | Sequence[str] | None = None, *, missing: str = "error") -> Graph:
         """Return the graph of the wishes.
 
         A wish of one person links the two with weight 1, a mutual one with weight 2; with ``wishes="mutual"`` only
@@ -120,8 +120,8 @@ class Roster:
 
         Parameters
         ----------
-        attribute : str, optional
-            The attribute whose values become the groups of the graph.
+        attribute : str or list of str, optional
+            The attribute, or attributes, whose values become the groups of the graph.
         missing : {"error", "own-group", "drop"}, default="error"
             What becomes of people whose value is blank; see `read_graph`.
 
@@ -141,12 +141,12 @@ class Roster:
         graph = Graph(self._adjacency(), node_names=np.array(self.people, dtype=str))
         if attribute is None:
             return graph
-        if attribute not in self.attributes:
-            listed = ", ".join(map(repr, self.attributes)) or "none"
-            raise ParameterError(
-                f"attribute={attribute!r} is not in the roster: its attributes are {listed}."
-            )
-        values = Values(object_array(self.attributes[attribute]), None, attribute)
+        wanted = attribute_list(attribute)
+        for one in wanted:
+            if one not in self.attributes:
+                listed = ", ".join(map(repr, self.attributes)) or "none"
+                raise ParameterError(f"attribute={one!r} is not in the roster: its attributes are {listed}.")
+        values = [Values(object_array(self.attributes[one]), None, one) for one in wanted]
         return attach(graph, values, missing=missing, unknown="error", order_known=True)
 
     def _adjacency(self) -> sparse.csr_array:

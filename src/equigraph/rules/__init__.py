@@ -5,6 +5,7 @@ from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.conflict import Conflict, Settlement, find_conflict, settle_rules
 from equigraph.rules.facts import Facts
 from equigraph.rules.items import Rule
+from equigraph.rules.keeps import keeps
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import Answer, feasible_labels
 
@@ -19,6 +20,7 @@ __all__ = [
     "compile_rules",
     "feasible_labels",
     "find_conflict",
+    "keeps",
     "settle_rules",
     "violations",
 ]

@@ -139,7 +139,10 @@ def _sizes(rule: Sizes, division: Division) -> Iterator[str]:
 def _friends(rule: Friends, division: Division) -> Iterator[str]:
     adjacency, labels = division.facts.graph.adjacency, division.labels
     names = division.facts.graph.node_names.tolist()
+    excepted = {division.facts.node(name) for name in rule.but}
     for node, name in enumerate(names):
+        if node in excepted:
+            continue
         linked = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]].tolist()
         kept = sum(labels[other] == labels[node] for other in linked)
         if kept < min(rule.least, len(linked)):

@@ -222,7 +222,12 @@ def _sizes(rules: list[Sizes], n: int, n_clusters: int) -> tuple[Integers, Integ
 
 def _needed(rules: list[Friends], facts: Facts) -> Integers:
     degrees = np.diff(facts.graph.adjacency.indptr).astype(np.int64)
-    return np.minimum(degrees, max((rule.least for rule in rules), default=0))
+    needed = np.zeros_like(degrees)
+    for rule in rules:
+        wanted = np.minimum(degrees, rule.least)
+        wanted[[facts.node(name) for name in rule.but]] = 0
+        needed = np.maximum(needed, wanted)
+    return needed
 
 
 def _columns(items: tuple[Rule, ...], facts: Facts, unit: Integers, n_clusters: int) -> dict[str, Any]:

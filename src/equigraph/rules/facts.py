@@ -124,6 +124,8 @@ def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
     """Return columns by the name of their attribute, as they were given."""
     if given is None:
         own = graph.sensitive_features
+        if isinstance(own, dict):
+            return dict(own.items())
         return {} if own is None else {graph.attribute: own}
     if isinstance(given, Mapping):
         if any(
@@ -149,13 +151,13 @@ def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
 
 
 def _read(graph: Graph, column: Any, attribute: str) -> NDArray[Any]:
-    groups = graph.groups if column is graph.sensitive_features else None
+    own = next((name for name, one in graph.features.items() if one is column), None)
+    groups = None if own is None or graph.attributes is None else graph.attributes[own]
     if groups is not None and groups.n_ungrouped:
         raise GroupsError(
             f"The rules name the attribute {attribute!r}, and {groups.n_ungrouped} of {graph.n_nodes} nodes have none: "
             "rules need a value for every node, such as of read_graph(..., missing='own-group')."
         )
     name = None if is_table(column) else attribute
-    values = read_graph(graph, groups=column, attribute=name).sensitive_features
-    assert values is not None
+    (values,) = read_graph(graph, groups=column, attribute=name).features.values()
     return values

@@ -116,14 +116,18 @@ class Friends:
     --------
     >>> Friends(1).describe()
     'everybody with at least 1 of the nodes linked to them'
+    >>> Friends(1, but=("Ada",)).describe()
+    'everybody but Ada with at least 1 of the nodes linked to them'
     """
 
     keyword: ClassVar[str] = "friends"
     least: int
+    but: tuple[Hashable, ...] = ()
 
     def describe(self) -> str:
         """Say the rule in words."""
-        return f"everybody with at least {self.least} of the nodes linked to them"
+        but = f" but {listed(self.but)}" if self.but else ""
+        return f"everybody{but} with at least {self.least} of the nodes linked to them"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class RuleArguments(TypedDict, total=False):
     apart: Sequence[Sequence[Hashable]] | None
     fixed: Mapping[Any, int] | None
     sizes: Pair | Sequence[Pair] | None
-    friends: int | None
+    friends: int | Mapping[str, Any] | None
     at_least: Mapping[str, Mapping[Any, int]] | None
     at_most: Mapping[str, Mapping[Any, int]] | None
     not_alone: Mapping[str, int] | None
@@ -51,7 +51,7 @@ def parse_rules(arguments: Mapping[str, Any]) -> tuple[Rule, ...]:
     Examples
     --------
     >>> parse_rules({"friends": 1, "together": [["Ada", "Ben"]]})
-    (Friends(least=1), Together(nodes=('Ada', 'Ben')))
+    (Friends(least=1, but=()), Together(nodes=('Ada', 'Ben')))
     """
     items: list[Rule] = []
     for keyword, value in arguments.items():
@@ -118,7 +118,14 @@ def _is_open(side: Any) -> bool:
 
 
 def _friends(value: Any) -> Iterator[Rule]:
-    yield Friends(int(_number("friends", value, Integer(low=1))))
+    but: tuple[Hashable, ...] = ()
+    if isinstance(value, Mapping):
+        if set(value) != {"least", "but"} or not _is_list(value["but"]):
+            raise ParameterError(
+                f"Rules: friends={value!r}: expected a number, or {{'least': 1, 'but': ['Ada']}}."
+            )
+        value, but = value["least"], tuple(value["but"])
+    yield Friends(int(_number("friends", value, Integer(low=1))), but)
 
 
 def _at_least(value: Any) -> Iterator[Rule]:

@@ -48,9 +48,9 @@ class Rules:
         The cluster of a node, counting from 0.
     sizes : (least, most), or a list with one such pair per cluster
         Number of nodes of a cluster; None leaves a side open.
-    friends : int
+    friends : int, or dict with "least" and "but"
         Every node shares its cluster with at least so many of the nodes it is linked to, or with all of them if
-        they are fewer.
+        they are fewer; ``{"least": 1, "but": ["Ada"]}`` for everybody but some.
     at_least, at_most : dict of attribute to dict of value to int
         How many nodes of a group every cluster has at least, or at most.
     not_alone : dict of attribute to int
@@ -130,6 +130,19 @@ class Rules:
             _add(content, rule)
         return content
 
+    @property
+    def names_clusters(self) -> bool:
+        """Whether rules speak of the numbers of clusters, which labels then keep.
+
+        Examples
+        --------
+        >>> Rules(fixed={"Finn": 0}).names_clusters, Rules(sizes=(2, 4)).names_clusters
+        (True, False)
+        """
+        return any(
+            isinstance(rule, Fixed) or (isinstance(rule, Sizes) and rule.per_cluster) for rule in self.items
+        )
+
     def describe(self) -> str:
         """Say all rules in words.
 
@@ -202,8 +215,8 @@ def _add(content: dict[str, Any], rule: Rule) -> None:
             content.setdefault(key, {}).setdefault(attribute, {})[value] = number
         case Sizes(bounds, per_cluster):
             content[key] = list(bounds) if per_cluster else bounds[0]
-        case Friends(least):
-            content[key] = least
+        case Friends(least, but):
+            content[key] = {"least": least, "but": but} if but else least
 
 
 def _load(path: Path) -> Any:

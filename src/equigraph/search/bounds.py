@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.search.levels import Level
+from equigraph.search.ground import Ground
+from equigraph.search.levels import Level, sums
 
 
 def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, int]:
@@ -63,35 +64,40 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= 0
 
 
-def within_bounds(level: Level, labels: NDArray, n_clusters: int, least: int, most: int) -> NDArray[np.int32]:
+def within_bounds(
+    level: Level | Ground, labels: NDArray, n_clusters: int, least: int, most: int
+) -> NDArray[np.int32]:
     """Return labels whose sizes are within feasible bounds, moving the nodes that cost the least weight.
+
+    Super-nodes may be too large for that; their sizes are then brought nearer to the bounds as far as single moves do.
 
     Parameters
     ----------
-    level : Level
-        The graph of the nodes.
+    level : Level or Ground
+        The graph of the nodes, or of super-nodes.
     labels : ndarray of shape (n_nodes,)
         Labels in ``range(n_clusters)``; not changed.
     n_clusters, least, most : int
         Bounds that `check_size_bounds` let pass.
     """
     labels = np.array(labels, dtype=np.int32)
-    sizes = np.bincount(labels, minlength=n_clusters)
-    while sizes.max() > most:
+    sizes = sums(labels, level.sizes, n_clusters).astype(np.int64)
+    stuck = False
+    while sizes.max() > most and not stuck:
         source = int(np.argmax(sizes))
-        _shift(
-            level, labels, sizes, np.flatnonzero(labels == source), sizes < most, sizes[source] - most, most
-        )
-    while sizes.min() < least:
+        nodes = np.flatnonzero(labels == source)
+        stuck = not _shift(level, labels, sizes, nodes, sizes < most, sizes[source] - most, most)
+    stuck = False
+    while sizes.min() < least and not stuck:
         target = int(np.argmin(sizes))
         donors = np.flatnonzero(sizes[labels] > least)
         only = np.arange(n_clusters) == target
-        _shift(level, labels, sizes, donors, only, least - sizes[target], most, keep=least)
+        stuck = not _shift(level, labels, sizes, donors, only, least - sizes[target], most, keep=least)
     return labels
 
 
 def _shift(
-    level: Level,
+    level: Level | Ground,
     labels: NDArray[np.int32],
     sizes: NDArray[np.int64],
     nodes: NDArray[np.int64],
@@ -99,23 +105,24 @@ def _shift(
     wanted: int,
     most: int,
     keep: int = 0,
-) -> None:
-    """Move up to ``wanted`` of the nodes into allowed clusters, in place, cheapest first."""
-    onto = np.zeros((nodes.size, sizes.size))
-    graph = level.graph[nodes]
-    rows = np.repeat(np.arange(nodes.size), np.diff(graph.indptr))
-    np.add.at(onto, (rows, labels[graph.indices]), graph.data)
+) -> bool:
+    """Move up to ``wanted`` of the nodes into allowed clusters, in place, cheapest first; return whether any moved."""
+    onto = level.links(nodes, labels, sizes.size)
     gain = np.where(allowed, onto, -np.inf) - onto[np.arange(nodes.size), labels[nodes]][:, None]
     order = np.argsort(-gain.max(axis=1), kind="stable")
+    any_moved = False
     for position in order:
         if wanted <= 0:
             break
         node = nodes[position]
-        room = allowed & (sizes < most)
-        if not room.any() or sizes[labels[node]] <= keep:
+        size = int(level.sizes[node])
+        room = allowed & (sizes + size <= most)
+        if not room.any() or sizes[labels[node]] - size < keep:
             continue
         target = int(np.argmax(np.where(room, gain[position], -np.inf)))
-        sizes[labels[node]] -= 1
-        sizes[target] += 1
+        sizes[labels[node]] -= size
+        sizes[target] += size
         labels[node] = target
-        wanted -= 1
+        wanted -= size
+        any_moved = True
+    return any_moved

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.search.ground import Ground
 from equigraph.search.levels import Level, aggregate, compact
 from equigraph.search.objective import Objective
 
@@ -15,7 +16,7 @@ _EXCESS = 4
 
 
 def coarsen(
-    level: Level, cells: NDArray | None, n_parts: int, objective: Objective
+    ground: Ground, cells: NDArray | None, n_parts: int, objective: Objective
 ) -> tuple[NDArray[np.int32], Level]:
     """Divide a graph into about as many parts as wanted, none of them across two cells.
 
@@ -25,16 +26,16 @@ def coarsen(
 
     Parameters
     ----------
-    level : Level
-        The graph.
-    cells : ndarray of shape (level.n_nodes,), int32, or None
+    ground : Ground
+        The nodes of the graph.
+    cells : ndarray of shape (n_nodes,), int32, or None
         Nodes with different entries are never in the same part.
     n_parts : int
         The strength of a part, or its nodes if they were packed, are at most about this part of the whole.
 
     Returns
     -------
-    labels : ndarray of shape (level.n_nodes,)
+    labels : ndarray of shape (n_nodes,)
         Part of each node, compact.
     coarse : Level
         The graph of the parts.
@@ -42,19 +43,18 @@ def coarsen(
     Examples
     --------
     >>> from scipy import sparse
-    >>> from equigraph.search.levels import first_level
+    >>> from equigraph.execution.blocks import MemoryBlocks
+    >>> from equigraph.execution.distributed import StreamedRows
     >>> from equigraph.search.objective import make_objective
     >>> edges = sparse.csr_array(np.kron(np.eye(3), [[0.0, 1.0], [1.0, 0.0]]))
     >>> objective, columns = make_objective(None, n_nodes=6, total=6.0)
-    >>> coarsen(first_level(edges, columns, 1), None, 3, objective)[0].tolist()
+    >>> ground = Ground(StreamedRows(MemoryBlocks(edges)))
+    >>> ground.divide(columns, 1)
+    >>> coarsen(ground, None, 3, objective)[0].tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    from equigraph.search.kernels.parts import spread
-
-    most = float(level.strength.sum()) / n_parts
-    bounds = np.zeros(0, dtype=np.int32) if cells is None else cells
-    labels = compact(spread(level.sites(), bounds, most, _PASSES))
-    coarse = aggregate(level, labels, objective)
+    labels = compact(ground.spread(cells, float(ground.strength.sum()) / n_parts, _PASSES))
+    coarse = ground.aggregate(labels, objective)
     if coarse.n_nodes <= _EXCESS * n_parts:
         return labels, coarse
     coarse_cells = np.zeros(coarse.n_nodes, dtype=np.int32)

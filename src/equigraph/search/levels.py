@@ -45,6 +45,10 @@ class Level:
         """Number of super-nodes."""
         return int(self.strength.size)
 
+    def links(self, nodes: NDArray, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
+        """Return the weight of some super-nodes to every cluster."""
+        return links_to(self.graph, nodes, labels, n_clusters)
+
     def sites(self) -> Sites:
         """Return the level in the form that compiled code takes."""
         from equigraph.search.kernels.state import Sites
@@ -55,14 +59,19 @@ class Level:
         )
 
 
+def narrow(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return a graph with weights in float64 and indices of four bytes where they fit: loops are compiled once."""
+    graph = adjacency.astype(np.float64, copy=False)
+    if graph.indices.dtype == np.int32 or max(graph.shape[0], graph.nnz) >= 2**31:
+        return graph
+    arrays = graph.data, graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
+    return sparse.csr_array(arrays, shape=graph.shape)
+
+
 def first_level(adjacency: sparse.csr_array, columns: NDArray[np.int32], n_columns: int) -> Level:
     """Return the graph itself as a level."""
-    graph = adjacency.astype(np.float64, copy=False)
+    graph = narrow(adjacency)
     n = graph.shape[0]
-    if graph.indices.dtype != np.int32 and max(n, graph.nnz) < 2**31:
-        # One index type wherever it can be, so that the kernels are compiled once.
-        arrays = graph.data, graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
-        graph = sparse.csr_array(arrays, shape=graph.shape)
     return Level(
         graph,
         np.asarray(graph.sum(axis=1), dtype=np.float64).ravel(),
@@ -78,17 +87,22 @@ def aggregate(level: Level, labels: NDArray, objective: Objective) -> Level:
 
     n_clusters = int(labels.max()) + 1
     graph = level.graph
-    indptr, indices, data = collapse(graph.indptr, graph.indices, graph.data, labels, n_clusters)
+    indptr, indices, data = collapse(graph.indptr, graph.indices, graph.data, 0, labels, n_clusters)
     # The transpose is the same graph, with its columns sorted.
     coarse = sparse.csc_array((data, indices, indptr), shape=(n_clusters, n_clusters)).tocsr()
-    index = graph.indices.dtype
-    coarse = sparse.csr_array(
-        (coarse.data, coarse.indices.astype(index, copy=False), coarse.indptr.astype(index, copy=False)),
-        shape=coarse.shape,
-    )
+    return clusters_level(level, coarse, labels, n_clusters, objective)
+
+
+def clusters_level(
+    level: Level, between: sparse.csr_array, labels: NDArray, n_clusters: int, objective: Objective
+) -> Level:
+    """Return the level whose super-nodes are the clusters of another one, from the weights between them."""
+    index = np.int32 if max(between.nnz, n_clusters) < 2**31 else np.int64
+    arrays = between.data, between.indices.astype(index, copy=False), between.indptr.astype(index, copy=False)
+    graph = sparse.csr_array(arrays, shape=between.shape)
     sizes = sums(labels, level.sizes, n_clusters).astype(np.int64)
     counts = count_groups(level, labels, n_clusters, objective)
-    return Level(coarse, sums(labels, level.strength, n_clusters), sizes, level.columns[:0], counts)
+    return Level(graph, sums(labels, level.strength, n_clusters), sizes, level.columns[:0], counts)
 
 
 def sums(labels: NDArray, values: NDArray, n_clusters: int) -> NDArray[np.float64]:
@@ -108,6 +122,17 @@ def count_groups(level: Level, labels: NDArray, n_clusters: int, objective: Obje
         pairs = labels[known].astype(np.int64) * n_columns + (offset + column[known])
         table += np.bincount(pairs, minlength=table.size)
     return table.reshape(n_clusters, n_columns)
+
+
+def links_to(
+    rows: sparse.csr_array, chosen: NDArray, labels: NDArray, n_clusters: int
+) -> NDArray[np.float64]:
+    """Return the weight of chosen rows of a graph to every cluster."""
+    onto = np.zeros((chosen.size, n_clusters))
+    graph = rows[chosen]
+    place = np.repeat(np.arange(chosen.size), np.diff(graph.indptr))
+    np.add.at(onto, (place, labels[graph.indices]), graph.data)
+    return onto
 
 
 def compact(labels: NDArray) -> NDArray[np.int32]:
@@ -140,6 +165,14 @@ def scores_of(level: Level, labels: NDArray, objective: Objective) -> tuple[floa
     if level.counts.shape[0]:
         # What lies inside a super-node: its degrees less its links to others.
         inside += sums(labels, level.strength - np.asarray(graph.sum(axis=1)).ravel(), n_clusters)
+    return scores_from(level, labels, inside, objective)
+
+
+def scores_from(
+    level: Level, labels: NDArray, inside: NDArray[np.float64], objective: Objective
+) -> tuple[float, float]:
+    """Return Q and the notion of a labelling, from twice the weight of the edges inside each cluster."""
+    n_clusters = inside.size
     volume = sums(labels, level.strength, n_clusters)
     table = count_groups(level, labels, n_clusters, objective)
     return objective.modularity(inside, volume), objective.notion_value(table)

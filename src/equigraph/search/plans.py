@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from equigraph.search.levels import Level
-
 # Where the dial rests on its way up, once for every fit whatever dial it asks for: labels that were made fairer than
 # wanted, and then let go, are often better than those that were never that fair.
 LADDER = (0.1, 0.2, 0.35, 0.5, 0.8)
@@ -28,7 +26,7 @@ _STARTS = ((500, (10, 10)), (3_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)),
 # Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
 _KICKED, _MOST_KICKS = 10_000, 15
 # Parts of a large graph: so many for each cluster, and at least so many.
-_PARTS_EACH, _LEAST_PARTS = 20, 2_000
+_PARTS_EACH, _LEAST_PARTS = 20, 10_000
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,13 @@ class Plan:
     n_parts: int = 0
 
 
-def plan_for(level: Level, n_clusters: int, effort: float) -> Plan:
-    """Return the plan for a graph."""
-    n, entries = level.n_nodes, level.graph.nnz
+def is_large(n_nodes: int, n_entries: int) -> bool:
+    """Return whether a graph of this size is searched on parts."""
+    return n_nodes >= _LARGE_NODES or n_entries >= _LARGE_ENTRIES
+
+
+def plan_for(n: int, entries: int, n_clusters: int, effort: float, *, on_parts: bool | None = None) -> Plan:
+    """Return the plan for a graph of so many nodes and stored entries; on parts by default where it is large."""
     many = max(effort, 0.1) ** 0.5
     # A proposal costs a pass over the edges of a node.
     dense = max(entries / (_EDGES * max(n, 1)), 1.0)
@@ -71,7 +73,7 @@ def plan_for(level: Level, n_clusters: int, effort: float) -> Plan:
         n_steps=int(n_steps * many),
         n_kicks=round(min(_MOST_KICKS, _KICKED / work) * many),
     )
-    if n < _LARGE_NODES and entries < _LARGE_ENTRIES:
+    if not (is_large(n, entries) if on_parts is None else on_parts):
         return plan
     n_parts = min(max(_PARTS_EACH * n_clusters, _LEAST_PARTS), n // 2)
     return replace(plan, n_kicks=0, n_parts=max(n_parts, n_clusters + 1))

@@ -8,26 +8,40 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.callbacks import Notifier
-from equigraph.graph.units import unit_weights
+from equigraph.execution.blocks import MemoryBlocks
+from equigraph.execution.distributed import StreamedRows
+from equigraph.graph.units import largest_weight, unit_weights
 from equigraph.metrics.notions import Notion
-from equigraph.search.bounds import check_size_bounds, within_bounds
-from equigraph.search.coarsen import coarsen
-from equigraph.search.levels import Level, aggregate, compact, compact_pairs, first_level, scores_of
-from equigraph.search.objective import HIGHEST, Objective, make_objective
-from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
+from equigraph.search.bounds import check_size_bounds
+from equigraph.search.ground import Ground
+from equigraph.search.levels import Level, compact, first_level, narrow, scores_of
+from equigraph.search.objective import Objective, make_objective
+from equigraph.search.on_parts import (
+    LEAST_GAIN,
+    PASSES,
+    climbed,
+    exactly_on_parts,
+    settle_nodes,
+    work_on_parts,
+)
+from equigraph.search.plans import DIAL, LADDER, is_large, plan_for
 from equigraph.search.pool import Pool
 from equigraph.search.steps import Steps
+from equigraph.search.targets import Target, any_fair
+
+__all__ = ["Search", "Target"]
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
-_TURNS = (_WARM, _HOT, 0.3)
+TURNS = (_WARM, _HOT, 0.3)
 # Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
 _AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
@@ -40,36 +54,25 @@ _BASE = 1000
 _MOST_SHARED = 0.9
 # Proposals on parts, at least.
 _LEAST_COARSE = 5_000
-# On a large graph: most passes of a climb on its nodes, the gain of a pass that is worth another, and the passes at a
-# value of the dial on the way up.
-_PASSES, _LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
 # Neighbours on the front that differ by more in the notion leave a gap that is searched.
 _GAP = 0.05
 # Settling at one target may find what another's choice is made of; each round only adds what is better.
 _MOST_ROUNDS = 5
 
 
-@dataclass(frozen=True)
-class Target:
-    """What labels are wanted: the best at a value of the dial, or the most cohesive at least so fair."""
+def _in_doubles(graph: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph in its unit, in the precision in which gains are compared."""
+    return unit_weights(graph.astype(np.float64, copy=False))
 
-    fairness: float = 0.0
-    at_least: float | None = None
 
-    @property
-    def wants_fairness(self) -> bool:
-        """Whether fairness counts at all."""
-        return self.at_least is not None or self.fairness > 0
-
-    def of(self, objective: Objective) -> Objective:
-        """Return the objective that a move climbs for this target."""
-        if self.at_least is None:
-            return objective.at(self.fairness)
-        return objective.at(HIGHEST, cap=self.at_least)
-
-    def best(self, pool: Pool) -> NDArray[np.int32]:
-        """Return the best labels of a pool."""
-        return pool.best(self.fairness) if self.at_least is None else pool.reaching(self.at_least)
+def ground_of(graph: Any) -> Ground | None:
+    """Return the nodes of a graph that is searched on parts: a store of rows, or a large one in memory."""
+    if not sparse.issparse(graph):
+        return Ground(graph)
+    if is_large(graph.shape[0], graph.nnz):
+        scale = largest_weight(graph.data)
+        return Ground(StreamedRows(MemoryBlocks(narrow(_in_doubles(graph)))), scale)
+    return None
 
 
 class Search:
@@ -77,8 +80,8 @@ class Search:
 
     Parameters
     ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated graph.
+    graph : csr_array of shape (n_nodes, n_nodes), or RowStore
+        A validated graph, or its rows wherever they are kept: these are searched as a large graph in memory is.
     codes : ndarray of shape (n_nodes,) or (n_nodes, n_attributes), or None
         Group of each node, -1 for none; None leaves modularity alone.
     n_clusters : int
@@ -95,9 +98,11 @@ class Search:
         The same seed gives the same labels.
     """
 
+    ground: Ground | None
+
     def __init__(
         self,
-        adjacency: sparse.csr_array,
+        graph: Any,
         codes: NDArray | None,
         n_clusters: int,
         *,
@@ -107,13 +112,23 @@ class Search:
         effort: float = 1.0,
         seed: int = 0,
     ):
-        n = adjacency.shape[0]
-        adjacency = unit_weights(adjacency.astype(np.float64, copy=False))
-        total = float(adjacency.sum(dtype=np.float64))
+        ground = ground_of(graph)
+        if ground is not None:
+            n, total = ground.n_nodes, float(ground.strength.sum())
+        else:
+            graph = _in_doubles(graph)
+            n, total = graph.shape[0], float(graph.sum(dtype=np.float64))
         objective, columns = make_objective(codes, n_nodes=n, total=total, notion=notion, weights=weights)
         least, most = check_size_bounds(size_bounds, n, n_clusters)
-        ground = first_level(adjacency, columns, objective.population.size)
-        self._begin(ground, replace(objective, least=least, most=most), n_clusters, effort, seed)
+        objective = replace(objective, least=least, most=most)
+        if ground is None:
+            level = first_level(graph, columns, objective.population.size)
+            self._begin(level, objective, n_clusters, effort, seed)
+            return
+        ground.divide(columns, objective.population.size)
+        self._begin(ground.nodes, objective, n_clusters, effort, seed)
+        self.ground = ground
+        self.plan = plan_for(n, ground.n_entries, n_clusters, effort, on_parts=True)
 
     @classmethod
     def on_level(
@@ -122,13 +137,14 @@ class Search:
         """Return a search on a graph of super-nodes; the objective is that of the nodes inside them."""
         search = cls.__new__(cls)
         search._begin(level, objective.unbounded(), n_clusters, effort, seed)
-        search.plan = replace(search.plan, n_parts=0)
+        search.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort, on_parts=False)
         return search
 
     def _begin(self, level: Level, objective: Objective, n_clusters: int, effort: float, seed: int) -> None:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
         self.effort, self.seed = effort, seed
-        self.plan: Plan = plan_for(level, n_clusters, effort)
+        self.ground = None
+        self.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort)
         self.steps = Steps(level, n_clusters)
         self.guide = replace(objective, notion=objective.notion.guided())
         self.pool = Pool()
@@ -139,6 +155,8 @@ class Search:
 
     def score(self, labels: NDArray) -> tuple[float, float]:
         """Return modularity and notion."""
+        if self.ground is not None:
+            return self.ground.scores(labels, self.objective)
         return scores_of(self.level, labels, self.objective)
 
     def add(self, labels: NDArray) -> NDArray[np.int32]:
@@ -167,15 +185,15 @@ class Search:
         n_runs : int, default=1
             How often all is searched; further runs go on with the pool of those before.
         """
-        if not self.objective.is_fair and any(target != Target() for target in targets):
-            # Without groups there is cohesion alone, whatever the dial says: one search serves all.
-            return self.solve([Target()], starts, notify, n_runs) * len(targets)
-        work = self._work(targets, list(starts), n_runs)
-        n_steps = self._n_steps(targets, n_runs)
+        # Without groups there is cohesion alone, whatever the dial says: one search serves all.
+        alike = not self.objective.is_fair
+        wanted = [Target()] if alike else targets
+        work = self._work(wanted, list(starts), n_runs)
+        n_steps = self._n_steps(wanted, n_runs)
         for step, _ in enumerate(work, start=1):
             if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
                 break
-        return [self._settled(target) for target in targets]
+        return [self._settled(target) for target in wanted] * (len(targets) if alike else 1)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
@@ -203,16 +221,16 @@ class Search:
         above, below = self.pool.reaching(high), self.pool.reaching(low)
         for place in (0.5, 0.25, 0.75):
             target = Target(at_least=low + place * (high - low))
-            objective, rng = target.of(self.objective), self.rng(*_key(target))
+            objective, rng = target.of(self.objective), self.rng(*key_of(target))
             found = [self._towards(labels, objective, rng) for labels in (above, below)]
-            if not self.plan.n_parts:
+            if self.ground is None:
                 self._recombined(found, objective, rng)
             if any(low < notion < high for _, notion in self.pool.scores):
                 return True
         return False
 
     def _towards(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
-        if self.plan.n_parts:
+        if self.ground is not None:
             return self.add(self._settle(labels, objective))
         return self._anneal(labels, objective, rng, hot=_WARM)
 
@@ -220,11 +238,11 @@ class Search:
         """Return about how many steps `_work` takes, for who watches."""
         if not self.effort:
             return len(targets)
-        fair = _any_fair(targets) and self.objective.is_fair
+        fair = any_fair(targets) and self.objective.is_fair
         n_lineages = self.plan.n_raised if fair else 1
         searches = sum(1 if target.at_least is None else 1 + len(_AROUND_BOUND) for target in targets)
         steps = self.plan.n_starts + n_lineages * fair + searches * (n_lineages + 2)
-        return n_runs * steps * (2 if self.plan.n_parts else 1)
+        return n_runs * steps * (2 if self.ground is not None else 1)
 
     def _work(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
         """Do the search, step by step."""
@@ -236,8 +254,8 @@ class Search:
                     self.add(self._rise(labels, target))
                 yield
             return
-        if self.plan.n_parts:
-            yield from self._work_on_parts(targets, given, n_runs)
+        if self.ground is not None:
+            yield from work_on_parts(self, self.ground, targets, given, n_runs)
             return
         for run in range(n_runs):
             bases = []
@@ -248,7 +266,7 @@ class Search:
             # For cohesion alone single divisions take the place of lineages.
             plain = [[base], *([labels] for labels in bases[: self.plan.n_raised - 1])]
             lineages = plain
-            if _any_fair(targets) and self.objective.is_fair:
+            if any_fair(targets) and self.objective.is_fair:
                 lineages = []
                 for number in range(self.plan.n_raised):
                     lineages.append(self._raised(number, base, bases, run))
@@ -260,89 +278,29 @@ class Search:
                     # The dial often leads past a bound to labels that a search under the bound does not find.
                     for value in _AROUND_BOUND:
                         dial = Target(value)
-                        yield from self._search_at(dial, known, self.rng(run, *_key(dial)))
+                        yield from self._search_at(dial, known, self.rng(run, *key_of(dial)))
                     known = [*known, [target.best(self.pool)]]
-                yield from self._search_at(target, known, self.rng(run, *_key(target)))
-
-    def _work_on_parts(self, targets: Sequence[Target], given: list[NDArray], n_runs: int) -> Iterator[None]:
-        """Do on a few thousand parts of a large graph what is done on the nodes of a small one, and then climb.
-
-        Parts are moved and merged first. Where they leave clusters unfair, single nodes make them fair at less cost, as
-        the dial is raised. Parts of what is known by then are searched once more for every target.
-        """
-        yield from self._search_parts(targets, given, n_runs, turn=0)
-        if _any_fair(targets) and self.objective.is_fair:
-            labels = Target(0.0).best(self.pool)
-            for value in LADDER:
-                guide = self.guide.at(value)
-                labels = self.add(self.steps.settle(labels, guide, None, max_passes=_RUNG_PASSES))
-        known = []
-        for target in targets:
-            known.append(self._climbed(target.best(self.pool), target))
-            yield
-        yield from self._search_parts(targets, known, n_runs, turn=1)
-
-    def _search_parts(
-        self, targets: Sequence[Target], known: Sequence[NDArray], n_runs: int, turn: int
-    ) -> Iterator[None]:
-        """Search on parts that lie within one cluster of every division known, as far as that leaves few enough."""
-        cells, starts = None, []
-        for labels in known:
-            finer = labels if cells is None else compact_pairs(cells, labels)
-            if cells is None or int(finer.max()) < self.plan.n_parts:
-                cells = finer
-                starts.append(labels)
-        parts, level = coarsen(self.level, cells, self.plan.n_parts, self.objective)
-        seed = int(self.rng(0, turn).integers(2**31))
-        search = Search.on_level(level, self.objective, self.n_clusters, effort=self.effort, seed=seed)
-        coarse = np.empty((len(starts), level.n_nodes), dtype=np.int32)
-        for place, labels in enumerate(starts):
-            coarse[place, parts] = labels
-        yield from search._work(targets, list(coarse), n_runs)
-        for target in targets:
-            self._climbed(target.best(search.pool)[parts], target)
-
-    def _climbed(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
-        """Move the nodes of a large graph, in index order, for a bounded number of passes."""
-        objective = target.of(self.objective)
-        if self.objective.is_bounded:
-            labels = within_bounds(
-                self.level, labels, self.n_clusters, self.objective.least, self.objective.most
-            )
-        labels = self.add(self._settle(labels, objective))
-        if self.objective.is_bounded:
-            # Where sizes are tied, only swaps help.
-            labels = self.steps.anneal(labels, objective, self.rng(0), self.plan.n_steps, 0.0)
-            labels = self.add(self._settle(labels, objective))
-        return labels
+                yield from self._search_at(target, known, self.rng(run, *key_of(target)))
 
     def _settle(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
         """Move single nodes while the objective rises: to the end on a small graph, nearly so on a large one."""
+        if self.ground is not None:
+            return settle_nodes(self.ground, labels, objective)
         if self.plan.n_parts:
-            return self.steps.settle(labels, objective, None, max_passes=_PASSES, least_gain=_LEAST_GAIN)
+            return self.steps.settle(labels, objective, None, max_passes=PASSES, least_gain=LEAST_GAIN)
         return self.steps.settle(labels, objective, self.rng(3))
 
     def exactly(self, labels: NDArray) -> NDArray[np.int32]:
         """Make exactly k clusters within the size bounds of any labels."""
         labels = compact(np.asarray(labels))
-        if self.plan.n_parts and int(labels.max()) + 1 != self.n_clusters:
-            return self._exactly_on_parts(labels)
+        if self.ground is not None:
+            return exactly_on_parts(self, self.ground, labels)
         return self.steps.with_k(labels, self.objective, self.rng(0))
-
-    def _exactly_on_parts(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Split or merge the clusters of a large graph: too few are first divided into parts."""
-        parts = labels
-        if int(labels.max()) + 1 < self.n_clusters:
-            parts, _ = coarsen(self.level, labels, self.plan.n_parts, self.objective)
-        level = aggregate(self.level, parts, self.objective)
-        alone = np.arange(level.n_nodes, dtype=np.int32)
-        merged = Steps(level, self.n_clusters).with_k(alone, self.objective.unbounded(), self.rng(0))
-        return within_bounds(
-            self.level, merged[parts], self.n_clusters, self.objective.least, self.objective.most
-        )
 
     def _cohesive(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return k cohesive clusters."""
+        if self.ground is not None:
+            return exactly_on_parts(self, self.ground, np.zeros(self.ground.n_nodes, dtype=np.int32))
         free = self.steps.cohesive(self.objective, rng)
         labels = self._regrouped(free, self.steps.with_k(free, self.objective, rng), self.objective, rng)
         return self.steps.climb(labels, self.objective, rng, cycles=2)
@@ -363,7 +321,7 @@ class Search:
         coarse = np.empty(steps.level.n_nodes, dtype=np.int32)
         coarse[parts] = labels
         n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * steps.level.n_nodes)
-        return steps.anneal(coarse, objective, rng, n_steps, _TURNS[-1])[parts]
+        return steps.anneal(coarse, objective, rng, n_steps, TURNS[-1])[parts]
 
     def _raised(
         self, number: int, base: NDArray, bases: Sequence[NDArray], run: int
@@ -405,7 +363,7 @@ class Search:
             labels = self._best_of(lineage, objective)
             labels = self.steps.settle(labels, objective, rng, max_passes=20)
             # Which temperature suits a graph is not known beforehand, so they take turns.
-            found.append(self._anneal(labels, objective, rng, hot=_TURNS[number % len(_TURNS)]))
+            found.append(self._anneal(labels, objective, rng, hot=TURNS[number % len(TURNS)]))
             yield
         best = self._recombined(found, objective, rng)
         yield
@@ -456,7 +414,9 @@ class Search:
 
     def _rise(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
         """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
-        objective, rng = target.of(self.objective), self.rng(*_key(target))
+        objective, rng = target.of(self.objective), self.rng(*key_of(target))
+        if self.ground is not None:
+            return climbed(self, self.ground, labels, target)
         labels = self.steps.settle(labels, objective, rng)
         return self.steps.settle(
             self.steps.anneal(labels, objective, rng, self.plan.n_steps, 0.0), objective, rng
@@ -472,10 +432,6 @@ class Search:
         return target.best(self.pool)
 
 
-def _any_fair(targets: Sequence[Target]) -> bool:
-    return any(target.wants_fairness for target in targets)
-
-
-def _key(target: Target) -> tuple[int, int]:
+def key_of(target: Target) -> tuple[int, int]:
     """Return whole numbers that tell targets apart, for the seed of what is done for one."""
     return 1 + (target.at_least is not None), round(1e9 * (target.at_least or target.fairness))

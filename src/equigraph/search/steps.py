@@ -14,7 +14,7 @@ from equigraph.search.multilevel import climb, local_moves
 from equigraph.search.objective import Objective
 
 # Share of swaps among the proposals of an annealing, and where its cooling ends, in units of a typical change.
-_SWAPS, _COLD = 0.3, 0.03
+SWAPS, COLD = 0.3, 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class Steps:
         clusters = start(sites, labels, self.n_clusters, score, terms)
         unit = typical_change(sites, labels, clusters, score, terms, 1000, seed_of(rng))
         best, _ = anneal(
-            sites, labels, clusters, score, terms, hot * unit, _COLD * unit, n_steps, _SWAPS, seed_of(rng)
+            sites, labels, clusters, score, terms, hot * unit, COLD * unit, n_steps, SWAPS, seed_of(rng)
         )
         return best
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -148,8 +149,8 @@ class IndividualFairSC(SpectralMethod):
                 full[active.mask][:, active.mask], self.n_clusters, self.rank
             )
             return basis, {"exact_": exact}
-        if self.constraint == "group_no_constant" and active.codes is not None:
-            return group_indicators(active.codes, active.n_groups), {"exact_": True}
+        if self.constraint == "group_no_constant" and active.columns:
+            return np.hstack([group_indicators(*column) for column in active.columns]), {"exact_": True}
         return super()._constraint(active)[0], {"exact_": True}
 
 

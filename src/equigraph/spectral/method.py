@@ -28,6 +28,8 @@ class ActivePart:
     mask: NDArray[np.bool_]
     codes: NDArray[np.intp] | None
     n_groups: int
+    # Codes and number of groups of each attribute; `codes` are the joint ones.
+    columns: tuple[tuple[NDArray[np.intp], int], ...] = ()
 
     @property
     def n_nodes(self) -> int:
@@ -41,8 +43,10 @@ def active_part(problem: Problem) -> ActivePart:
     mask = np.diff(adjacency.indptr) > 0
     if not mask.all():
         adjacency = sparse.csr_array(adjacency[mask][:, mask])
-    codes = None if groups is None else groups.codes[mask]
-    return ActivePart(adjacency, mask, codes, 1 if groups is None else groups.n_groups)
+    if groups is None or problem.attributes is None:
+        return ActivePart(adjacency, mask, None, 1)
+    columns = tuple((one.codes[mask], one.n_groups) for one in problem.attributes.groups.values())
+    return ActivePart(adjacency, mask, groups.codes[mask], groups.n_groups, columns)
 
 
 class SpectralMethod(GraphClusterer):
@@ -92,8 +96,14 @@ class SpectralMethod(GraphClusterer):
         )
 
     def _constraint(self, active: ActivePart) -> tuple[NDArray | None, dict[str, Any]]:
-        """Return F, None for no constraint, and further fitted attributes."""
-        return (None if active.codes is None else group_constraint(active.codes, active.n_groups)), {}
+        """Return F, None for no constraint, and further fitted attributes.
+
+        The constraints of several attributes stand side by side; that they may depend on each other is seen to where F
+        is made orthonormal.
+        """
+        if not active.columns:
+            return None, {}
+        return np.hstack([group_constraint(*column) for column in active.columns]), {}
 
     def _is_normalized(self) -> bool:
         return bool(getattr(self, "normalized", True))

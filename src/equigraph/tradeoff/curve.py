@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.groups import Groups, encode_groups
-from equigraph.loading import group_cells
+from equigraph.featured import Featured
+from equigraph.groups import AttributeOptions
+from equigraph.groups.attributes import Features
+from equigraph.metrics.summary import score_name
+from equigraph.notebook import Explorable
 from equigraph.parameters import Real, check_parameters
 from equigraph.records import Tabular, write_csv, write_json
 from equigraph.tradeoff import selection
@@ -27,7 +29,7 @@ RULES = {"product": selection.product, "intersection": selection.intersection, "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TradeoffCurve(KeptCurve, Tabular):
+class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
     """Labels from the most cohesive to the fairest, with what is needed to repeat the sweep.
 
     Attributes
@@ -42,8 +44,8 @@ class TradeoffCurve(KeptCurve, Tabular):
         What the points are spaced in.
     node_names : ndarray of shape (n_nodes,)
         Names as they came in.
-    sensitive_features : ndarray of shape (n_nodes,)
-        Groups as they came in; None for a node without one.
+    sensitive_features : ndarray of shape (n_nodes,) or dict of columns
+        Groups as they came in; None for a node without one. A dict where there are several attributes.
     method : str
         Name of the estimator.
     parameters : dict
@@ -65,13 +67,17 @@ class TradeoffCurve(KeptCurve, Tabular):
     source : dict or None
         Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
         the options of reading. The commands fill it in.
+    attribute : str or None
+        Name of the attribute that the groups come from; of several all names.
+    attribute_options : AttributeOptions
+        How much each attribute counts, and which numbers went into bins.
     """
 
     points: tuple[TradeoffPoint, ...]
     front: tuple[TradeoffPoint, ...]
     spacing: Literal["dial", "reached"]
     node_names: NDArray
-    sensitive_features: NDArray
+    sensitive_features: Features
     method: str
     parameters: Mapping[str, Any]
     n_clusters: int | None
@@ -82,16 +88,19 @@ class TradeoffCurve(KeptCurve, Tabular):
     versions: Mapping[str, str]
     input_hash: str
     source: Mapping[str, Any] | None = None
-
-    @cached_property
-    def groups(self) -> Groups:
-        """The groups as codes. Who has no group here was meant to have none."""
-        return encode_groups(self.sensitive_features, missing="ignore")
+    attribute: str | None = None
+    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
 
     @property
     def measure(self) -> str:
         """Name of the score that belongs to the notion, such as NB."""
         return measure_of(self.notion)
+
+    def attribute_measures(self) -> dict[str, str]:
+        """Return the names of several attributes with those of their scores by the notion; nothing for a single one."""
+        if len(self.features) < 2:
+            return {}
+        return {name: score_name(self.measure, name) for name in self.features}
 
     @property
     def fairness(self) -> NDArray[np.float64]:
@@ -322,12 +331,8 @@ class TradeoffCurve(KeptCurve, Tabular):
         return TradeoffDisplay(self, kind=kind, select=select, compare=compare).plot(ax)
 
     def labels_table(self, point: TradeoffPoint) -> dict[str, NDArray]:
-        """Return the columns node, cluster and group of one point."""
-        return {
-            "node": self.node_names,
-            "cluster": point.labels,
-            "group": group_cells(self.sensitive_features),
-        }
+        """Return the columns node, cluster and group (``group[name]`` for several) of one point."""
+        return {"node": self.node_names, "cluster": point.labels, **self.group_columns()}
 
     def labels_to_csv(self, point: TradeoffPoint, path: str | os.PathLike[str]) -> None:
         """Write the columns node, cluster and group of one point as csv."""
@@ -339,7 +344,8 @@ class TradeoffCurve(KeptCurve, Tabular):
             "method": self.method,
             "n_nodes": int(self.node_names.size),
             "n_clusters": self.n_clusters,
-            "n_ungrouped": self.groups.n_ungrouped,
+            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            **self.attribute_entries(),
             "notion": self.notion,
             "measure": self.measure,
             "hypervolume": self.hypervolume(),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from equigraph.graph import Graph
 from equigraph.numbering import number_by_size
+from equigraph.search.agree import as_rules
 from equigraph.tradeoff.alignment import align_all, align_labels
 from equigraph.tradeoff.front import evenly_spaced, front_in_order, passing_weights
 from equigraph.tradeoff.point import TradeoffPoint, index_of
@@ -84,11 +85,12 @@ def _numbered(
     weights = passing_weights(_column(front, "Q"), _column(front, measure_of(sweep.notion)))
     n_clusters = _most_clusters(sweep, [one.labels for one in front])
     known = [one for one in front if index_of(one, points) is not None]
+    kept = _names_clusters(sweep)
     before = known[0].labels if known else number_by_size(front[0].labels, n_clusters)
     numbered = []
     for one, weight in zip(front, weights.tolist(), strict=True):
         if index_of(one, points) is None:
-            labels = align_labels(one.labels, before, n_clusters)
+            labels = one.labels if kept else align_labels(one.labels, before, n_clusters)
             one = replace(
                 one,
                 fairness=weight if np.isnan(one.fairness) else one.fairness,
@@ -98,6 +100,12 @@ def _numbered(
         before = one.labels
         numbered.append(one)
     return tuple(numbered)
+
+
+def _names_clusters(sweep: Sweep) -> bool:
+    """Return whether clusters have numbers that rules speak of, and keep them."""
+    rules = getattr(sweep.model, "rules", None)
+    return rules is not None and as_rules(rules).names_clusters
 
 
 def _most_clusters(sweep: Sweep, labelings: Sequence[NDArray]) -> int:
@@ -121,7 +129,9 @@ def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[
         else:
             picked.append(found[typical_restart(ones, measure)])
     n_clusters = _most_clusters(sweep, [labels for _, labels in picked])
-    aligned = align_all([labels for _, labels in picked], n_clusters)
+    aligned = [labels for _, labels in picked]
+    if not _names_clusters(sweep):
+        aligned = list(align_all(aligned, n_clusters))
     return tuple(
         _point(sweep, value, (seed, labels), runs.labels[value], scores[value], n_clusters)
         for (value, (seed, _), labels) in zip(runs.labels, picked, aligned, strict=True)

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from equigraph.exceptions import InputError
+from equigraph.featured import features_of, gaps_of
 from equigraph.folders import Kept, OutputFolder, read_kept
 from equigraph.loading import LABELS, check_entries, entries, kinds_of, labels_table, not_a_number, numbers
 from equigraph.notebook import page_of
@@ -89,7 +90,7 @@ class KeptCurve:
 
     def facts(self: Any, raw: bool) -> dict[str, Any]:
         """Return what a manifest has to say so that `load` gives names and groups back as they were."""
-        return {"raw": raw, "kinds": kinds_of({"node": self.node_names, "group": self.sensitive_features})}
+        return {"raw": raw, "kinds": kinds_of({"node": self.node_names, **self.group_columns()})}
 
     def write_files(
         self: Any,
@@ -159,9 +160,10 @@ class KeptCurve:
 def curve_parts(kept: Kept) -> dict[str, Any]:
     """Return the parts of a `TradeoffCurve` from what its folder holds."""
     told = entries(kept, CURVE, _CURVE_ENTRIES)
-    columns = labels_table(kept, told["n_nodes"], told.get("n_ungrouped", 0))
+    columns = labels_table(kept, told["n_nodes"], gaps_of(told, kept.folder / CURVE))
+    features, attribute, options = features_of(told, columns, kept.folder / CURVE)
     where = kept.folder / CURVE
-    if "group" not in columns:
+    if features is None:
         raise InputError(
             f"{kept.folder / LABELS} has no column group: expected the file that equigraph wrote."
         )
@@ -183,7 +185,9 @@ def curve_parts(kept: Kept) -> dict[str, Any]:
         "points": points,
         "front": tuple(_front_point(one, labels, points, where) for one, labels in front),
         "node_names": columns["node"],
-        "sensitive_features": columns["group"],
+        "sensitive_features": features,
+        "attribute": attribute or (told["source"] or {}).get("attribute"),
+        "attribute_options": options,
         "seeds": tuple(told["seeds"]),
         "seconds": not_a_number(told["seconds"]),
     }

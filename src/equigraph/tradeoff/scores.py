@@ -26,14 +26,24 @@ def measure_of(notion: Any) -> str:
 def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
     """Return Q, B, NB, min_balance, rho and n_nonempty of labels, and the measure of the notion."""
     from equigraph.metrics import evaluate
-    from equigraph.metrics._table import make_table
+    from equigraph.metrics._table import make_tables
+    from equigraph.metrics.summary import score_name
 
     scores = evaluate(graph, labels)
     notion = get_notion(notion)
-    if notion.measure not in scores:
-        table = make_table(labels, graph.groups)
-        count = scores.pop("n_nonempty")
-        scores |= {notion.measure: notion.value(table.counts, table.groups.sizes), "n_nonempty": count}
+    if notion.measure in scores:
+        return scores
+    attributes, tables = make_tables(labels, graph.attributes)
+    values = [notion.value(table.counts, table.groups.sizes) for table in tables]
+    # Before the number of clusters, after which come the scores of each attribute.
+    place = list(scores).index("n_nonempty")
+    items = list(scores.items())
+    scores = dict([*items[:place], (notion.measure, attributes.mean(values)), *items[place:]])
+    if attributes.are_several:
+        scores |= {
+            score_name(notion.measure, name): value
+            for name, value in zip(attributes.names, values, strict=True)
+        }
     return scores
 
 

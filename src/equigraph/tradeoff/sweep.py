@@ -9,16 +9,17 @@ from collections.abc import Iterable
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from equigraph.base import GraphClusterer
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import GroupsError, ParameterError, warn
-from equigraph.graph import Graph, read_graph
+from equigraph.graph import Graph
+from equigraph.graph.features import with_features
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
+from equigraph.search.agree import OnConflict
 from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves
 from equigraph.tradeoff.found import points_and_front
 from equigraph.tradeoff.runs import Sweep, Watch, run_sweep, summarised_notes
@@ -34,7 +35,7 @@ def tradeoff_curve(
     graph: Any,
     *,
     n_clusters: int | None = None,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     fairness: Iterable[float] | None = None,
     n_points: int | None = None,
     notion: str | None = None,
@@ -42,6 +43,8 @@ def tradeoff_curve(
     n_restarts: int = 1,
     random_state: RandomState = None,
     effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve: ...
@@ -52,7 +55,7 @@ def tradeoff_curve(
     graph: Any,
     *,
     n_clusters: Iterable[int],
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     fairness: Iterable[float] | None = None,
     n_points: int | None = None,
     notion: str | None = None,
@@ -60,6 +63,8 @@ def tradeoff_curve(
     n_restarts: int = 1,
     random_state: RandomState = None,
     effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurves: ...
@@ -68,7 +73,7 @@ def tradeoff_curve(
 def tradeoff_curve(
     graph: Any,
     *,
-    sensitive_features: ArrayLike | None = None,
+    sensitive_features: Any = None,
     n_clusters: int | Iterable[int] | None = None,
     fairness: Iterable[float] | None = None,
     n_points: int | None = None,
@@ -77,6 +82,8 @@ def tradeoff_curve(
     n_restarts: int = 1,
     random_state: RandomState = None,
     effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve | TradeoffCurves:
@@ -91,8 +98,9 @@ def tradeoff_curve(
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes.
-    sensitive_features : array-like of shape (n_nodes,), optional
-        Group of each node; by default the groups that came with the graph. There must be some.
+    sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
+        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph. There
+        must be some. Several attributes count as the estimator's ``attribute_weights`` say, or else the graph's.
     n_clusters : int or iterable of int, optional
         Number of clusters; by default that of the estimator. Several numbers, such as ``range(2, 8)``, give one
         curve each.
@@ -114,6 +122,10 @@ def tradeoff_curve(
         The first seed; by default that of the estimator.
     effort : optional
         Set in the estimator, which must have such a parameter; by default its own.
+    rules : Rules or dict, optional
+        Hard rules that all labels keep, set in the estimator, which must take rules (`FairPartition`).
+    on_conflict : {"error", "relax"}, optional
+        What is done about rules that contradict each other, set in the estimator.
     n_jobs : int, optional
         Number of processes; by default 1, and -1 for all cores. It does not change the result.
     callbacks : callable or list of callables, optional
@@ -174,12 +186,14 @@ def tradeoff_curve(
     )
     if n_jobs == 0:
         raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
-    model, notion = _configured(estimator, notion, effort)
+    model, notion = _configured(
+        estimator, notion, {"effort": effort, "rules": rules, "on_conflict": on_conflict}
+    )
     values, bounded = _dial_values(model, fairness, n_points)
     # numpy's annotation of ndim leaves out ranges, which it takes.
     several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
     numbers = _cluster_numbers(n_clusters) if several else [n_clusters]
-    graph = _graph_with_groups(graph, sensitive_features)
+    graph = _graph_with_groups(graph, sensitive_features, getattr(model, "attribute_weights", None))
     if random_state is None:
         random_state = getattr(model, "random_state", None)
     first = as_seed(random_state)
@@ -197,13 +211,13 @@ def tradeoff_curve(
 
 
 def _configured(
-    estimator: GraphClusterer | None, notion: str | None, effort: Any
+    estimator: GraphClusterer | None, notion: str | None, others: dict[str, Any]
 ) -> tuple[GraphClusterer, str]:
-    """Return a copy of the estimator with notion and effort set, and the notion."""
+    """Return a copy of the estimator with the notion and others of its parameters set, and the notion."""
     if estimator is None:
-        import equigraph
+        from equigraph.community import FairPartition
 
-        estimator = equigraph.FairPartition()
+        estimator = FairPartition()
     if not isinstance(estimator, GraphClusterer) or "fairness" not in estimator.get_params(deep=False):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise ParameterError(
@@ -212,10 +226,11 @@ def _configured(
         )
     model = clone(estimator)
     known = model.get_params(deep=False)
-    if effort is not None:
-        if "effort" not in known:
-            raise ParameterError(f"{type(model).__name__} has no parameter 'effort': leave it out.")
-        model.set_params(effort=effort)
+    for name, value in others.items():
+        if value is not None:
+            if name not in known:
+                raise ParameterError(f"{type(model).__name__} has no parameter {name!r}: leave it out.")
+            model.set_params(**{name: value})
     if notion is None:
         notion = known.get("notion", "normalized")
     elif "notion" in known:
@@ -266,18 +281,19 @@ def _cluster_numbers(n_clusters: Any) -> list[int]:
     return numbers
 
 
-def _graph_with_groups(graph: Any, sensitive_features: ArrayLike | None) -> Graph:
-    graph = read_graph(graph, groups=sensitive_features)
-    groups = graph.groups
-    if groups is None:
+def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: Any) -> Graph:
+    graph = with_features(graph, sensitive_features, attribute_weights)
+    if graph.attributes is None:
         raise GroupsError(
             "A trade-off curve needs groups: pass sensitive_features=, or read the graph with groups."
         )
-    if groups.n_groups < 2:
-        raise GroupsError(
-            f"The sensitive feature is constant ({groups.names.tolist()[0]!r} for all {groups.sizes.sum()} nodes): "
-            "give an attribute with two or more values."
-        )
+    for name, groups in graph.attributes.groups.items():
+        if groups.n_groups < 2:
+            what = f"attribute {name!r}" if graph.attributes.are_several else "sensitive feature"
+            raise GroupsError(
+                f"The {what} is constant ({groups.names.tolist()[0]!r} for all {groups.sizes.sum()} nodes): "
+                "give an attribute with two or more values."
+            )
     return graph
 
 
@@ -303,4 +319,6 @@ def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
         stopped=runs.stopped,
         versions=versions(),
         input_hash=sweep.graph.fingerprint(),
+        attribute=sweep.graph.attribute,
+        attribute_options=sweep.graph.attribute_options,
     )

@@ -21,7 +21,7 @@ from scipy import sparse
 from equigraph.exceptions import EquigraphError, reason
 from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, entry_bytes, split_rows
 from equigraph.execution.distributed.rows import in_order
-from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker
+from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker, packed
 from equigraph.words import count
 
 # A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
@@ -83,6 +83,11 @@ class DaskRows:
         return self._cuts[-1]
 
     @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+        return int(self._graph.n_entries if isinstance(self._graph, BlockGraph) else self._graph.nnz)
+
+    @property
     def n_workers(self) -> int:
         """Number of workers that have rows."""
         return self._plan.n_workers
@@ -116,6 +121,40 @@ class DaskRows:
         """Return the total weight between every two clusters of a panel of labels."""
         return in_order(self._do("tally", (source, n_labels)))
 
+    def walk(
+        self,
+        visit: Callable[..., None],
+        state: Sequence[NDArray],
+        *arguments: Any,
+        needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
+    ) -> Sequence[NDArray]:
+        """Visit the blocks in order: the state goes from worker to worker, by way of the caller.
+
+        After a loss the walk goes on where it was, with what the last worker that is done has left.
+        """
+        travelling = [packed(argument) for argument in arguments]
+        number = 0
+        while number < len(self._cuts) - 1:
+            state, number = self._insist(
+                lambda: self._walk_run(visit, state, travelling, needed, number)  # noqa: B023 - called at once
+            )
+        return state
+
+    def _walk_run(
+        self, visit: Any, state: Sequence[NDArray], arguments: list[Any], needed: Any, number: int
+    ) -> tuple[Sequence[NDArray], int]:
+        """Visit the blocks of one worker; return what they leave, and the number of the next block."""
+        worker = int(np.searchsorted(self._plan.runs, number, side="right")) - 1
+        try:
+            request = self._actors[worker].walk(visit, list(state), arguments, needed, number)
+        except RuntimeError as error:  # what an actor says whose worker is known to be gone
+            raise _WorkerLost from error
+        return self._wait([request])[0], self._plan.runs[worker + 1]
+
+    def gather(self, visit: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what a function of a block returns, for every block; the workers work at the same time."""
+        return _flat(self._do("gather", (visit, [packed(argument) for argument in arguments])))
+
     def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
         """Bring these panels here: after a loss the work goes on from them."""
         saved = {name: self.collect(name) for name in names}
@@ -137,7 +176,7 @@ class DaskRows:
         """Call a method on every worker; after a loss, restore the state and call again."""
         result = self._insist(lambda: self._call(method, arguments))
         # Questions change nothing, so they need not be asked again after a loss.
-        if method not in ("collect", "facts", "tally"):
+        if method not in ("collect", "facts", "gather", "tally"):
             self._log.append((method, arguments))
         return result
 

@@ -79,6 +79,10 @@ class RowStore(Protocol):
     def n_nodes(self) -> int:
         """Number of nodes."""
 
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+
     def place(self, name: str, panel: NDArray) -> None:
         """Hand out the rows of a panel."""
 
@@ -107,6 +111,23 @@ class RowStore(Protocol):
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
         """Return the total weight between every two clusters of a panel of labels."""
+
+    def walk(
+        self,
+        visit: Callable[..., None],
+        state: Sequence[NDArray],
+        *arguments: Any,
+        needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
+    ) -> Sequence[NDArray]:
+        """Visit the blocks one after the other, each with the state that the blocks before have left; return the last.
+
+        ``visit(rows, block, state, *arguments)`` changes the arrays of the state in place. As the order is that of the
+        rows wherever they are kept, so is the result. A block of which ``needed(state, low, high)`` is false is not
+        read.
+        """
+
+    def gather(self, visit: Callable[..., Any], *arguments: Any) -> Iterable[Any]:
+        """Give what ``visit(rows, block, *arguments)`` returns for every block, in their order."""
 
     def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
         """Say that from here on only these panels, and products (source, target, columns) of them, are needed."""

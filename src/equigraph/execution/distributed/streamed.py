@@ -1,9 +1,9 @@
-"""Rows in this process, the graph on disk: a pass over the graph opens one block after the other."""
+"""Rows in this process, the graph in memory or on disk: a pass over the graph opens one block after the other."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.execution.block_files import RowBlock
-from equigraph.execution.blocks import BlockGraph
+from equigraph.execution.blocks import BlockGraph, MemoryBlocks
 from equigraph.execution.distributed.rows import Panels, Rows
 from equigraph.execution.threads import most_threads
 
@@ -20,13 +20,13 @@ _LEAST_ROWS = 4096
 
 
 class StreamedRows:
-    """Panels in the memory of this process beside a graph whose blocks stay on disk.
+    """Panels in the memory of this process beside a graph whose blocks stay where they are.
 
     At any time the panels and one block are in memory.
 
     Parameters
     ----------
-    graph : BlockGraph
+    graph : BlockGraph or MemoryBlocks
         The graph.
     codes : ndarray of shape (n_nodes,), optional
         Group of each node.
@@ -35,7 +35,13 @@ class StreamedRows:
         the same for any number.
     """
 
-    def __init__(self, graph: BlockGraph, codes: NDArray | None = None, *, n_threads: int | None = None):
+    def __init__(
+        self,
+        graph: BlockGraph | MemoryBlocks,
+        codes: NDArray | None = None,
+        *,
+        n_threads: int | None = None,
+    ):
         self._graph, self._codes = graph, codes
         self._panels = Panels(0, graph.n_nodes)
         self._n_threads = n_threads or most_threads()
@@ -45,6 +51,11 @@ class StreamedRows:
     def n_nodes(self) -> int:
         """Number of nodes."""
         return self._graph.n_nodes
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+        return self._graph.n_entries
 
     def place(self, name: str, panel: NDArray) -> None:
         """Keep a copy of a panel."""
@@ -92,6 +103,26 @@ class StreamedRows:
             own = labels[block.low : block.high]
             tally_tile(block.indptr[:-1], block.indptr[1:], block, 0, own, labels, total)
         return total
+
+    def walk(
+        self,
+        visit: Callable[..., None],
+        state: Sequence[NDArray],
+        *arguments: Any,
+        needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
+    ) -> Sequence[NDArray]:
+        """Visit the blocks one after the other, each with the state that the blocks before have left."""
+        for number, (low, high) in enumerate(itertools.pairwise(self._graph.cuts)):
+            if needed is None or needed(state, low, high):
+                # Read, not mapped: a visit walks along all of it, and mapped pages would count as memory of its own.
+                block = self._graph.block(number, mapped=False)
+                visit(self._rows(low, high), block, state, *arguments)
+        return state
+
+    def gather(self, visit: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """Give what a function of a block returns, block after block."""
+        for number, (low, high) in enumerate(itertools.pairwise(self._graph.cuts)):
+            yield visit(self._rows(low, high), self._graph.block(number, mapped=False), *arguments)
 
     def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
         """Let all other panels go."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.execution.block_files import RowBlock
+from equigraph.exceptions import require
+from equigraph.execution.block_files import RowBlock, writable
 from equigraph.execution.distributed.rows import Panels, Rows
 from equigraph.execution.distributed.streamed import product_room, without_padding
 
@@ -63,6 +66,38 @@ class Plan:
                 yield worker, max(low, first), min(high, last)
 
 
+@dataclass(frozen=True)
+class Packed:
+    """An object on its way to a worker, where the same bytes become the same object: what was compiled for it stays."""
+
+    data: bytes
+
+
+def packed(argument: Any) -> Any:
+    """Return an argument as it travels: arrays and numbers as they are, whatever else packed."""
+    if isinstance(argument, (np.ndarray, int, float, type(None))):
+        return argument
+    cloudpickle = require("cloudpickle", extra="dask", purpose="Execution on a Dask cluster")
+    return Packed(cloudpickle.dumps(argument))
+
+
+def unpacked(arguments: Sequence[Any]) -> list[Any]:
+    """Return arguments that `packed` made ready; arrays can be written to, as loops are compiled for such."""
+    return [
+        _loaded(argument.data)
+        if isinstance(argument, Packed)
+        else writable(argument)
+        if isinstance(argument, np.ndarray)
+        else argument
+        for argument in arguments
+    ]
+
+
+@lru_cache(maxsize=32)
+def _loaded(data: bytes) -> Any:
+    return pickle.loads(data)
+
+
 class RowWorker:
     """A Dask actor: blocks of the graph and rows of panels, which other actors may ask for.
 
@@ -100,9 +135,9 @@ class RowWorker:
         """Keep blocks, and note where their columns pass from one worker's rows to another's."""
         from equigraph.execution.distributed.tile_kernels import split_points
 
-        self._blocks = blocks
+        self._blocks = [block.writable() for block in blocks]
         cuts = np.asarray(self._plan.pieces(), dtype=np.int64)
-        for block in blocks:
+        for block in self._blocks:
             points = np.empty((cuts.size, block.high - block.low), dtype=block.indptr.dtype)
             split_points(np.asarray(block.indptr), np.asarray(block.indices), cuts, points)
             self._points.append(points)
@@ -174,6 +209,26 @@ class RowWorker:
                 own = self._panels.view(source, block.low, block.high)
                 tally_tile(points[piece], points[piece + 1], block, first_column, own, labels, total)
         return total
+
+    def walk(
+        self,
+        visit: Callable[..., None],
+        state: Sequence[NDArray],
+        arguments: Sequence[Any],
+        needed: Callable[[Sequence[NDArray], int, int], bool] | None,
+        first: int,
+    ) -> Sequence[NDArray]:
+        """Visit the blocks from number ``first`` on, and return the state that they leave."""
+        state, arguments = [writable(array) for array in state], unpacked(arguments)
+        for block in self._blocks[first - self._plan.runs[self._number] :]:
+            if needed is None or needed(state, block.low, block.high):
+                visit(self._of(block), block, state, *arguments)
+        return state
+
+    def gather(self, visit: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
+        """Return what a function returns for every block."""
+        arguments = unpacked(arguments)
+        return list(self._threads.map(lambda block: visit(self._of(block), block, *arguments), self._blocks))
 
     def _pieces(self, source: str, n_columns: int | None) -> Iterator[tuple[int, int, NDArray]]:
         """Yield number, first row and rows of every piece of a panel, in order; the next one travels meanwhile."""

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from equigraph.compilation import compiled
-from equigraph.search.kernels.state import N_CLUSTERS, SUM, exchange_change, move, notion_gain, scored, swap
+from equigraph.search.kernels.state import (
+    N_CLUSTERS,
+    SUM,
+    copy_labels,
+    exchange_change,
+    move,
+    notion_gain,
+    scored,
+    swap,
+)
 
 # Moves to the cluster of a random neighbour, rather than to any cluster: those that raise modularity lie there.
 _TO_NEIGHBOUR = 0.7
@@ -18,7 +27,7 @@ _TO_NEIGHBOUR = 0.7
 _DRAWS = 3
 
 
-@compiled(inline="always")
+@compiled
 def next_word(state: Any) -> Any:
     """Advance a splitmix64 generator and return 64 random bits."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -28,19 +37,19 @@ def next_word(state: Any) -> Any:
     return word ^ (word >> np.uint64(31))
 
 
-@compiled(inline="always")
+@compiled
 def below(state: Any, bound: int) -> Any:
     """Return a random integer in [0, bound), for bounds below 2**32."""
     return np.int64(((next_word(state) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@compiled(inline="always")
+@compiled
 def uniform(state: Any) -> float:
     """Return a random number in [0, 1)."""
     return (next_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@compiled(inline="always")
+@compiled
 def weights_to(
     indptr: Any, indices: Any, data: Any, labels: Any, node: int, a: int, b: int
 ) -> tuple[float, float]:
@@ -203,13 +212,13 @@ def anneal(
             elif known:
                 other = cached[a, out] + cached[b, back]
             else:
-                other = exchange_change(sites, clusters, terms, a, b, i, j)
+                other = exchange_change(sites, clusters, terms, np.int64(a), np.int64(b), i, j)
             n_now = tally[N_CLUSTERS]
             delta += f * notion_gain(tally[SUM], n_now, sized, cap, other, n_now)
         if delta < 0.0 and (temperature <= 0.0 or uniform(state) >= np.exp(delta / temperature)):
             continue
         if delta < 0.0 and fresh:
-            best[:] = labels
+            copy_labels(labels, best)
             fresh = False
         if swapped:
             swap(sites, labels, clusters, terms, i, j)
@@ -217,14 +226,14 @@ def anneal(
             members[old_i], members[old_j] = j, i
             place[i], place[j] = old_j, old_i
         else:
-            move(sites, labels, clusters, terms, i, b)
+            move(sites, labels, clusters, terms, i, np.int64(b))
             shift(members, place, ends, i, a, b)
         gain += delta
         if gain > best_gain + 1e-13:
             best_gain = gain
             fresh = True
     if fresh:
-        best[:] = labels
+        copy_labels(labels, best)
     return best, best_gain
 
 
@@ -253,7 +262,7 @@ def typical_change(
         change -= 2.0 * resolution * (inverse * strength) * (inverse * reach)
         change *= 1.0 - f
         if f > 0:
-            other = exchange_change(sites, clusters, terms, a, b, i, -1)
+            other = exchange_change(sites, clusters, terms, np.int64(a), np.int64(b), i, np.int64(-1))
             n_now = tally[N_CLUSTERS]
             change += f * notion_gain(tally[SUM], n_now, sized, cap, other, n_now)
         total += abs(change)

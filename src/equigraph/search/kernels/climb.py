@@ -26,26 +26,42 @@ _WANTED = 8
 
 
 @compiled
-def wanted_clusters(sites: Any, clusters: Any, terms: Any, examples: Any) -> Any:
+def wanted_clusters(sites: Any, clusters: Any, score: Any, values: Any, examples: Any) -> Any:
     """Return for each example site the clusters where one more of its kind brings the notion most."""
+    terms = scored(score, values)
     n_slots = clusters.members.size
     wanted = np.empty((examples.size, min(_WANTED, n_slots)), dtype=np.int64)
     everyone, gains = np.arange(n_slots), np.empty(n_slots)
     for e in range(examples.size):
         join_changes(sites, clusters, terms, examples[e], everyone, gains)
-        wanted[e] = np.argsort(-gains, kind="mergesort")[: wanted.shape[1]]
+        # A sort, or an assignment of a whole row, takes seconds to compile.
+        for place in range(wanted.shape[1]):
+            best = 0
+            for c in range(1, n_slots):
+                if gains[c] > gains[best]:
+                    best = c
+            wanted[e, place] = best
+            gains[best] = -np.inf
     return wanted
 
 
 @compiled(inline="always")
 def gather(
-    indptr: Any, indices: Any, data: Any, labels: Any, within: Any, site: int, links: Any, touched: Any
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    labels: Any,
+    within: Any,
+    low: int,
+    site: int,
+    links: Any,
+    touched: Any,
 ) -> int:
-    """List the clusters next to a site with the weight to each, and return how many there are."""
+    """List the clusters next to a site, of the rows from ``low`` on, with the weight to each; return how many."""
     count = 0
     for entry in range(indptr[site], indptr[site + 1]):
         other = indices[entry]
-        if within.size > 0 and within[other] != within[site]:
+        if within.size > 0 and within[other] != within[low + site]:
             continue
         cluster, weight = labels[other], data[entry]
         if links[cluster] == 0.0 and weight > 0.0:
@@ -53,6 +69,165 @@ def gather(
             count += 1
         links[cluster] += weight
     return count
+
+
+@compiled
+def climb_rows(
+    sites: Any,
+    labels: Any,
+    clusters: Any,
+    score: Any,
+    values: Any,
+    low: int,
+    order: Any,
+    within: Any,
+    fixed: bool,
+    awake: Any,
+    wanted: Any,
+    gained: Any,
+) -> None:
+    """Visit some rows of a graph once: move each site that is awake to the cluster that raises the objective most.
+
+    Parameters
+    ----------
+    sites, score, values
+        See `equigraph.search.kernels.state`; the sites are the rows from ``low`` on, and only those.
+    labels, within, awake
+        Of all sites, as neighbours may be any; ``labels`` and ``awake`` are changed in place.
+    clusters
+        All clusters, changed in place.
+    order : ndarray of int
+        Rows to visit, counted from ``low``.
+    fixed : bool
+        Whether clusters are neither emptied nor added.
+    wanted : ndarray
+        What `wanted_clusters` returns, or nothing.
+    gained : ndarray of shape (4,)
+        Moves, and what Q, the notion and the objective rose by: added to.
+    """
+    terms = scored(score, values)
+    indptr, indices, data, strength, sizes, columns, _ = sites
+    _, _, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
+    volume, members, size, _, _, tally, free, cached, stamps, version = clusters
+    own = labels[low : low + strength.size]
+    quick, width = cached.shape[1] > 0 and offsets.size == 2, offsets[1] + 1
+    joining, out = np.int64(0), np.int64(0)
+    n_slots = volume.size
+    inverse = 1.0 / total if total > 0 else 0.0
+    dense = _looks_at_all(n_slots, fixed, terms)
+    links, joins, everyone = np.zeros(n_slots), np.zeros(n_slots), np.arange(n_slots)
+    # A free label, or the wanted ones, may be listed behind all clusters.
+    touched = np.empty(n_slots + 1 + _WANTED, dtype=np.int64)
+    n_moves, gain_q, gain_n, gain = gained
+    for position in range(order.size):
+        site = order[position]
+        if not awake[low + site]:
+            continue
+        awake[low + site] = False
+        a = own[site]
+        if fixed and (members[a] == 1 or size[a] - sizes[site] < least):
+            continue
+        count = gather(indptr, indices, data, labels, within, low, site, links, touched)
+        listed = count
+        if not fixed:
+            if tally[N_FREE] > 0 and members[a] > 1:
+                touched[listed] = free[int(tally[N_FREE]) - 1]
+                listed += 1
+        elif wanted.shape[0] > 0 and columns[site, 0] >= 0:
+            for w in range(wanted.shape[1]):
+                touched[listed] = wanted[columns[site, 0], w]
+                listed += 1
+        per_volume = 2.0 * resolution * (inverse * strength[site]) * inverse
+        home = volume[a] - strength[site]
+        stay = 2.0 * inverse * links[a]
+        alone = 1.0 if members[a] == 1 else 0.0
+        leaving = 0.0
+        if f > 0:
+            # Look before calling: a call that hands over all arrays costs more than the whole visit otherwise.
+            stale = not quick
+            if quick:
+                joining = np.int64(columns[site, 0]) + 1
+                out = joining * width
+                stale = stamps[a, out] != version[a]
+                for place in range(n_slots if dense else listed):
+                    c = place if dense else touched[place]
+                    stale = stale or stamps[c, joining] != version[c]
+            if stale:
+                leaving = exchange_change(
+                    sites, clusters, terms, np.int64(a), np.int64(-1), site, np.int64(-1)
+                )
+                join_changes(sites, clusters, terms, site, everyone if dense else touched[:listed], joins)
+            else:
+                leaving = cached[a, out]
+                for place in range(n_slots if dense else listed):
+                    c = place if dense else touched[place]
+                    joins[c] = cached[c, joining]
+        b: Any = np.int64(a)
+        best, dq, dn = TOLERANCE, 0.0, 0.0
+        n_after = tally[N_CLUSTERS] - alone
+        for place in range(n_slots if dense else listed):
+            c = place if dense else touched[place]
+            if c == a or size[c] + sizes[site] > most:
+                continue
+            change_q = 2.0 * inverse * links[c] - stay - per_volume * (volume[c] - home)
+            change_n = 0.0
+            if f > 0:
+                opened = 1.0 if members[c] == 0 else 0.0
+                change_n = notion_gain(
+                    tally[SUM], tally[N_CLUSTERS], sized, cap, leaving + joins[c], n_after + opened
+                )
+            gain_here = (1.0 - f) * change_q + f * change_n
+            if gain_here > best:
+                b, best, dq, dn = c, gain_here, change_q, change_n
+        for place in range(count):
+            links[touched[place]] = 0.0
+        if b == a:
+            continue
+        move(sites, own, clusters, terms, site, b)
+        n_moves += 1
+        gain_q += dq
+        gain_n += dn
+        gain += (1.0 - f) * dq + f * dn
+        for entry in range(indptr[site], indptr[site + 1]):
+            other = indices[entry]
+            if labels[other] != b:
+                awake[other] = True
+    gained[0], gained[1], gained[2], gained[3] = n_moves, gain_q, gain_n, gain
+
+
+@compiled(inline="always")
+def _looks_at_all(n_slots: int, fixed: bool, terms: Any) -> bool:
+    """Return whether a site looks at every cluster, not only at those next to it."""
+    bounded = terms.least > 1 or terms.most < terms.n_nodes
+    return fixed and n_slots <= MOST_DENSE and (terms.fairness > 0 or bounded)
+
+
+@compiled
+def examples_of(columns: Any, n_slots: int, fixed: bool, score: Any, values: Any) -> Any:
+    """Return a site of each group where clusters are too many to look at all of them; nothing otherwise.
+
+    The groups of the first attribute stand for all: what is wanted is only where to look.
+    """
+    terms = scored(score, values)
+    some = fixed and not _looks_at_all(n_slots, fixed, terms) and terms.fairness > 0 and columns.shape[0] > 0
+    examples = np.full(terms.offsets[1] if some else 0, -1)
+    for site in range(columns.shape[0] if some else 0):
+        if columns[site, 0] >= 0:
+            examples[columns[site, 0]] = site
+    return examples
+
+
+@compiled
+def goes_on(
+    gained: Any, n_before: float, gain_before: float, least_gain: float, whole: bool, awake: Any
+) -> tuple[bool, bool]:
+    """Return whether another pass pays after one, and whether that is one over all sites, which are then woken."""
+    if gained[0] > n_before and gained[3] - gain_before > least_gain:
+        return True, False
+    if not whole:
+        for site in range(awake.size):
+            awake[site] = True
+    return not whole, True
 
 
 @compiled
@@ -80,7 +255,7 @@ def climb(
     labels, clusters
         What `start` makes of labels; both are changed in place.
     order : ndarray of int
-        Sites to visit; index order reads a large graph in one stream.
+        Sites to visit.
     within : ndarray of shape (n_sites,) or (0,)
         A site only sees neighbours with the same entry.
     fixed : bool
@@ -97,113 +272,17 @@ def climb(
     gain_q, gain_n : float
         What Q and the notion (up to the cap) rose by.
     """
-    terms = scored(score, values)
-    indptr, indices, data, strength, sizes, columns, _ = sites
-    _, _, offsets, _, sized, n_nodes, total, resolution, f, cap, least, most = terms
-    volume, members, size, _, _, tally, free, cached, stamps, version = clusters
-    quick, width = cached.shape[1] > 0 and offsets.size == 2, offsets[1] + 1
-    joining, out = np.int64(0), np.int64(0)
-    n, n_slots = labels.size, volume.size
-    inverse = 1.0 / total if total > 0 else 0.0
-    bounded = least > 1 or most < n_nodes
-    dense = fixed and n_slots <= MOST_DENSE and (f > 0 or bounded)
-    # The groups of the first attribute stand for all: what is wanted is only where to look.
-    kinds = fixed and not dense and f > 0 and columns.shape[0] > 0
-    n_kinds = offsets[1] if kinds else 0
-    examples = np.full(n_kinds, -1)
-    for site in range(n if kinds else 0):
-        if columns[site, 0] >= 0:
-            examples[columns[site, 0]] = site
-    awake = np.ones(n, dtype=np.bool_)
-    links, joins, everyone = np.zeros(n_slots), np.zeros(n_slots), np.arange(n_slots)
-    # A free label, or the wanted ones, may be listed behind all clusters.
-    touched = np.empty(n_slots + 1 + _WANTED, dtype=np.int64)
-    n_moves, gain_q, gain_n, gain = 0, 0.0, 0.0, 0.0
+    examples = examples_of(sites.columns, clusters.volume.size, fixed, score, values)
+    awake, gained = np.ones(labels.size, dtype=np.bool_), np.zeros(4)
     whole = True
     for _ in range(max_passes):
-        moves_before, gain_before = n_moves, gain
-        wanted = (
-            wanted_clusters(sites, clusters, terms, examples) if kinds else np.empty((0, 0), dtype=np.int64)
-        )
-        for position in range(order.size):
-            site = order[position]
-            if not awake[site]:
-                continue
-            awake[site] = False
-            a = labels[site]
-            if fixed and (members[a] == 1 or size[a] - sizes[site] < least):
-                continue
-            count = gather(indptr, indices, data, labels, within, site, links, touched)
-            listed = count
-            if not fixed:
-                if tally[N_FREE] > 0 and members[a] > 1:
-                    touched[listed] = free[int(tally[N_FREE]) - 1]
-                    listed += 1
-            elif kinds and columns[site, 0] >= 0:
-                for w in range(wanted.shape[1]):
-                    touched[listed] = wanted[columns[site, 0], w]
-                    listed += 1
-            per_volume = 2.0 * resolution * (inverse * strength[site]) * inverse
-            home = volume[a] - strength[site]
-            stay = 2.0 * inverse * links[a]
-            alone = 1.0 if members[a] == 1 else 0.0
-            leaving = 0.0
-            if f > 0:
-                # Look before calling: a call that hands over all arrays costs more than the whole visit otherwise.
-                stale = not quick
-                if quick:
-                    joining = np.int64(columns[site, 0]) + 1
-                    out = joining * width
-                    stale = stamps[a, out] != version[a]
-                    for place in range(n_slots if dense else listed):
-                        c = place if dense else touched[place]
-                        stale = stale or stamps[c, joining] != version[c]
-                if stale:
-                    leaving = exchange_change(sites, clusters, terms, a, -1, site, -1)
-                    join_changes(sites, clusters, terms, site, everyone if dense else touched[:listed], joins)
-                else:
-                    leaving = cached[a, out]
-                    for place in range(n_slots if dense else listed):
-                        c = place if dense else touched[place]
-                        joins[c] = cached[c, joining]
-            b: Any = np.int64(a)
-            best, dq, dn = TOLERANCE, 0.0, 0.0
-            n_after = tally[N_CLUSTERS] - alone
-            for place in range(n_slots if dense else listed):
-                c = place if dense else touched[place]
-                if c == a or size[c] + sizes[site] > most:
-                    continue
-                change_q = 2.0 * inverse * links[c] - stay - per_volume * (volume[c] - home)
-                change_n = 0.0
-                if f > 0:
-                    opened = 1.0 if members[c] == 0 else 0.0
-                    change_n = notion_gain(
-                        tally[SUM], tally[N_CLUSTERS], sized, cap, leaving + joins[c], n_after + opened
-                    )
-                gain_here = (1.0 - f) * change_q + f * change_n
-                if gain_here > best:
-                    b, best, dq, dn = c, gain_here, change_q, change_n
-            for place in range(count):
-                links[touched[place]] = 0.0
-            if b == a:
-                continue
-            move(sites, labels, clusters, terms, site, b)
-            n_moves += 1
-            gain_q += dq
-            gain_n += dn
-            gain += (1.0 - f) * dq + f * dn
-            for entry in range(indptr[site], indptr[site + 1]):
-                other = indices[entry]
-                if labels[other] != b:
-                    awake[other] = True
-        if n_moves > moves_before and gain - gain_before > least_gain:
-            whole = False
-        elif whole:
+        n_before, gain_before = gained[0], gained[3]
+        wanted = wanted_clusters(sites, clusters, score, values, examples)
+        climb_rows(sites, labels, clusters, score, values, 0, order, within, fixed, awake, wanted, gained)
+        more, whole = goes_on(gained, n_before, gain_before, least_gain, whole, awake)
+        if not more:
             break
-        else:
-            awake[:] = True
-            whole = True
-    return n_moves, gain_q, gain_n
+    return int(gained[0]), gained[1], gained[2]
 
 
 @compiled
@@ -229,7 +308,7 @@ def absorb(
             return
         if members[labels[site]] != 1:
             continue
-        count = gather(indptr, indices, data, labels, nothing, site, links, touched)
+        count = gather(indptr, indices, data, labels, nothing, 0, site, links, touched)
         target, most = np.int64(-1), -np.inf
         if count == 0:
             target = orphans

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from equigraph.compilation import compiled
-from equigraph.search.kernels.state import part, scored
+from equigraph.search.kernels.state import copy_labels, part, scored
 
 
 @compiled
@@ -33,6 +33,7 @@ def _fill(
 ) -> None:
     """Compute what merging a cluster with each of the others would bring."""
     f, inverse = terms.fairness, 1.0 / terms.total if terms.total > 0 else 0.0
+    both = np.empty(table.shape[1], dtype=np.int64)
     for other in range(volume.size):
         if not alive[other] or other == row:
             gains[row, other] = -np.inf
@@ -41,7 +42,9 @@ def _fill(
         gain -= 2.0 * terms.resolution * (inverse * volume[row]) * (inverse * volume[other])
         gain *= 1.0 - f
         if f > 0:
-            gain += f * unit * (_row_part(terms, table[row] + table[other]) - parts[row] - parts[other])
+            for s in range(both.size):
+                both[s] = table[row, s] + table[other, s]
+            gain += f * unit * (_row_part(terms, both) - parts[row] - parts[other])
         gains[row, other] = gain
 
 
@@ -78,13 +81,17 @@ def merge_pairs(
         second = partner[first]
         if second < first:
             first, second = second, first
-        labels[labels == second] = first
         volume[first] += volume[second]
-        table[first] += table[second]
-        between[first] += between[second]
-        between[:, first] += between[:, second]
+        for s in range(table.shape[1]):
+            table[first, s] += table[second, s]
+        for a in range(n):
+            between[first, a] += between[second, a]
+        for a in range(n):
+            between[a, first] += between[a, second]
+            gains[a, second] = -np.inf
+            if labels[a] == second:
+                labels[a] = first
         alive[second] = False
-        gains[:, second] = -np.inf
         if terms.fairness > 0:
             parts[first] = _row_part(terms, table[first])
         _fill(gains, first, alive, between, volume, table, parts, terms, unit)
@@ -99,6 +106,6 @@ def merge_pairs(
                     partner[a] = first
         gain += most
         if count == n_most or (count < n_most and gain > best_gain):
-            best[:] = labels
+            copy_labels(labels, best)
             best_gain = gain
     return best

@@ -25,56 +25,77 @@ def weight_inside(indptr: Any, indices: Any, data: Any, labels: Any, n_clusters:
 
 
 @compiled
-def spread(sites: Any, within: Any, most: float, n_passes: int) -> Any:
-    """Return labels from propagation: every node joins the label it has most weight to, the larger one of equals.
-
-    Only neighbours with the same entry of ``within``, unless that is empty, are seen, and no label gets more
-    strength than ``most``, so that parts grow everywhere and none swallows the graph. The labels are node numbers.
-    """
-    n = sites.strength.size
-    labels = np.arange(n).astype(np.int32)
-    volume = sites.strength.copy()
-    links = np.zeros(n)
-    touched = np.empty(n, dtype=np.int32)
-    bounded = within.size > 0
-    for _ in range(n_passes):
-        n_moves = 0
-        for node in range(n):
-            count = 0
-            for entry in range(sites.indptr[node], sites.indptr[node + 1]):
-                other = sites.indices[entry]
-                if bounded and within[other] != within[node]:
-                    continue
-                label = labels[other]
-                if links[label] == 0.0:
-                    touched[count] = label
-                    count += 1
-                links[label] += sites.data[entry]
-            a, strength = labels[node], sites.strength[node]
-            b, most_links, most_volume = a, links[a], volume[a]
-            for position in range(count):
-                label = touched[position]
-                weight = links[label]
-                links[label] = 0.0
-                larger = weight > most_links or (weight == most_links and volume[label] > most_volume)
-                if larger and volume[label] + strength <= most:
-                    b, most_links, most_volume = label, weight, volume[label]
-            if b != a:
-                labels[node] = b
-                volume[a] -= strength
-                volume[b] += strength
-                n_moves += 1
-        if n_moves == 0:
-            break
-    return labels
+def weight_to_own(indptr: Any, indices: Any, data: Any, low: int, labels: Any) -> Any:
+    """Return the weight of each node, of the rows from ``low`` on, to its own cluster."""
+    own = np.zeros(indptr.size - 1)
+    for node in range(own.size):
+        for entry in range(indptr[node], indptr[node + 1]):
+            if labels[indices[entry]] == labels[low + node]:
+                own[node] += data[entry]
+    return own
 
 
 @compiled
-def collapse(indptr: Any, indices: Any, data: Any, labels: Any, n_parts: int) -> tuple[Any, Any, Any]:
-    """Return the CSR arrays of the weights between different parts; columns are not sorted.
+def spread_rows(
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    strength: Any,
+    low: int,
+    labels: Any,
+    volume: Any,
+    within: Any,
+    most: float,
+) -> int:
+    """Let every node of some rows join the label it has most weight to, the larger one of equals; return how many did.
+
+    Only neighbours with the same entry of ``within``, unless that is empty, are seen, and no label gets more
+    strength than ``most``, so that parts grow everywhere and none swallows the graph.
+    """
+    n_moves, bounded = 0, within.size > 0
+    longest = 0
+    for node in range(strength.size):
+        longest = max(longest, indptr[node + 1] - indptr[node])
+    links = np.zeros(volume.size)
+    touched = np.empty(longest, dtype=np.int32)
+    for row in range(strength.size):
+        node = low + row
+        count = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            other = indices[entry]
+            if bounded and within[other] != within[node]:
+                continue
+            label = labels[other]
+            if links[label] == 0.0:
+                touched[count] = label
+                count += 1
+            links[label] += data[entry]
+        a = labels[node]
+        b, most_links, most_volume = a, links[a], volume[a]
+        for position in range(count):
+            label = touched[position]
+            weight = links[label]
+            links[label] = 0.0
+            larger = weight > most_links or (weight == most_links and volume[label] > most_volume)
+            if larger and volume[label] + strength[row] <= most:
+                b, most_links, most_volume = label, weight, volume[label]
+        if b != a:
+            labels[node] = b
+            volume[a] -= strength[row]
+            volume[b] += strength[row]
+            n_moves += 1
+    return n_moves
+
+
+@compiled
+def collapse(
+    indptr: Any, indices: Any, data: Any, low: int, all_labels: Any, n_parts: int
+) -> tuple[Any, Any, Any]:
+    """Return the CSR arrays of the weights from the rows from ``low`` on to different parts; columns are not sorted.
 
     The nodes of a part are read one after the other, so that one row at a time is summed, without a sort.
     """
+    labels = all_labels[low : low + indptr.size - 1]
     heads = np.zeros(n_parts + 1, dtype=np.int64)
     for node in range(labels.size):
         heads[labels[node] + 1] += 1
@@ -95,7 +116,7 @@ def collapse(indptr: Any, indices: Any, data: Any, labels: Any, n_parts: int) ->
         for position in range(heads[part], heads[part + 1]):
             node = members[position]
             for entry in range(indptr[node], indptr[node + 1]):
-                other = labels[indices[entry]]
+                other = all_labels[indices[entry]]
                 if other == part:
                     continue
                 if where[other] < begin:

@@ -1,4 +1,7 @@
-"""The state that all loops share: the nodes, the objective, and the clusters with what each adds to the notion."""
+"""The state that all loops share: the nodes, the objective, and the clusters with what each adds to the notion.
+
+Every type of an argument is compiled anew, a literal -1 or an int32 as well: callers hand over ``np.int64`` throughout.
+"""
 
 from __future__ import annotations
 
@@ -96,6 +99,14 @@ class Clusters(NamedTuple):
 SUM, N_CLUSTERS, N_FREE = 0, 1, 2
 # Entries of the cache for one cluster; with more groups changes are computed each time.
 _MOST_CACHED = 512
+
+
+# Entry by entry, here and below: assignments of whole arrays take seconds to compile.
+@compiled
+def copy_labels(labels: Any, out: Any) -> None:
+    """Write labels into another array."""
+    for site in range(labels.size):
+        out[site] = labels[site]
 
 
 @compiled(inline="always")
@@ -234,6 +245,15 @@ def _by_group(
 
 
 @compiled
+def group_change(clusters: Any, terms: Any, c: int, a: int, leaving: int, joining: int) -> float:
+    """Return the change of what a cluster adds by an attribute when one node leaves and one joins; -1: none."""
+    return _by_group(
+        terms.score, terms.population, terms.offsets, terms.weights, terms.sized, clusters.table, clusters.parts,
+        c, a, leaving, joining,
+    )  # fmt: skip
+
+
+@compiled
 def _exchange(
     columns: Any,
     counts: Any,
@@ -294,7 +314,17 @@ def join_changes(sites: Any, clusters: Any, terms: Any, site: int, listed: Any, 
             if stamps[c, entry] != version[c]:
                 stamps[c, entry] = version[c]
                 cached[c, entry] = _by_group(
-                    score, population, offsets, weights, sized, table, parts, c, 0, -1, entry - 1
+                    score,
+                    population,
+                    offsets,
+                    weights,
+                    sized,
+                    table,
+                    parts,
+                    c,
+                    np.int64(0),
+                    np.int64(-1),
+                    entry - 1,
                 )
             changes[c] = cached[c, entry]
         return
@@ -302,7 +332,7 @@ def join_changes(sites: Any, clusters: Any, terms: Any, site: int, listed: Any, 
         for c in listed:
             changes[c] = _exchange(
                 columns, counts, offsets, population, weights, score, sized, table, parts, cached, stamps, version,
-                c, -1, site,
+                c, np.int64(-1), site,
             )  # fmt: skip
         return
     joining = counts[site]
@@ -371,7 +401,7 @@ def _transfer(sites: Any, clusters: Any, terms: Any, site: int, c: int, sign: in
 
 
 @compiled
-def _rescore(clusters: Any, terms: Any, c: int) -> None:
+def rescore(clusters: Any, terms: Any, c: int) -> None:
     """Bring up to date what a cluster adds to the notion."""
     clusters.version[c] += 1
     if terms.fairness > 0:
@@ -384,15 +414,15 @@ def _rescore(clusters: Any, terms: Any, c: int) -> None:
 @compiled
 def move(sites: Any, labels: Any, clusters: Any, terms: Any, site: int, target: int) -> None:
     """Put a site into another cluster; a free ``target`` must be the last of the free labels."""
-    source = labels[site]
+    source = np.int64(labels[site])
     if clusters.members[target] == 0:
         clusters.tally[N_FREE] -= 1
         clusters.tally[N_CLUSTERS] += 1
     labels[site] = target
-    _transfer(sites, clusters, terms, site, source, -1)
-    _transfer(sites, clusters, terms, site, target, 1)
-    _rescore(clusters, terms, source)
-    _rescore(clusters, terms, target)
+    _transfer(sites, clusters, terms, site, source, np.int64(-1))
+    _transfer(sites, clusters, terms, site, target, np.int64(1))
+    rescore(clusters, terms, source)
+    rescore(clusters, terms, target)
     if clusters.members[source] == 0:
         clusters.volume[source] = 0.0
         clusters.free[int(clusters.tally[N_FREE])] = source
@@ -403,11 +433,11 @@ def move(sites: Any, labels: Any, clusters: Any, terms: Any, site: int, target: 
 @compiled
 def swap(sites: Any, labels: Any, clusters: Any, terms: Any, i: int, j: int) -> None:
     """Let two sites of different clusters change places."""
-    a, b = labels[i], labels[j]
+    a, b = np.int64(labels[i]), np.int64(labels[j])
     labels[i], labels[j] = b, a
-    _transfer(sites, clusters, terms, i, a, -1)
-    _transfer(sites, clusters, terms, j, b, -1)
-    _transfer(sites, clusters, terms, i, b, 1)
-    _transfer(sites, clusters, terms, j, a, 1)
-    _rescore(clusters, terms, a)
-    _rescore(clusters, terms, b)
+    _transfer(sites, clusters, terms, i, a, np.int64(-1))
+    _transfer(sites, clusters, terms, j, b, np.int64(-1))
+    _transfer(sites, clusters, terms, i, b, np.int64(1))
+    _transfer(sites, clusters, terms, j, a, np.int64(1))
+    rescore(clusters, terms, a)
+    rescore(clusters, terms, b)

@@ -1,0 +1,53 @@
+"""``equigraph explain``: why somebody is in a cluster, or why two clusters are two."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph.cli.console import line, warnings_as_notes
+from equigraph.cli.stored import Sections, read_again, stored_graph_options
+
+
+@click.command("explain", cls=Sections)
+@click.argument("folder", metavar="OUT")
+@click.argument("what", metavar="NODE", nargs=-1, required=True)
+@click.option(
+    "--rules", metavar="FILE", help="Rules (json or toml) of which to tell what each move would break."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@stored_graph_options
+@click.pass_context
+def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **settings: Any) -> None:
+    """Say why somebody is in a cluster, and what each move would change.
+
+    OUT is a folder that `equigraph cluster` or `refine` wrote, NODE the name of a node. With two numbers in place of
+    NODE, such as `equigraph explain out 0 1`, it says why these two clusters are two. The graph is read again from
+    where it was.
+    """
+    from equigraph.exceptions import InputError
+    from equigraph.report.stored import read_folder
+    from equigraph.results import ClusteringResult
+    from equigraph.rules import Rules
+
+    if len(what) > 2:
+        raise click.UsageError(
+            f"{len(what)} names are given: expected one node, in quotes if it has blanks, or two clusters.",
+            ctx,
+        )
+    as_json, rules = settings.pop("as_json"), settings.pop("rules")
+    with warnings_as_notes():
+        result, _, _ = read_folder(Path(folder))
+        if not isinstance(result, ClusteringResult):
+            raise InputError(f"{folder} holds a curve of many clusterings: expected a folder with one.")
+        graph, reason = read_again(ctx, result.source, settings)
+        if graph is None:
+            raise InputError(
+                reason or f"The graph of {folder} is not at hand: --graph EDGES tells where it is."
+            )
+        told: Any = result.explain(*what, graph=graph, rules=None if rules is None else Rules.read(rules))
+    line(json.dumps(told.to_dict(), indent=2, ensure_ascii=False) if as_json else str(told))

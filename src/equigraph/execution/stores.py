@@ -1,0 +1,75 @@
+"""Where the rows of a graph are kept: in this process, in blocks on disk, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numpy.typing import NDArray
+
+from equigraph.execution.blocks import BlockGraph
+from equigraph.execution.distributed import RowStore, StreamedRows
+from equigraph.graph import Graph
+from equigraph.parameters import AnyOf, Choice, Constraint, Instance
+
+
+class _Address(Choice):
+    """The word "dask", or the address of a scheduler."""
+
+    def _accepts(self, value: Any) -> bool:
+        return super()._accepts(value) or (isinstance(value, str) and "://" in value)
+
+    def _describe(self) -> str:
+        return "'dask' or the address of a Dask scheduler such as 'tcp://10.0.0.1:8786'"
+
+
+EXECUTION: Constraint = AnyOf(
+    help="Where the rows are kept: here, on the current Dask cluster, or on the one at an address.",
+    optional=True,
+    options=(_Address(values=("dask",)), Instance(methods=("submit", "nthreads", "as_current"))),
+)
+
+
+def is_out_of_core(graph: Graph | BlockGraph, execution: Any) -> bool:
+    """Return whether the rows of a graph are not all in the memory of this process."""
+    return execution is not None or isinstance(graph, BlockGraph)
+
+
+def n_entries_of(graph: Graph | BlockGraph) -> int:
+    """Return the number of stored entries of a graph, wherever it is."""
+    return int(graph.n_entries if isinstance(graph, BlockGraph) else graph.adjacency.nnz)
+
+
+@contextmanager
+def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None = None) -> Iterator[RowStore]:
+    """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go.
+
+    Parameters
+    ----------
+    graph : Graph or BlockGraph
+        The graph.
+    execution : None, "dask", an address, or distributed.Client
+        See `equigraph.execution.distributed.clients.dask_client`; None streams a `BlockGraph` from disk.
+    codes : ndarray of shape (n_nodes,), optional
+        Group of each node, for functions that ask for it.
+    """
+    store: Any
+    if execution is None:
+        assert isinstance(graph, BlockGraph)
+        store = StreamedRows(graph.in_units(), codes)
+        try:
+            yield store
+        finally:
+            store.close()
+        return
+    from equigraph.execution.distributed.clients import dask_client
+    from equigraph.execution.distributed.dask_rows import DaskRows
+
+    with dask_client(execution) as client:
+        rows = graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
+        store = DaskRows(client, rows, codes)
+        try:
+            yield store
+        finally:
+            store.close()

@@ -1,0 +1,167 @@
+"""Processes that work for the server, one task at a time each: watched, and ended when they are not wanted any more."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from typing import Any
+
+from equigraph.callbacks import Progress
+
+_MEMORY = 6 << 30
+_START = 180.0  # seconds that a process may take to load everything on a slow machine
+_LOOK = 0.05  # seconds between looks at whether a task was cancelled
+_TELL = 0.1  # seconds between two reports of progress
+
+
+class Cancelled(Exception):
+    """The task was cancelled."""
+
+
+class TaskFailed(Exception):
+    """The task ended with a sentence."""
+
+
+class Worker:
+    """A process that is started when it is first needed, and again after it was ended.
+
+    Examples
+    --------
+    >>> worker = Worker()
+    >>> worker.is_alive()
+    False
+    """
+
+    def __init__(self) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._process: Any = None
+        self._pipe: Connection | None = None
+        self._busy = threading.Lock()
+
+    def is_alive(self) -> bool:
+        """Return whether there is a process now."""
+        return self._process is not None and bool(self._process.is_alive())
+
+    def start(self) -> None:
+        """Start the process, if there is none."""
+        if self.is_alive():
+            return
+        self._pipe, theirs = self._context.Pipe()
+        self._process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join(5)
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+
+    def run(
+        self,
+        task: str,
+        told: Mapping[str, Any],
+        *,
+        seconds: float,
+        cancelled: threading.Event,
+        tell: Callable[[str, int, int], None],
+    ) -> Any:
+        """Have a task done, in a thread of its own; the process is ended if it is cancelled or takes too long.
+
+        Raises
+        ------
+        Cancelled
+            If it was cancelled.
+        TaskFailed
+            With a sentence, if it failed or took too long.
+        """
+        while not self._busy.acquire(timeout=_LOOK):
+            if cancelled.is_set():
+                raise Cancelled
+        try:
+            if not self.is_alive():
+                self.start()
+                self._wait(_START, cancelled, tell)  # it says when it is ready
+            assert self._pipe is not None
+            self._pipe.send((task, dict(told)))
+            return self._wait(seconds, cancelled, tell)
+        except (EOFError, OSError):
+            self.stop()
+            raise TaskFailed("The work ended before it was done; there may not be enough memory.") from None
+        finally:
+            self._busy.release()
+
+    def _wait(self, seconds: float, cancelled: threading.Event, tell: Callable[[str, int, int], None]) -> Any:
+        end = time.monotonic() + seconds
+        assert self._pipe is not None
+        while True:
+            if self._pipe.poll(_LOOK):
+                kind, content = self._pipe.recv()
+                if kind == "progress":
+                    tell(*content)
+                elif kind == "failed":
+                    raise TaskFailed(content)
+                else:
+                    return content
+            if cancelled.is_set():
+                self.stop()
+                raise Cancelled
+            if time.monotonic() > end:
+                self.stop()
+                raise TaskFailed(f"This took longer than {seconds:g} seconds and was ended.")
+
+
+def _serve(pipe: Connection) -> None:
+    """Do tasks until the other end is gone."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
+    _limit_memory()
+    from equigraph.explore import tasks
+
+    pipe.send(("done", None))
+    while True:
+        try:
+            task, told = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer = ("done", tasks.run(task, told, _teller(pipe)))
+        except (EOFError, BrokenPipeError):
+            return
+        except BaseException as error:
+            answer = ("failed", tasks.sentence(error))
+        try:
+            pipe.send(answer)
+        except OSError:
+            return
+
+
+def _teller(pipe: Connection) -> Callable[[Progress], None]:
+    told = 0.0
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _TELL:
+            told = time.monotonic()
+            pipe.send(("progress", (progress.stage, int(progress.step), int(progress.total or 0))))
+
+    return tell
+
+
+def _limit_memory() -> None:
+    """Bound the memory of the process, so that a file that asks for all of it ends the task alone."""
+    try:
+        import resource
+    except ImportError:  # there is no such thing on Windows
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    wanted = _MEMORY if most == resource.RLIM_INFINITY else min(_MEMORY, most)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, most))

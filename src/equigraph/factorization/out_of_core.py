@@ -1,0 +1,160 @@
+"""Factorisations out of core: rows streamed from disk, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from equigraph.base import Problem
+from equigraph.callbacks import Notifier
+from equigraph.exceptions import InfeasibleError
+from equigraph.execution import Product, single_blas_thread
+from equigraph.execution.blocks import BlockGraph
+from equigraph.execution.distributed import RowStore
+from equigraph.execution.distributed.rows import StoreProduct
+from equigraph.execution.stores import open_store
+from equigraph.factorization.multiplicative import Factors, iterate
+from equigraph.factorization.out_of_core_spectral import row_spectral_labels
+from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
+from equigraph.factorization.starts import _DENSE_NODES
+from equigraph.penalties import Penalty, check_penalty
+
+
+class GraphFacts(NamedTuple):
+    """Sum of the squared weights, sum of the weights, their type, and the number of stored entries."""
+
+    squared_norm: float
+    total: float
+    dtype: np.dtype
+    n_entries: int
+
+
+def graph_facts(problem: Problem) -> GraphFacts:
+    """Return what is known of a graph, weights in units of the largest, wherever it lies."""
+    if isinstance(problem.graph, BlockGraph):
+        graph = problem.graph.in_units()
+        return GraphFacts(graph.squared_norm, graph.total, graph.dtype, graph.n_entries)
+    data = problem.adjacency.data
+    squared_norm = float(np.einsum("i,i->", data, data, dtype=np.float64))
+    return GraphFacts(squared_norm, float(data.sum(dtype=np.float64)), data.dtype, data.size)
+
+
+def row_start(
+    init: str, product: StoreProduct, total: float, n_clusters: int, problem: Problem
+) -> tuple[NDArray, NDArray]:
+    """Return the starts of `equigraph.factorization.starts`, by products alone.
+
+    "svd" and "random" are the same as there; "spectral" takes labels of approximate eigenvectors.
+    """
+    if init == "spectral":
+        return _spectral_start(product.store, n_clusters, problem)
+    rng = problem.rng()
+    H = rng.random((product.n_nodes, n_clusters))
+    if init == "svd":
+        return H, np.diag(singular_values(product, n_clusters) + 0.1)
+    W = rng.random((n_clusters, n_clusters))
+    W = (W + W.T) / 2
+    column = H.sum(axis=0)
+    return H, W * (max(total, np.finfo(float).tiny) / (column @ W @ column))
+
+
+def _spectral_start(store: RowStore, n_clusters: int, problem: Problem) -> tuple[NDArray, NDArray]:
+    codes = None if problem.groups is None else problem.groups.codes
+    labels = row_spectral_labels(store, codes, n_clusters, strength=0.0, seed=problem.seed)
+    store.place("labels", labels)
+    weights = store.tally("labels", n_clusters)
+    store.checkpoint(())
+    return factors_of_labels(labels, mean_weights(weights, labels))
+
+
+def mean_weights(weights: NDArray[np.float64], labels: NDArray) -> NDArray[np.float64]:
+    """Return the mean weight of the pairs between two clusters, from the total one."""
+    sizes = np.bincount(labels, minlength=weights.shape[0]).astype(np.float64)
+    return weights / np.maximum(np.outer(sizes, sizes), 1)
+
+
+def factors_of_labels(
+    labels: NDArray, mean: NDArray[np.float64], dtype: Any = np.float64
+) -> tuple[NDArray, NDArray[np.float64]]:
+    """Return the start from labels, as `equigraph.factorization.starts.start_from_labels` does."""
+    H = np.full((labels.size, mean.shape[0]), 0.1, dtype=dtype)
+    H[np.arange(labels.size), labels] += 1
+    return H, mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
+
+
+def singular_values(product: Product, count: int) -> NDArray[np.float64]:
+    """Return the largest singular values of A, in descending order, by products alone."""
+    n_nodes = product.n_nodes
+    if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
+        return np.sort(np.abs(np.linalg.eigvalsh(product(np.eye(n_nodes)))))[::-1][:count]
+    if product.squared_norm() == 0:
+        return np.zeros(count)
+    norm = float(np.sqrt(product.squared_norm()))
+
+    def image(vector: NDArray) -> NDArray:
+        return product(vector.reshape(-1, 1)).ravel() / norm
+
+    operator = LinearOperator((n_nodes, n_nodes), matvec=image, dtype=np.float64)
+    try:
+        values = eigsh(
+            operator, k=count, which="LM", return_eigenvectors=False, v0=1 + np.arange(n_nodes) / n_nodes
+        )
+    except ArpackError as error:
+        raise InfeasibleError(
+            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
+        ) from error
+    return np.sort(np.abs(values))[::-1] * norm
+
+
+def factorize_rows(model: Any, problem: Problem, start: tuple[NDArray, NDArray] | None) -> Factors:
+    """Return the factors of an NMTF, or a relative of it, out of core.
+
+    Multiplicative updates with group penalties, or none, run where the rows live. Whatever else there is only asks for
+    products: these are made there, with panels of this process.
+
+    Parameters
+    ----------
+    model : NMTF
+        Its parameters say what to do.
+    problem : Problem
+        The graph and its groups.
+    start : (H, W) or None
+        The start, where it is given.
+    """
+    squared_norm, total, dtype, _ = graph_facts(problem)
+    dtype = np.dtype(model.dtype or dtype)
+    codes = None if problem.groups is None else problem.groups.codes
+    with single_blas_thread(), open_store(problem.graph, model.execution, codes) as store:
+        product = StoreProduct(store, squared_norm)
+        H, W = start or row_start(model.init, product, total, model.n_clusters, problem)
+        H = H.astype(dtype, copy=False)
+        if model.penalty is not None:
+            check_penalty(model.penalty, H)
+        penalty = model._penalty_of(problem)
+        if getattr(model, "solver", "mu") == "mu" and has_row_form(penalty):
+            limits: dict[str, Any] = {"max_iter": model.max_iter, "tol": model.tol}
+            notify = Notifier(model.callbacks)
+            return multiplicative_rows(
+                store, H, W, penalty, squared_norm=squared_norm, notify=notify, **limits
+            )
+        return model._solve(product, H, W, penalty)
+
+
+def multiplicative_rows(
+    store: RowStore,
+    H: NDArray,
+    W: NDArray,
+    penalty: Penalty,
+    *,
+    squared_norm: float,
+    scale: float = 1.0,
+    max_iter: int,
+    tol: float,
+    notify: Notifier,
+) -> Factors:
+    """Run the multiplicative updates where the rows live."""
+    steps = BlockSteps(store, H, penalty, squared_norm=squared_norm, scale=scale)
+    return iterate(steps, W, max_iter=max_iter, tol=tol, fit_interaction=True, notify=notify)

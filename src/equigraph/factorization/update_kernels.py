@@ -1,0 +1,279 @@
+"""Compiled loops of the multiplicative updates: blocks of rows, the small matrices between them, whole iterations.
+
+Import this module only where the loops are about to run: it loads the compiler. Sums of a block of rows are kept apart
+and added in the order of the blocks, so that a run by any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.compilation import compiled
+from equigraph.execution.kernels import FLOOR, gram_rows, product_and_gram_rows, sum_rows, update_rows
+from equigraph.execution.panels import Entries, Tables, Totals
+
+# Why `iterations` ended.
+GOING_ON, CONVERGED, DIVERGED = 0, 1, 2
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+class Form(NamedTuple):
+    """A penalty as tables on group sums, as in `equigraph.penalties.GroupForm`; without groups they are empty."""
+
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    own: NDArray[np.float64]
+
+
+class Fixed(NamedTuple):
+    """What does not change in a run: the graph, its blocks of rows, and the penalty; its codes are None without one."""
+
+    entries: Entries
+    ahead: int
+    cuts: NDArray[np.int64]
+    codes: NDArray[np.int32] | None
+    form: Form
+    squared_norm: float
+    fit_interaction: bool
+
+
+class Work(NamedTuple):
+    """What changes: A H, the tables of the next update, the sums of each block and of all, and W before and after."""
+
+    AH: NDArray
+    tables: Tables
+    HH_blocks: NDArray[np.float64]
+    sums_blocks: NDArray[np.float64]
+    squares_blocks: NDArray[np.float64]
+    moved_blocks: NDArray[np.float64]
+    HAH_blocks: NDArray[np.float64]
+    totals: Totals
+    HAH: NDArray[np.float64]
+    W: NDArray[np.float64]
+    W_next: NDArray[np.float64]
+
+
+@compiled
+def _multiply(left, right, out):
+    k = out.shape[0]
+    for i in range(k):
+        for j in range(k):
+            out[i, j] = 0.0
+        for a in range(k):
+            for j in range(k):
+                out[i, j] += left[i, a] * right[a, j]
+
+
+# Entry by entry, here and below: assignments of whole arrays take seconds to compile.
+@compiled
+def copy_part(source, out):
+    """Copy as much as ``out`` takes."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = source[i, j]
+
+
+@compiled
+def fill_zero(out):
+    """Set all entries to 0."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+
+
+@compiled
+def _add_up(blocks, total):
+    """Add blocks in their order."""
+    fill_zero(total)
+    for b in range(blocks.shape[0]):
+        for i in range(total.shape[0]):
+            for j in range(total.shape[1]):
+                total[i, j] += blocks[b, i, j]
+
+
+@compiled
+def update_tables(W, HH, right, middle):
+    """Write W + W', and W'H'HW + WH'HW'."""
+    k = W.shape[0]
+    turned, once, other = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
+    for i in range(k):
+        for j in range(k):
+            turned[i, j] = W[j, i]
+            right[i, j] = W[i, j] + W[j, i]
+    _multiply(HH, W, once)
+    _multiply(turned, once, middle)
+    _multiply(HH, turned, once)
+    _multiply(W, once, other)
+    for i in range(k):
+        for j in range(k):
+            middle[i, j] += other[i, j]
+
+
+@compiled
+def before_update(work):
+    """Write the tables of the next update."""
+    k = work.W.shape[0]
+    HH, right, middle = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
+    copy_part(work.totals.HH, HH)
+    update_tables(work.W, HH, right, middle)
+    for i in range(k):
+        for j in range(k):
+            work.tables.right[i, j] = right[i, j]
+            work.tables.middle[i, j] = middle[i, j]
+
+
+@compiled
+def update_blocks(fixed, work, H, out, first, last):
+    """Write the next H into ``out``, for some blocks of rows."""
+    for b in range(first, last):
+        totals = Totals(work.HH_blocks[b], work.sums_blocks[b], work.squares_blocks[b], work.moved_blocks[b])
+        fill_zero(totals.HH)
+        fill_zero(totals.sums)
+        fill_zero(totals.squares)
+        fill_zero(totals.moved)
+        update_rows(H, work.AH, fixed.codes, work.tables, out, totals, fixed.cuts[b], fixed.cuts[b + 1])
+
+
+@compiled
+def start_blocks(fixed, work, H, first, last):
+    """Write the sums of H as it is, for some blocks of rows."""
+    for b in range(first, last):
+        low, high = fixed.cuts[b], fixed.cuts[b + 1]
+        gram_rows(H, H, low, high, work.HH_blocks[b])
+        sum_rows(H, fixed.codes, low, high, work.sums_blocks[b], work.squares_blocks[b])
+
+
+@compiled
+def after_update(fixed, work):
+    """Add up the sums of the blocks, write the tables of the penalty, and return its value."""
+    _add_up(work.HH_blocks, work.totals.HH)
+    _add_up(work.sums_blocks, work.totals.sums)
+    _add_up(work.squares_blocks, work.totals.squares)
+    _add_up(work.moved_blocks, work.totals.moved)
+    return penalty_tables(fixed.form, work.totals, work.tables)
+
+
+@compiled
+def penalty_tables(form, totals, tables):
+    """Write the tables of the penalty from sums by group, and return its value."""
+    value = 0.0
+    sums, squares = totals.sums, totals.squares
+    for s in range(sums.shape[0]):
+        for c in range(sums.shape[1]):
+            up, down = 0.0, 0.0
+            for t in range(sums.shape[0]):
+                up += form.positive[s, t] * sums[t, c]
+                down += form.negative[s, t] * sums[t, c]
+            tables.positive[s, c] = up
+            tables.negative[s, c] = down
+            value += sums[s, c] * (up - down) + form.own[s] * squares[s, c]
+    return value
+
+
+@compiled
+def product_blocks(fixed, work, H, first, last):
+    """Write A H, for some blocks of rows."""
+    for b in range(first, last):
+        HAH, low, high = work.HAH_blocks[b], fixed.cuts[b], fixed.cuts[b + 1]
+        fill_zero(HAH)
+        product_and_gram_rows(fixed.entries, H, H, work.AH, low, high, fixed.ahead, HAH)
+
+
+@compiled
+def after_product(fixed, work, penalty):
+    """Write the next W, and return the objective there."""
+    _add_up(work.HAH_blocks, work.HAH)
+    k = work.W.shape[0]
+    HH = np.empty((k, k))
+    copy_part(work.totals.HH, HH)
+    error = next_interaction(work.W, work.W_next, HH, work.HAH, fixed.fit_interaction)
+    return fixed.squared_norm + error + penalty
+
+
+@compiled
+def next_interaction(W, W_next, HH, HAH, fit_interaction):
+    """Write the next W, and return its squared error less the squared norm of the graph."""
+    k = W.shape[0]
+    once, image = np.empty((k, k)), np.empty((k, k))
+    copy_part(W, W_next)
+    if fit_interaction:
+        _multiply(HH, W, once)
+        _multiply(once, HH, image)
+        for i in range(k):
+            for j in range(k):
+                # Not the larger of the two, which would hide NaN.
+                floored = FLOOR if image[i, j] < FLOOR else image[i, j]
+                W_next[i, j] = W[i, j] * HAH[i, j] / floored
+    _multiply(HH, W_next, once)
+    _multiply(once, HH, image)
+    cross, square = 0.0, 0.0
+    for i in range(k):
+        for j in range(k):
+            cross += HAH[i, j] * W_next[i, j]
+            square += image[i, j] * W_next[i, j]
+    return square - 2.0 * cross
+
+
+@compiled
+def accept(W, W_next, objective):
+    """Take the next W, unless it or the objective is not finite; return whether it was taken."""
+    finite = np.isfinite(objective)
+    for i in range(W.shape[0]):
+        for j in range(W.shape[0]):
+            finite = finite and np.isfinite(W_next[i, j])
+    if finite:
+        copy_part(W_next, W)
+    return finite
+
+
+@compiled
+def squared_size(work):
+    """Return the squared norm of H."""
+    size = 0.0
+    for c in range(work.W.shape[0]):
+        size += work.totals.HH[c, c]
+    return size
+
+
+@compiled
+def relative_length(moved, size):
+    """Return the root of a ratio of squared lengths."""
+    return np.sqrt(moved / max(size, _TINY))
+
+
+@compiled
+def relative_move(work, size):
+    """Return how far H moved, relative to its size before."""
+    moved = 0.0
+    for c in range(work.totals.moved.shape[1]):
+        moved += work.totals.moved[0, c]
+    return relative_length(moved, size)
+
+
+@compiled
+def iterations(fixed, work, H, other, history, tol):
+    """Iterate as often as ``history`` is long, or to the end.
+
+    Returns the number of iterations done, the last change, and why it ended. H and ``other`` change roles in each.
+    """
+    # A literal zero would make the loops over blocks compile once more.
+    first, last = np.intp(0), fixed.cuts.size - 1
+    change = np.nan
+    for step in range(history.size):
+        size = squared_size(work)
+        before_update(work)
+        update_blocks(fixed, work, H, other, first, last)
+        penalty = after_update(fixed, work)
+        product_blocks(fixed, work, other, first, last)
+        objective = after_product(fixed, work, penalty)
+        if not accept(work.W, work.W_next, objective):
+            return step, change, DIVERGED
+        history[step] = objective
+        change = relative_move(work, size)
+        H, other = other, H
+        if tol > 0.0 and change < tol:
+            return step + 1, change, CONVERGED
+    return history.size, change, GOING_ON

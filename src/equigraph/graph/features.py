@@ -1,0 +1,180 @@
+"""Which attributes a graph is to carry, how much each counts, and groups that are made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
+from equigraph.graph.graph import Graph, as_features
+from equigraph.groups.attributes import (
+    AttributeOptions,
+    checked_weights,
+    encode_attributes,
+    joined_name,
+    weights_of,
+)
+from equigraph.words import did_you_mean
+
+
+def with_features(graph: Any, sensitive_features: Any = None, attribute_weights: Any = None) -> Graph:
+    """Return a graph with the sensitive features of a call, by default its own, and the weights of a call.
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `read_graph` takes.
+    sensitive_features : array-like, mapping, frame or 2-D array, optional
+        One attribute or several, as for ``fit``.
+    attribute_weights : mapping from attribute to number, optional
+        Weights of attributes; by default those that the graph has.
+
+    Examples
+    --------
+    >>> graph = with_features([[0, 1], [1, 0]], {"team": ["red", "blue"], "left": {0: True, 1: False}})
+    >>> graph
+    Graph(2 nodes, 1 edge, 'team': 2 groups, 'left': 2 groups)
+    """
+    from equigraph.graph.read import read_graph
+
+    known = read_graph(graph)
+    if sensitive_features is not None:
+        known = place_features(known, sensitive_features, known.positional or isinstance(graph, Graph))
+    return known.weighted(attribute_weights)
+
+
+def place_features(graph: Graph, sensitive_features: Any, order_known: bool) -> Graph:
+    """Return a graph with all attributes of what was given; every node must have each of them."""
+    given = take_groups(sensitive_features, None, None, graph, every=True)
+    return attach(graph, given, missing="error", unknown="error", order_known=order_known)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which attributes a graph is to carry: some for themselves, some as joint groups, with weights and bins."""
+
+    kept: list[Any]
+    joints: list[list[Any]]
+    weights: Mapping[Any, float] | None = None
+    bins: Mapping[Any, int] | None = None
+
+    @classmethod
+    def of(cls, attribute: Any, intersect: Any = None, weights: Any = None, bins: Any = None) -> Choice:
+        """Return the choice that options of `read_graph` tell."""
+        return cls(attribute_list(attribute), _joints(intersect), weights, bins)
+
+    @property
+    def wanted(self) -> list[Any]:
+        """The attributes to read, those to keep first."""
+        members = dict.fromkeys(name for joint in self.joints for name in joint if name not in self.kept)
+        return [*self.kept, *members]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether attributes are taken as they are."""
+        return not self.joints and self.weights is None and self.bins is None
+
+    def attach(
+        self, graph: Graph, given: Sequence[Values], *, missing: str, unknown: str, order_known: bool
+    ) -> Graph:
+        """Return the graph with the attributes that were read for this choice, by the rules of `attach`."""
+        graph = attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
+        return graph if self.is_plain else self._applied(graph)
+
+    def apply(self, graph: Graph) -> Graph:
+        """Return a graph that has its attributes already with the weights and bins."""
+        if self.is_plain:
+            return graph
+        if graph.sensitive_features is None:
+            raise ParameterError("attribute_weights= and bins= are about attributes, and the graph has none.")
+        return self._applied(graph)
+
+    def _applied(self, graph: Graph) -> Graph:
+        # Attributes may have been told by the number of their column; from here on they have names.
+        names = dict(zip(self.wanted or graph.features, graph.features, strict=True))
+        kept = [names[one] for one in self.kept] if self.wanted else list(graph.features)
+        joints = [[names[one] for one in joint] for joint in self.joints]
+        return with_options(graph, kept, joints, _renamed(self.weights, names), _renamed(self.bins, names))
+
+
+def _renamed(told: Any, names: Mapping[Any, str]) -> Any:
+    return (
+        {names.get(name, name): value for name, value in told.items()} if isinstance(told, Mapping) else told
+    )
+
+
+def _joints(intersect: Any) -> list[list[Any]]:
+    if intersect is None:
+        return []
+    listed = list(intersect) if isinstance(intersect, (list, tuple)) else [intersect]
+    joints = [list(one) for one in listed] if listed and isinstance(listed[0], (list, tuple)) else [listed]
+    for joint in joints:
+        if len(joint) < 2 or len(set(map(str, joint))) < len(joint):
+            raise ParameterError(
+                f"intersect={intersect!r} must name two different attributes or more, such as ('gender', 'needs')."
+            )
+    return joints
+
+
+def with_options(
+    graph: Graph,
+    kept: Sequence[str],
+    joints: Sequence[Sequence[str]],
+    attribute_weights: Mapping[str, float] | None,
+    bins: Mapping[str, int] | None,
+) -> Graph:
+    """Return a graph that carries some of its attributes and joint groups of others, with weights and bins."""
+    columns = graph.features
+    chosen_bins = _checked_bins(bins, list(columns))
+    options = AttributeOptions(bins=chosen_bins)
+    found: dict[str | None, NDArray[Any]] = {name: columns[name] for name in kept}
+    for joint in joints:
+        name = joined_name(joint)
+        if name in found:
+            raise GroupsError(f"The attribute {name!r} is given twice: expected different attributes.")
+        found[name] = joint_column({one: columns[one] for one in joint}, graph.missing, options)
+    weights = {} if attribute_weights is None else checked_weights(attribute_weights)
+    if weights:
+        weights_of([str(name) for name in found], weights)
+    # A single attribute keeps its name, or that it has none.
+    own = graph.attribute if not isinstance(graph.sensitive_features, dict) and not joints else None
+    features, attribute = as_features(found, own)
+    kept_bins = {name: number for name, number in chosen_bins.items() if name in found}
+    return graph._but(
+        sensitive_features=features,
+        attribute=attribute,
+        attribute_options=AttributeOptions(weights=weights, bins=kept_bins),
+    )
+
+
+def _checked_bins(bins: Any, names: Sequence[str]) -> dict[str, int]:
+    if bins is None:
+        return {}
+    if not isinstance(bins, Mapping):
+        raise ParameterError(
+            f"bins must be a mapping from attributes to numbers of bins, such as {{'age': 4}}; got {bins!r}."
+        )
+    for name in bins:
+        if str(name) not in names:
+            raise GroupsError(
+                f"bins names {name!r}{did_you_mean(name, names)}, and the attributes are {', '.join(map(repr, names))}."
+            )
+    return {str(name): number for name, number in bins.items()}
+
+
+def joint_column(
+    columns: Mapping[str, NDArray[Any]], missing: str = "error", options: AttributeOptions | None = None
+) -> NDArray[Any]:
+    """Return one column of joint groups, named by their values; None for who lacks one of them.
+
+    Examples
+    --------
+    >>> joint_column({"gender": np.array(["girl", "boy"]), "needs": np.array(["no", "yes"])}).tolist()
+    ['girl, no', 'boy, yes']
+    """
+    groups = encode_attributes(dict(columns), missing=missing, options=options).joint
+    return groups.values() if groups.n_ungrouped else groups.values().astype(str)

@@ -1,0 +1,137 @@
+"""How scores stand among those of random labels with clusters of the same sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.groups import Groups
+from equigraph.metrics._table import Labels
+from equigraph.metrics.audit.tables import TABLE_SCORES, random_tables
+from equigraph.metrics.audit.views import Columns, Links, overall, table_of
+
+# Cells of tables, and entries of graphs, that are looked at together; and how many entries at all.
+_CELLS, _ENTRIES, _MOST_ENTRIES = 1 << 21, 1 << 22, 10**9
+_FEWEST = 100
+GRAPH = "links"
+
+
+def standing(value: float, samples: NDArray[np.float64], confidence: float) -> dict[str, float]:
+    """Return a score beside those of random labels: their mean, an interval, and the share that is lower.
+
+    Ties count half.
+
+    Examples
+    --------
+    >>> standing(3.0, np.array([1.0, 2.0, 3.0, 4.0]), 0.5)
+    {'value': 3.0, 'chance': 2.5, 'low': 1.75, 'high': 3.25, 'beats': 0.625, 'samples': 4}
+    """
+    low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2])
+    close = np.isclose(samples, value, rtol=1e-12, atol=1e-12)
+    beats = np.mean(np.where(close, 0.5, samples < value))
+    return {
+        "value": float(value),
+        "chance": float(samples.mean()),
+        "low": float(low),
+        "high": float(high),
+        "beats": float(beats),
+        "samples": int(samples.size),
+    }
+
+
+def chance_of_tables(
+    labels: Labels, groups: Groups, n_samples: int, confidence: float, rng: np.random.Generator
+) -> dict[str, dict[str, float]]:
+    """Return the standing of every fairness score of one attribute."""
+    counts = table_of(labels, groups)
+    drawn: dict[str, list[NDArray[np.float64]]] = {name: [] for name in TABLE_SCORES}
+    for number in _batches(n_samples, counts.size, _CELLS):
+        tables = random_tables(labels.sizes, groups.sizes, number, rng)
+        for name, score in TABLE_SCORES.items():
+            drawn[name].append(score(tables, groups.sizes))
+    return {
+        name: standing(float(score(counts, groups.sizes)), np.concatenate(drawn[name]), confidence)
+        for name, score in TABLE_SCORES.items()
+    }
+
+
+def chance_of_links(
+    adjacency: sparse.csr_array,
+    links: Links,
+    labels: Labels,
+    n_samples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> dict[str, dict[str, float]]:
+    """Return the standing of Q, of the links kept and of the number of those who keep none.
+
+    Graphs of many links get fewer samples, and never fewer than a hundred.
+    """
+    affordable = max(_FEWEST, _MOST_ENTRIES // max(adjacency.nnz, 1))
+    sampler = _LinkSampler(adjacency, links, labels)
+    batches = list(_batches(min(n_samples, affordable), max(adjacency.nnz, labels.n_nodes), _ENTRIES))
+    drawn = np.concatenate([sampler.draw(number, rng) for number in batches], axis=1)
+    now = overall(links, labels, None)
+    return {name: standing(now[name], drawn[i], confidence) for i, name in enumerate(sampler.names)}
+
+
+class _LinkSampler:
+    """Scores of random labels that need the links."""
+
+    names = ("Q", "links_kept", "without_link")
+
+    def __init__(self, adjacency: sparse.csr_array, links: Links, labels: Labels):
+        self.labels, self.links = labels, links
+        self.rows = np.repeat(np.arange(labels.n_nodes), np.diff(adjacency.indptr))
+        self.columns, self.data = adjacency.indices, adjacency.data.astype(np.float64)
+        # Where the entries of each node with links begin.
+        self.starts = adjacency.indptr[:-1][np.diff(adjacency.indptr) > 0]
+
+    def draw(self, number: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        codes = rng.permuted(np.tile(self.labels.codes.astype(np.int32), (number, 1)), axis=1)
+        total = float(self.links.weight.sum())
+        if total == 0:
+            return np.stack([np.zeros(number), np.full(number, np.nan), np.zeros(number)])
+        same = codes[:, self.rows] == codes[:, self.columns]
+        inside = same @ self.data / total
+        volumes = self._volumes(codes) / total
+        lost = (np.add.reduceat(same, self.starts, axis=1, dtype=np.int64) == 0).sum(axis=1)
+        return np.stack([inside - (volumes**2).sum(axis=1), inside, lost])
+
+    def _volumes(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        number, k = len(codes), self.labels.n_clusters
+        places = (codes + k * np.arange(number)[:, None]).ravel()
+        weights = np.tile(self.links.weight, number)
+        sums: NDArray[Any] = np.bincount(places, weights=weights, minlength=number * k)
+        return sums.reshape(number, k)
+
+
+def chance_of_metric(
+    metric: Callable[..., float],
+    labels: Labels,
+    groups: Groups,
+    n_samples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Return the standing of a score of one's own, which is called once for every sample."""
+    drawn = [metric(rng.permutation(labels.codes), sensitive_features=groups) for _ in range(n_samples)]
+    value = float(metric(labels.codes, sensitive_features=groups))
+    return standing(value, np.asarray(drawn, dtype=np.float64), confidence)
+
+
+def as_columns(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Columns:
+    """Return standings by (attribute, score) as columns."""
+    heads = list(next(iter(found.values())))
+    keys = {"attribute": [key[0] for key in found], "score": [key[1] for key in found]}
+    return {**keys, **{head: [one[head] for one in found.values()] for head in heads}}
+
+
+def _batches(n_samples: int, entries: int, together: int) -> Iterator[int]:
+    size = max(1, together // max(entries, 1))
+    for start in range(0, n_samples, size):
+        yield min(size, n_samples - start)

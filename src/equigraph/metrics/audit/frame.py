@@ -1,0 +1,404 @@
+"""FairnessFrame: every score of a clustering, taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import read_graph
+from equigraph.groups import Attributes, Groups
+from equigraph.groups.attributes import joined_name
+from equigraph.metrics._table import encode_labels
+from equigraph.metrics.agreement import _ari, clustering_accuracy
+from equigraph.metrics.audit import chance, views
+from equigraph.metrics.audit.attributes import attributes_of, joint_values
+from equigraph.metrics.audit.people import worst_people
+from equigraph.metrics.summary import Composition, composition
+from equigraph.notebook import page_of
+from equigraph.parameters import Integer, Real, check_parameters
+from equigraph.randomness import RandomState, as_seed
+from equigraph.records import framed, named
+from equigraph.words import count, did_you_mean, listed
+
+Metric = Callable[..., float]
+
+
+class FairnessFrame:
+    """How fair and how cohesive a clustering is: overall, and by attribute, cluster, group and joint group.
+
+    Tables are pandas objects where pandas is installed, and otherwise lists of dicts (a dict for `overall`).
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `equigraph.as_graph` takes.
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type, in node order: made by any tool.
+    sensitive_features : frame, dict of columns, array of one or two dimensions, or Series, optional
+        One attribute or several; by default what came with the graph. Without any, only links are looked at.
+    metrics : dict of str to callable, optional
+        Further scores, called as ``metric(labels, sensitive_features=groups)`` for each attribute, such as those of
+        `equigraph.metrics`.
+
+    Attributes
+    ----------
+    attributes : dict of str to Groups
+        The groups of each attribute.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+    >>> frame = FairnessFrame(graph, np.arange(30) // 10)
+    >>> frame
+    FairnessFrame(30 nodes in 3 clusters, Q=0.007, NB gender=0.733, 5 without a linked person)
+    >>> frame.by_group[["size", "least_share", "most_share"]]
+                     size  least_share  most_share
+    attribute group
+    gender    boy      15          0.3         0.7
+              girl     15          0.3         0.7
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        labels: ArrayLike,
+        *,
+        sensitive_features: Any = None,
+        metrics: Mapping[str, Metric] | None = None,
+    ):
+        self.graph = read_graph(graph)
+        self.labels = encode_labels(labels, n_nodes=self.graph.n_nodes)
+        self._given: Attributes | None = attributes_of(self.graph, sensitive_features)
+        self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
+        self.metrics = dict(metrics or {})
+        for name, metric in self.metrics.items():
+            if not callable(metric):
+                raise ParameterError(
+                    f"metrics[{name!r}] is not callable: expected a function of labels and groups."
+                )
+
+    @cached_property
+    def _links(self) -> views.Links:
+        return views.links_of(self.graph.unit_adjacency, self.labels)
+
+    @cached_property
+    def _joint(self) -> dict[str, Groups]:
+        """The joint groups of all attributes, where there are several."""
+        if self._given is None or not self._given.are_several:
+            return {}
+        return {joined_name(self._given.names): self._given.joint}
+
+    @cached_property
+    def _overall(self) -> dict[str, float]:
+        return views.overall(self._links, self.labels, self._given)
+
+    @property
+    def overall(self) -> Any:
+        """Nodes, clusters, Q, the share of link weight kept within clusters, and NB, the weighted mean of attributes.
+
+        ``without_link`` is the number of people who have links and none of them in their cluster.
+        """
+        return named(dict(self._overall), "overall")
+
+    @cached_property
+    def _by_attribute(self) -> views.Columns:
+        every = {**self.attributes, **self._joint}
+        columns = views.by_attribute(self.labels, every)
+        for name, metric in self.metrics.items():
+            columns[name] = [
+                float(metric(self.labels.codes, sensitive_features=groups)) for groups in every.values()
+            ]
+        return columns
+
+    @property
+    def by_attribute(self) -> Any:
+        """Every fairness score of every attribute and, where there are several, of their joint groups."""
+        return framed(self._by_attribute)
+
+    @cached_property
+    def _by_cluster(self) -> views.Columns:
+        return views.by_cluster(self._links, self.labels, {**self.attributes, **self._joint})
+
+    @property
+    def by_cluster(self) -> Any:
+        """Size, part of Q, links kept, people without a link, and NB of each attribute, for every cluster."""
+        return framed(self._by_cluster)
+
+    @cached_property
+    def _by_group(self) -> views.Columns:
+        parts = []
+        for name, groups in self.attributes.items():
+            columns = views.by_group(self.graph.unit_adjacency, self._links, self.labels, groups)
+            parts.append({"attribute": [name] * groups.n_groups, "group": groups.names.tolist(), **columns})
+        return {
+            head: [value for part in parts for value in part[head]] for head in (parts[0] if parts else ())
+        }
+
+    @property
+    def by_group(self) -> Any:
+        """What the members of every group of every attribute have of the clusters.
+
+        ``least_share`` and ``most_share`` are the smallest and largest share of the group in a cluster, ``alone`` is
+        the number of members who are the only one in theirs, ``Q`` the group's part of the modularity.
+        """
+        self._need_attributes()
+        return framed(self._by_group, 2)
+
+    @cached_property
+    def _by_intersection(self) -> views.Columns:
+        assert self._given is not None
+        columns = views.by_group(self.graph.unit_adjacency, self._links, self.labels, self._given.joint)
+        return {**joint_values(self._given), **columns}
+
+    @property
+    def by_intersection(self) -> Any:
+        """The same for the joint groups of all attributes: those who agree in every one of them."""
+        self._need_attributes()
+        return framed(self._by_intersection, len(self.attributes))
+
+    def composition(self, attribute: str | None = None) -> Composition:
+        """Return who is in which cluster, by the groups of an attribute (by default the first)."""
+        self._need_attributes()
+        name = next(iter(self.attributes)) if attribute is None else attribute
+        if name not in self.attributes:
+            raise ParameterError(
+                f"There is no attribute {name!r}{did_you_mean(name, self.attributes)}: expected "
+                f"{listed(map(repr, self.attributes))}."
+            )
+        return composition(self.labels.values[self.labels.codes], sensitive_features=self.attributes[name])
+
+    def difference(self) -> Any:
+        """Return by how much the groups of each attribute differ at most.
+
+        Of the columns of `by_group`: the share of links kept, rho, and the part of the members who have none of their
+        links, or nobody of their group, in their cluster.
+        """
+        self._need_attributes()
+        group, size = self._by_group, np.asarray(self._by_group["size"])
+        columns = {
+            "links_kept": np.asarray(group["links_kept"]),
+            "without_link": np.asarray(group["without_link"]) / size,
+            "alone": np.asarray(group["alone"]) / size,
+            "rho": np.asarray(group["rho"]),
+        }
+        own = [np.asarray(group["attribute"]) == name for name in self.attributes]
+        gaps = {head: [float(np.ptp(values[rows])) for rows in own] for head, values in columns.items()}
+        return framed({"attribute": list(self.attributes), **gaps})
+
+    def worst(self, n: int = 10) -> Any:
+        """Return the people who fare worst, each with the reason in words.
+
+        Two things count: to keep few of one's links, against what all people keep of theirs, and to have few others
+        of one's group in the cluster, against what would be in proportion. Few is at most half. Nobody else is
+        listed, so there may be fewer than n.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Most people.
+
+        Returns
+        -------
+        DataFrame or list of dict
+            ``cluster``, ``links`` and how many of them were ``kept``, for each attribute the ``fellows`` (others of
+            the own group in the cluster) and the ``usual`` number of them, and the ``reason``; worst first.
+
+        Examples
+        --------
+        >>> path = [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
+        >>> FairnessFrame(path, [0, 0, 0, 1]).worst()["reason"].tolist()
+        ['no one of 1 linked person in the cluster']
+        """
+        check_parameters("FairnessFrame.worst", {"n": Integer(low=1)}, {"n": n})
+        names = self.graph.node_names
+        return framed(worst_people(names, self._links, self.labels, self.attributes, int(n)))
+
+    def chance(
+        self, *, n_samples: int = 1000, confidence: float = 0.95, random_state: RandomState = None
+    ) -> Any:
+        """Return how every score stands among those of random labels with clusters of the same sizes.
+
+        No score of fairness means anything without this: random labels are nearly fair.
+
+        Parameters
+        ----------
+        n_samples : int, default=1000
+            Number of random labels. Of graphs with more than a million links fewer are drawn for the scores of
+            links, at least a hundred; the column ``samples`` tells.
+        confidence : float, default=0.95
+            Part of the random labels that lies between ``low`` and ``high``.
+        random_state : int, Generator, RandomState or None
+            Seed.
+
+        Returns
+        -------
+        DataFrame or list of dict
+            By attribute (``"links"`` for what no attribute has a part in) and score: the ``value``, the mean by
+            ``chance``, the interval from ``low`` to ``high``, and the part of the random labels that the value
+            ``beats``, ties counted half.
+
+        Examples
+        --------
+        >>> room = __import__("equigraph").datasets.make_classroom()
+        >>> frame = FairnessFrame(
+        ...     room.adjacency, np.arange(30) % 3, sensitive_features=room.sensitive_features
+        ... )
+        >>> table = frame.chance(random_state=0)
+        >>> bool(table.loc[("group", "NB"), "low"] <= 0.83 <= table.loc[("group", "NB"), "high"])
+        True
+        """
+        check_parameters(
+            "FairnessFrame.chance",
+            {"n_samples": Integer(low=1), "confidence": Real(low=0, high=1, open_low=True)},
+            {"n_samples": n_samples, "confidence": confidence},
+        )
+        rng = np.random.default_rng(as_seed(random_state))
+        options: dict[str, Any] = {"n_samples": int(n_samples), "confidence": float(confidence), "rng": rng}
+        found: dict[tuple[str, str], dict[str, float]] = {}
+        of_links = chance.chance_of_links(self.graph.unit_adjacency, self._links, self.labels, **options)
+        found |= {(chance.GRAPH, name): one for name, one in of_links.items()}
+        for attribute, groups in {**self.attributes, **self._joint}.items():
+            of_table = chance.chance_of_tables(self.labels, groups, **options)
+            found |= {(attribute, name): one for name, one in of_table.items()}
+            for name, metric in self.metrics.items():
+                found[attribute, name] = chance.chance_of_metric(metric, self.labels, groups, **options)
+        return framed(chance.as_columns(found), 2)
+
+    def compare(self, other: FairnessFrame | ArrayLike) -> FrameDifference:
+        """Return what other labels of the same nodes change.
+
+        Parameters
+        ----------
+        other : FairnessFrame or array-like of shape (n_nodes,)
+            The other clustering, or its labels.
+
+        Returns
+        -------
+        FrameDifference
+            Every table as other minus this one.
+
+        Examples
+        --------
+        >>> square = [[0, 3, 1, 0], [3, 0, 0, 1], [1, 0, 0, 3], [0, 1, 3, 0]]
+        >>> frame = FairnessFrame(square, [0, 0, 1, 1], sensitive_features=list("xxyy"))
+        >>> change = frame.compare([0, 1, 0, 1])
+        >>> float(change.overall["Q"]), float(change.overall["NB"]), change.n_moved
+        (-0.5, 1.0, 2)
+        """
+        if not isinstance(other, FairnessFrame):
+            other = FairnessFrame(self.graph, other, sensitive_features=self._given, metrics=self.metrics)
+        return FrameDifference(self, other)
+
+    def _need_attributes(self) -> None:
+        if not self.attributes:
+            raise GroupsError("There are no groups: give sensitive_features=, or a graph that has them.")
+
+    def _repr_html_(self) -> str:
+        """Return the clusters as a table, for a notebook."""
+        heads = list(self._by_cluster)
+        return page_of(repr(self), heads, zip(*self._by_cluster.values(), strict=True))
+
+    def __repr__(self) -> str:
+        shown = [f"Q={self._overall['Q']:.3f}"]
+        shown += [
+            f"NB {name}={value:.3f}"
+            for name, value in zip(self._by_attribute["attribute"], self._by_attribute["NB"], strict=True)
+        ]
+        lost = self._overall["without_link"]
+        clusters = f"{count(self.graph.n_nodes, 'node')} in {count(self.labels.n_clusters, 'cluster')}"
+        return f"FairnessFrame({clusters}, {', '.join(shown)}, {lost} without a linked person)"
+
+
+class FrameDifference:
+    """What one clustering has more, or less, than another of the same nodes and attributes: second minus first.
+
+    Attributes
+    ----------
+    first, second : FairnessFrame
+        The two.
+    n_moved : int
+        People who are elsewhere, under the matching of the clusters that agrees most.
+    ari : float
+        Adjusted Rand index of the two.
+    """
+
+    def __init__(self, first: FairnessFrame, second: FairnessFrame):
+        if first.graph.n_nodes != second.graph.n_nodes:
+            raise ParameterError(
+                f"The two clusterings are of {first.graph.n_nodes} and {second.graph.n_nodes} nodes: expected the same."
+            )
+        if not _same_groups(first.attributes, second.attributes):
+            raise ParameterError(
+                "The two frames are of different attributes: expected the same groups in both."
+            )
+        self.first, self.second = first, second
+        same = clustering_accuracy(first.labels.codes, second.labels.codes)
+        self.n_moved = round((1 - same) * first.graph.n_nodes)
+        self.ari = _ari(first.labels, second.labels)
+
+    @property
+    def overall(self) -> Any:
+        """Differences of `FairnessFrame.overall`."""
+        before, after = self.first._overall, self.second._overall
+        return named({name: after[name] - before[name] for name in before}, "difference")
+
+    @property
+    def by_attribute(self) -> Any:
+        """Differences of `FairnessFrame.by_attribute`."""
+        return framed(_minus(self.second._by_attribute, self.first._by_attribute, 1))
+
+    @property
+    def by_group(self) -> Any:
+        """Differences of `FairnessFrame.by_group`."""
+        self.first._need_attributes()
+        return framed(_minus(self.second._by_group, self.first._by_group, 2), 2)
+
+    @property
+    def by_intersection(self) -> Any:
+        """Differences of `FairnessFrame.by_intersection`."""
+        self.first._need_attributes()
+        n_keys = len(self.first.attributes)
+        return framed(_minus(self.second._by_intersection, self.first._by_intersection, n_keys), n_keys)
+
+    def _repr_html_(self) -> str:
+        """Return the overall scores of both and their difference, for a notebook."""
+        before, after = self.first._overall, self.second._overall
+        rows = [[name, before[name], after[name], after[name] - before[name]] for name in before]
+        return page_of(repr(self), ["score", "first", "second", "difference"], rows)
+
+    def __repr__(self) -> str:
+        before, after = self.first._overall, self.second._overall
+        shown = [f"{name} {after[name] - before[name]:+.3f}" for name in ("Q", "NB") if name in before]
+        lost = after["without_link"] - before["without_link"]
+        return (
+            f"FrameDifference({', '.join(shown)}, {lost:+d} without a linked person, "
+            f"{self.n_moved} of {count(self.first.graph.n_nodes, 'node')} moved)"
+        )
+
+
+# What no labels change.
+_FIXED = ("size", "share", "n_groups", "n_ungrouped")
+
+
+def _minus(after: views.Columns, before: views.Columns, n_keys: int) -> views.Columns:
+    keys = list(before)[:n_keys]
+    heads = [head for head in before if head in after and head not in (*keys, *_FIXED)]
+    gaps = {
+        head: [one - other for one, other in zip(after[head], before[head], strict=True)] for head in heads
+    }
+    return {**{key: before[key] for key in keys}, **gaps}
+
+
+def _same_groups(one: Mapping[str, Groups], other: Mapping[str, Groups]) -> bool:
+    return list(one) == list(other) and all(
+        one[name].names.tolist() == other[name].names.tolist()
+        and np.array_equal(one[name].codes, other[name].codes)
+        for name in one
+    )

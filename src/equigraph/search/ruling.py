@@ -1,0 +1,170 @@
+"""Rules on a level of the graph, in the form that compiled code takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from equigraph.rules import CompiledRules
+from equigraph.rules.model import interchangeable
+from equigraph.search.levels import Level
+
+if TYPE_CHECKING:
+    from equigraph.search.kernels.duties import Duties
+
+
+@dataclass(frozen=True, eq=False)
+class Ruling:
+    """Rules on the sites of a level: units, or sets of units.
+
+    Attributes
+    ----------
+    rules : CompiledRules
+        The rules, on units.
+    site : ndarray of shape (n_nodes,)
+        Site of each node.
+    fixed : ndarray of shape (n_sites,)
+        Cluster of each site, -1 where it is free.
+    apart, counts : csr_array of shape (n_sites, n_sites) and (n_sites, n_columns)
+        Which sites are to be apart, and how many nodes of each count in each column.
+    home : ndarray of shape (n_nodes,) or (0,)
+        Cluster that each node should rather not leave; -1 for none.
+    allowed : int
+        How many nodes may be elsewhere.
+    stay : float
+        What each of these costs, in units of the objective.
+    """
+
+    rules: CompiledRules
+    site: NDArray[np.int64]
+    fixed: NDArray[np.int64]
+    apart: sparse.csr_array
+    counts: sparse.csr_array
+    home: NDArray[np.int32]
+    allowed: int
+    stay: float
+
+    @classmethod
+    def of(
+        cls,
+        rules: CompiledRules,
+        home: NDArray | None = None,
+        max_moves: int | None = None,
+        stay: float = 0.0,
+    ) -> Ruling:
+        """Return rules on their units, with a home for each node where few are to move."""
+        return cls(
+            rules=rules,
+            site=rules.unit,
+            fixed=rules.fixed,
+            apart=rules.apart,
+            counts=rules.counts,
+            home=np.zeros(0, dtype=np.int32) if home is None else home.astype(np.int32),
+            allowed=rules.n_nodes if max_moves is None else int(max_moves),
+            stay=float(stay),
+        )
+
+    def on_parts(self, parts: NDArray) -> Ruling:
+        """Return the rules on sets of sites; a set that has two fixed sites goes where the last of them does."""
+        n_parts = int(parts.max()) + 1
+        onto = sparse.csr_array(
+            (np.ones(parts.size, dtype=np.int64), (parts, np.arange(parts.size))), shape=(n_parts, parts.size)
+        )
+        fixed = np.full(n_parts, -1, dtype=np.int64)
+        held = self.fixed >= 0
+        fixed[parts[held]] = self.fixed[held]
+        pairs = self.apart.tocoo()
+        rows, columns = parts[pairs.row], parts[pairs.col]
+        different = rows != columns
+        apart = sparse.coo_array(
+            (np.ones(int(different.sum()), dtype=np.int8), (rows[different], columns[different])),
+            shape=(n_parts, n_parts),
+        )
+        return replace(
+            self,
+            site=parts[self.site].astype(np.int64),
+            fixed=fixed,
+            apart=apart.tocsr(),
+            counts=sparse.csr_array(onto @ self.counts),
+        )
+
+    @property
+    def speaks_of_numbers(self) -> bool:
+        """Whether it matters which number a cluster has."""
+        alike = max(map(len, interchangeable(self.rules)), default=1)
+        return bool(self.home.size) or alike < self.rules.n_clusters
+
+    @cached_property
+    def duties(self) -> Duties:
+        """The arrays for compiled code."""
+        from equigraph.search.kernels.duties import Duties
+
+        rules = self.rules
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.site, minlength=self.fixed.size))])
+        wanted = bool(rules.needed.any())
+        links = rules.links if wanted else sparse.csr_array((0, 0))
+        return Duties(
+            site=self.site,
+            first=starts.astype(np.int64),
+            nodes=np.argsort(self.site, kind="stable").astype(np.int64),
+            free=np.flatnonzero(self.fixed < 0).astype(np.int64),
+            foe_starts=self.apart.indptr.astype(np.int64),
+            foes=self.apart.indices.astype(np.int64),
+            least_size=rules.least_size,
+            most_size=rules.most_size,
+            column_starts=self.counts.indptr.astype(np.int64),
+            columns=self.counts.indices.astype(np.int64),
+            numbers=self.counts.data.astype(np.int64),
+            least=rules.least_count,
+            most=rules.most_count,
+            alone=rules.not_alone,
+            low=np.ascontiguousarray(rules.share_low),
+            high=np.ascontiguousarray(rules.share_high),
+            needed=rules.needed if wanted else rules.needed[:0],
+            link_starts=links.indptr.astype(np.int64),
+            links=links.indices.astype(np.int64),
+            home=self.home,
+            allowed=self.allowed,
+            stay=self.stay,
+        )
+
+    def broken(self, level: Level, labels: NDArray) -> int:
+        """Return by how much labels of the sites miss the rules; 0 if they keep all of them."""
+        from equigraph.search.kernels.duties import BROKEN, stand
+
+        if (labels[self.fixed >= 0] != self.fixed[self.fixed >= 0]).any():
+            return level.n_nodes
+        standing = stand(self.duties, labels.astype(np.int32), self.rules.n_clusters, level.sizes)
+        return int(standing.tally[BROKEN])
+
+    def moved(self, labels: NDArray) -> int:
+        """Return how many nodes are elsewhere than at home."""
+        if not self.home.size:
+            return 0
+        return int(((self.home >= 0) & (self.home != labels[self.site])).sum())
+
+    def pinned(self, level: Level, labels: NDArray) -> NDArray[np.int32]:
+        """Return labels with clusters numbered as the rules speak of them, and fixed sites where they have to be."""
+        labels = np.array(labels, dtype=np.int32)
+        if self.speaks_of_numbers:
+            labels = self._numbers(level, labels)[labels]
+        labels[self.fixed >= 0] = self.fixed[self.fixed >= 0]
+        return labels
+
+    def _numbers(self, level: Level, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the number for each cluster with which fewest nodes are in the wrong place."""
+        k, rules = self.rules.n_clusters, self.rules
+        size = np.bincount(labels, weights=level.sizes, minlength=k)[:, None]
+        cost = np.maximum(rules.least_size - size, 0) + np.maximum(size - rules.most_size, 0)
+        held = self.fixed >= 0
+        np.add.at(cost, (labels[held], self.fixed[held]), -2.0 * level.sizes[held])
+        if self.home.size:
+            known = self.home >= 0
+            np.add.at(cost, (labels[self.site[known]], self.home[known]), -1.0)
+        return linear_sum_assignment(cost)[1].astype(np.int32)

@@ -1,0 +1,357 @@
+"""FairnessFrame against loops over people, and its chance against every labelling there is."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.groups import encode_attributes, encode_groups
+from equigraph.metrics import (
+    FairnessFrame,
+    balance_score,
+    evenness_score,
+    group_modularity_scores,
+    individual_balance_score,
+    modularity_score,
+    mouflon_balance_score,
+    normalized_balance_score,
+)
+from equigraph.metrics.audit.tables import TABLE_SCORES, random_tables
+from equigraph.metrics.balance import cluster_normalized_balances
+
+# What by_attribute has to agree with; each of these is checked against loops in its own test.
+SCORES = {
+    "B": balance_score,
+    "NB": normalized_balance_score,
+    "min_balance": lambda *a, **k: balance_score(*a, average="min", **k),
+    "evenness": evenness_score,
+    "mouflon": mouflon_balance_score,
+    "rho": individual_balance_score,
+}
+
+
+def draw(seed, n=24, k=4):
+    """A weighted graph with an isolated node, labels that are words, and two attributes, one of them with gaps."""
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.random((n, n)) < 0.15, 1) * rng.integers(1, 4, (n, n))
+    A[:, -1] = A[-1, :] = 0
+    labels = rng.permutation(np.array(["p", "q", "r", "s"][:k])[np.arange(n) % k])
+    gender = rng.permutation(np.array(["boy", "girl"])[np.arange(n) % 2])
+    needs = [None if i < 3 else ["yes", "no", "no"][i % 3] for i in range(n)]
+    return (A + A.T).astype(float), labels, gender, rng.permutation(np.array(needs, dtype=object))
+
+
+def frame_of(seed, **kwargs):
+    A, labels, gender, needs = draw(seed)
+    features = {"gender": gender, "needs": encode_groups(needs, missing="ignore")}
+    both = encode_attributes({"gender": gender, "needs": needs}, missing="ignore")
+    return FairnessFrame(A, labels, sensitive_features=both, **kwargs), A, labels, features, needs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_overall_is_counted(seed):
+    frame, A, labels, features, _ = frame_of(seed)
+    same = labels[:, None] == labels
+    lost = sum(bool(A[i].any()) and not A[i][same[i]].any() for i in range(len(labels)))
+    means = [normalized_balance_score(labels, sensitive_features=one) for one in features.values()]
+    expected = {
+        "n_nodes": 24,
+        "n_clusters": 4,
+        "Q": modularity_score(A, labels),
+        "links_kept": A[same].sum() / A.sum(),
+        "without_link": lost,
+        "NB": np.mean(means),
+    }
+    assert frame.overall.to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_by_attribute_has_the_scores_of_the_metrics(seed):
+    frame, _, labels, features, needs = frame_of(seed)
+    joint = [None if b is None else f"{a}+{b}" for a, b in zip(features["gender"], needs, strict=True)]
+    every = {**features, "gender, needs": encode_groups(joint, missing="ignore")}
+    assert frame.by_attribute.index.tolist() == list(every)
+    for name, groups in every.items():
+        for score, function in SCORES.items():
+            expected = function(labels, sensitive_features=groups)
+            assert frame.by_attribute.loc[name, score] == pytest.approx(expected, abs=1e-12), (name, score)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_by_cluster_is_counted(seed):
+    frame, A, labels, features, _ = frame_of(seed)
+    table = frame.by_cluster
+    assert table.index.tolist() == ["p", "q", "r", "s"]
+    assert table["Q"].sum() == pytest.approx(modularity_score(A, labels))
+    for cluster in table.index:
+        own = labels == cluster
+        assert table.loc[cluster, "size"] == own.sum()
+        assert table.loc[cluster, "links_kept"] == pytest.approx(A[np.ix_(own, own)].sum() / A[own].sum())
+        lost = sum(A[i].any() and not A[i][own].any() for i in np.flatnonzero(own))
+        assert table.loc[cluster, "without_link"] == lost
+    counts = pd.crosstab(labels, features["gender"])
+    assert table["NB gender"].tolist() == cluster_normalized_balances(counts.to_numpy()).tolist()
+    assert frame.composition("gender").counts.tolist() == counts.to_numpy().tolist()
+
+
+def test_an_unknown_attribute_is_named():
+    frame, *_ = frame_of(0)
+    with pytest.raises(ParameterError, match="did you mean 'gender'"):
+        frame.composition("gendr")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_by_group_is_counted(seed):
+    frame, A, labels, features, needs = frame_of(seed)
+    parts = group_modularity_scores(A, labels, sensitive_features=features["needs"])
+    rho = individual_balance_score(labels, sensitive_features=features["needs"], per_node=True)
+    same = labels[:, None] == labels
+    for value in ("yes", "no"):
+        row, own = frame.by_group.loc[("needs", value)], needs == value
+        known = np.array([need is not None for need in needs])
+        shares = [own[labels == one].sum() / known[labels == one].sum() for one in set(labels)]
+        assert row["size"] == own.sum()
+        assert row["share"] == pytest.approx(own.sum() / known.sum())
+        assert (row["least_share"], row["most_share"]) == pytest.approx((min(shares), max(shares)))
+        assert row["alone"] == sum(own[labels == one].sum() == 1 for one in set(labels))
+        assert row["links_kept"] == pytest.approx((A * same)[own].sum() / A[own].sum())
+        assert row["without_link"] == sum(A[i].any() and not A[i][same[i]].any() for i in np.flatnonzero(own))
+        assert row["Q"] == pytest.approx(parts[value], abs=1e-12)
+        assert row["rho"] == pytest.approx(rho[own].mean(), abs=1e-12)
+
+
+def test_by_intersection_are_the_groups_of_a_combined_column():
+    frame, A, labels, features, needs = frame_of(1)
+    joint = [None if b is None else f"{a}+{b}" for a, b in zip(features["gender"], needs, strict=True)]
+    one = FairnessFrame(A, labels, sensitive_features=encode_groups(joint, missing="ignore"))
+    for gender, need in itertools.product(("boy", "girl"), ("yes", "no")):
+        left, right = (
+            frame.by_intersection.loc[(gender, need)],
+            one.by_group.loc[("group", f"{gender}+{need}")],
+        )
+        assert left.to_dict() == pytest.approx(right.to_dict())
+
+
+def test_difference_is_the_widest_gap_between_groups():
+    frame, _, _, _, _ = frame_of(2)
+    rows = frame.by_group.loc["gender"]
+    gap = frame.difference().loc["gender"]
+    assert gap["links_kept"] == pytest.approx(abs(rows["links_kept"].iloc[0] - rows["links_kept"].iloc[1]))
+    assert gap["alone"] == pytest.approx(np.ptp(rows["alone"] / rows["size"]))
+
+
+def naive_worst(A, labels, columns):
+    """Who has at most half of what is usual: (smallest part, sum of parts, links lost, place)."""
+    n, same = len(labels), labels[:, None] == labels
+    usual = A[same].sum() / A.sum()
+    found = []
+    for i in range(n):
+        parts = [min(A[i][same[i]].sum() / A[i].sum() / usual, 1) if A[i].any() else 1.0]
+        for column in columns:
+            if column[i] is None:
+                parts.append(1.0)
+                continue
+            known = [j for j in range(n) if column[j] is not None and j != i]
+            here = [j for j in known if same[i, j]]
+            proportion = len(here) * sum(column[j] == column[i] for j in known) / len(known)
+            fellows = sum(column[j] == column[i] for j in here)
+            parts.append(min(fellows / proportion, 1) if proportion >= 1 else 1.0)
+        if min(parts) <= 0.5:
+            lost = int((A[i][~same[i]] > 0).sum())
+            found.append((round(min(parts), 9), round(sum(parts), 9), -lost, i))
+    return [place for *_, place in sorted(found)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_worst_are_those_of_a_loop(seed):
+    frame, A, labels, features, needs = frame_of(seed)
+    expected = naive_worst(A, labels, [features["gender"].tolist(), needs.tolist()])
+    assert frame.worst(100).index.tolist() == expected
+    assert frame.worst(2).index.tolist() == expected[:2]
+
+
+def test_reasons_are_in_words():
+    # 0 and 1 are linked and apart; 2 is the only one of its group among five, where three would be in proportion.
+    A = np.zeros((10, 10))
+    links = [(0, 5), (1, 2), (2, 3), (3, 4), (4, 1), (6, 7), (7, 8), (8, 9), (9, 6), (5, 6)]
+    for i, j in links:
+        A[i, j] = A[j, i] = 1
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    groups = ["x", "x", "y", "x", "x", "y", "y", "y", "y", "y"]
+    frame = FairnessFrame(A, labels, sensitive_features=pd.Series(groups, name="team"))
+    reasons = frame.worst()["reason"].to_dict()
+    assert reasons == {
+        2: "the only one of team 'y' among 5 people, where 2.2 others would be in proportion",
+        0: "no one of 1 linked person in the cluster",
+    }
+
+
+def test_random_tables_are_as_likely_as_counting_says():
+    sizes, groups = np.array([2, 1, 3]), np.array([3, 2])  # and one node without a group
+    nodes = [0, 0, 0, 1, 1, -1]
+    counted: dict[tuple, int] = {}
+    for labels in itertools.permutations([0, 0, 1, 2, 2, 2]):
+        table = np.zeros((3, 2), dtype=int)
+        for label, group in zip(labels, nodes, strict=True):
+            if group >= 0:
+                table[label, group] += 1
+        key = tuple(table.ravel().tolist())
+        counted[key] = counted.get(key, 0) + 1
+    drawn = random_tables(sizes, groups, 60_000, np.random.default_rng(0)).reshape(60_000, -1)
+    found, times = np.unique(drawn, axis=0, return_counts=True)
+    assert {tuple(row) for row in found.tolist()} == set(counted)
+    for row, number in zip(found.tolist(), times.tolist(), strict=True):
+        assert number / 60_000 == pytest.approx(counted[tuple(row)] / 720, abs=0.01)
+
+
+def test_many_tables_score_as_one_by_one():
+    rng = np.random.default_rng(0)
+    tables = random_tables(np.array([5, 3, 4]), np.array([4, 3, 3]), 50, rng)
+    for name, score in TABLE_SCORES.items():
+        together = score(tables, np.array([4, 3, 3]))
+        single = [float(score(table, np.array([4, 3, 3]))) for table in tables]
+        np.testing.assert_allclose(together, single, atol=1e-12, err_msg=name)
+
+
+def test_chance_is_that_of_every_labelling():
+    A, _, _, _ = draw(0, n=7)
+    labels, groups = np.array([0, 0, 0, 1, 1, 2, 2]), np.array(list("xxyyxyx"))
+    table = FairnessFrame(A, labels, sensitive_features=groups).chance(n_samples=20_000, random_state=1)
+    every = {tuple(one) for one in itertools.permutations(labels.tolist())}
+    scores = {("links", "Q"): [modularity_score(A, one) for one in every]}
+    for name, function in SCORES.items():
+        scores["group", name] = [function(one, sensitive_features=groups) for one in every]
+    for key, values in scores.items():
+        row = table.loc[key]
+        spread = np.std(values) / np.sqrt(20_000)
+        assert row["chance"] == pytest.approx(np.mean(values), abs=5 * spread + 1e-12), key
+        now = row["value"]
+        beats = np.mean([0.5 if np.isclose(v, now) else float(v < now) for v in values])
+        assert row["beats"] == pytest.approx(beats, abs=0.02), key
+        assert min(values) - 1e-12 <= row["low"] <= row["high"] <= max(values) + 1e-12
+
+
+def test_chance_counts_who_keeps_no_link():
+    A, _, _, _ = draw(3, n=7)
+    labels = np.array([0, 0, 0, 1, 1, 2, 2])
+    row = FairnessFrame(A, labels).chance(n_samples=20_000, random_state=1).loc[("links", "without_link")]
+    lost = [
+        sum(A[i].any() and not A[i][np.array(one) == one[i]].any() for i in range(7))
+        for one in {tuple(one) for one in itertools.permutations(labels.tolist())}
+    ]
+    assert row["chance"] == pytest.approx(np.mean(lost), abs=0.05)
+
+
+def test_chance_has_a_seed():
+    frame, *_ = frame_of(0)
+    one, two = (frame.chance(n_samples=50, random_state=3) for _ in range(2))
+    pd.testing.assert_frame_equal(one, two)
+    assert not one.equals(frame.chance(n_samples=50, random_state=4))
+
+
+def test_scores_of_ones_own_are_columns():
+    def largest(labels, sensitive_features):
+        return float(np.bincount(labels).max())
+
+    frame, *_ = frame_of(0, metrics={"largest": largest})
+    assert frame.by_attribute["largest"].tolist() == [6.0] * 3
+    assert frame.chance(n_samples=20, random_state=0).loc[("needs", "largest"), "chance"] == 6.0
+
+
+def test_compare_is_second_minus_first():
+    frame, A, labels, _, _ = frame_of(0)
+    other = np.roll(labels, 1)
+    change = frame.compare(other)
+    second = FairnessFrame(A, other, sensitive_features=frame._given)
+    pd.testing.assert_series_equal(change.overall, second.overall - frame.overall, check_names=False)
+    for view in ("by_attribute", "by_group", "by_intersection"):
+        table = getattr(change, view)
+        expected = (getattr(second, view) - getattr(frame, view))[table.columns]
+        pd.testing.assert_frame_equal(table, expected, check_dtype=False)
+    agree = max(
+        sum(dict(zip("pqrs", order, strict=True))[a] == b for a, b in zip(labels, other, strict=True))
+        for order in itertools.permutations("pqrs")
+    )
+    assert change.n_moved == 24 - agree
+    assert "moved" in change._repr_html_()
+
+
+def test_a_comparison_needs_the_same_nodes_and_groups():
+    frame, A, labels, features, _ = frame_of(0)
+    with pytest.raises(ParameterError, match="different attributes"):
+        frame.compare(FairnessFrame(A, labels, sensitive_features=features["gender"]))
+    with pytest.raises(ParameterError, match="23 nodes"):
+        frame.compare(FairnessFrame(A[1:, 1:], labels[1:]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda a, b: {"a": a, "b": b},
+        lambda a, b: pd.DataFrame({"a": a, "b": b}),
+        lambda a, b: pd.DataFrame({"a": a, "b": b}).iloc[::-1],
+    ],
+    ids=["dict", "frame", "by index"],
+)
+def test_attributes_come_in_several_forms(given):
+    A, labels, gender, _ = draw(0)
+    other = np.arange(24) % 3
+    frame = FairnessFrame(A, labels, sensitive_features=given(gender, other))
+    assert list(frame.attributes) == ["a", "b"]
+    assert frame.attributes["a"].names[frame.attributes["a"].codes].tolist() == gender.tolist()
+    assert frame.attributes["b"].codes.tolist() == other.tolist()
+
+
+def test_an_array_of_two_columns_is_two_attributes():
+    A, labels, *_ = draw(0)
+    frame = FairnessFrame(
+        A, labels, sensitive_features=np.stack([np.arange(24) % 2, np.arange(24) % 3], axis=1)
+    )
+    assert list(frame.attributes) == ["0", "1"]
+
+
+def test_without_groups_there_are_links():
+    A, labels, *_ = draw(0)
+    frame = FairnessFrame(A, labels)
+    assert "NB" not in frame.overall
+    assert frame.worst().columns.tolist() == ["cluster", "links", "kept", "reason"]
+    with pytest.raises(GroupsError, match="no groups"):
+        _ = frame.by_group
+
+
+def test_a_missing_group_is_no_silent_gap():
+    A, labels, *_ = draw(0)
+    with pytest.raises(GroupsError, match="missing"):
+        FairnessFrame(A, labels, sensitive_features={"needs": [None] + ["yes"] * 23})
+
+
+def test_a_graph_without_links_has_no_share_kept():
+    frame = FairnessFrame(sparse.csr_array((4, 4)), [0, 0, 1, 1], sensitive_features=list("xyxy"))
+    assert np.isnan(frame.overall["links_kept"])
+    assert frame.overall["Q"] == 0
+    assert frame.chance(n_samples=5, random_state=0).loc[("links", "Q"), "chance"] == 0
+    assert len(frame.worst()) == 0
+
+
+def test_without_pandas_there_are_records(monkeypatch):
+    room = eg.datasets.make_classroom()
+    frame = FairnessFrame(room.adjacency, np.arange(30) % 3, sensitive_features=room.sensitive_features)
+    with_pandas = frame.by_cluster, frame.overall, frame.chance(n_samples=5, random_state=0)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert frame.by_cluster == with_pandas[0].reset_index().to_dict("records")
+    assert frame.overall == pytest.approx(with_pandas[1].to_dict())
+    records = frame.chance(n_samples=5, random_state=0)
+    assert [(row["attribute"], row["score"]) for row in records] == with_pandas[2].index.tolist()
+
+
+def test_a_page_is_escaped():
+    frame = FairnessFrame([[0, 1], [1, 0]], ["<b>", "c"], sensitive_features=["x", "y"])
+    assert "&lt;b&gt;" in frame._repr_html_()
+    assert "<b>" not in frame._repr_html_()

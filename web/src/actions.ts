@@ -1,0 +1,77 @@
+// Everything a person can do to the board, with what is said about it.
+
+import { api } from "./api";
+import { say, warn } from "./announce";
+import { name, running, store, take } from "./store";
+import { t } from "./strings";
+import type { State } from "./types";
+
+// Times of what was done, from the wish to the picture, for the benchmark to read.
+const times: { what: string; ms: number }[] = [];
+(globalThis as Record<string, unknown>).equigraphTimes = times;
+
+export async function act(told: Record<string, unknown>, what = String(told.do)): Promise<boolean> {
+  const start = performance.now();
+  try {
+    take(await store.source.act(told));
+  } catch (error) {
+    warn((error as Error).message);
+    return false;
+  }
+  requestAnimationFrame(() => setTimeout(() => times.push({ what, ms: performance.now() - start })));
+  return true;
+}
+
+const broken = (state: State) => state.rules.filter((rule) => rule.broken).length;
+
+export async function move(who: number, to: number): Promise<void> {
+  if (store.state.labels[who] === to) return;
+  if (await act({ do: "move", who, to }, "drop")) {
+    const { state } = store;
+    const scores = state.scores!;
+    say(t.dropped(name(who), state.clusters[to], scores.even, scores.kept, scores.wished, broken(state)));
+  }
+}
+
+export async function undo(): Promise<void> {
+  if (store.state.can_undo && (await act({ do: "undo" }))) say(t.undone);
+}
+
+export async function redo(): Promise<void> {
+  if (store.state.can_redo && (await act({ do: "redo" }))) say(t.redone);
+}
+
+export async function lock(who: number): Promise<void> {
+  if (await act({ do: "lock", who })) {
+    say(store.state.locked.includes(who) ? t.lockedNow(name(who)) : t.unlockedNow(name(who)));
+  }
+}
+
+export async function pair(kind: "together" | "apart", who: number, other: number): Promise<void> {
+  if (await act({ do: kind, who, other })) say(t.ruleAdded(t[kind]([name(who), name(other)])));
+}
+
+// The dial may be turned faster than answers come: only the last wish counts.
+let wanted: number | null = null;
+let asking = false;
+export async function takePoint(number: number): Promise<void> {
+  wanted = number;
+  if (asking) return;
+  asking = true;
+  while (wanted !== null) {
+    const next: number = wanted;
+    wanted = null;
+    await act({ do: "point", number: next }, "dial");
+  }
+  asking = false;
+  say(t.moved(store.moved.length));
+}
+
+export async function start(kind: string): Promise<void> {
+  if (running(kind)) return;
+  try {
+    await api.start(kind);
+  } catch (error) {
+    warn((error as Error).message);
+  }
+}

@@ -1,0 +1,287 @@
+// The board: a column per cluster, a card per person.
+
+import { act, lock, move } from "./actions";
+import { say } from "./announce";
+import { clustersBreaking } from "./derive";
+import { h, replace } from "./dom";
+import { dragFrom } from "./drag";
+import { openMenu } from "./menu";
+import { clusterColor, groupColor, sign } from "./palette";
+import { isLocked, name, on, select, store } from "./store";
+import { t } from "./strings";
+import { isDark } from "./theme";
+
+const MOST_CARDS = 60;
+const place = h("div", { class: "columns", id: "board" });
+const shown = new Map<number, number>();
+let grabbed: { who: number; to: number } | null = null;
+
+export function boardView(): HTMLElement {
+  on(["board", "words"], () => {
+    shown.clear();
+    draw();
+  });
+  on(["state", "search"], draw);
+  on(["selected"], mark);
+  place.addEventListener("keydown", onKey);
+  place.addEventListener("focusin", (event) => {
+    const who = whoIs(event.target);
+    if (who !== null) select(who);
+  });
+  draw();
+  return place;
+}
+
+function whoIs(target: EventTarget | null): number | null {
+  const card = (target as Element | null)?.closest<HTMLElement>("[data-who]");
+  return card ? Number(card.dataset.who) : null;
+}
+
+function draw(): void {
+  const { state } = store;
+  if (!state.labels.length) {
+    replace(place, h("div", { class: "wait", role: "status" }, h("p", null, t.making), h("p", { class: "hint" }, t.makingFirst)));
+    return;
+  }
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+  const who = place.contains(focused) ? whoIs(focused) : null;
+  const part = focused?.dataset.part;
+  const scroll = place.scrollLeft;
+  const breaking = brokenClusters();
+  replace(place, ...state.clusters.map((_, cluster) => column(cluster, breaking)));
+  place.scrollLeft = scroll;
+  mark();
+  if (who !== null) focusCard(who, part);
+}
+
+export function focusCard(who: number, part = "card"): void {
+  const label = store.state.labels[who];
+  const at = store.members[label]?.indexOf(who) ?? -1;
+  if (at >= (shown.get(label) ?? MOST_CARDS)) {
+    shown.set(label, at + 1);
+    draw();
+  }
+  place.querySelector<HTMLElement>(`[data-who="${who}"] [data-part="${part}"]`)?.focus();
+}
+
+function brokenClusters(): Set<number> {
+  const { state, members, people } = store;
+  return new Set(state.rules.flatMap((rule) => clustersBreaking(rule, state, members, people)));
+}
+
+function light(cluster: number, breaking: Set<number>): "good" | "fair" | "bad" {
+  if (breaking.has(cluster)) return "bad";
+  const even = store.state.scores?.even_by_cluster[cluster];
+  return even !== undefined && even < 0.995 ? "fair" : "good";
+}
+
+function column(cluster: number, breaking: Set<number>): HTMLElement {
+  const { state, members, source } = store;
+  const here = filtered(members[cluster]);
+  const many = shown.get(cluster) ?? MOST_CARDS;
+  const rest = here.length - many;
+  const id = `cluster-${cluster}`;
+  const state_ = light(cluster, breaking);
+  const label = source.live
+    ? h("input", {
+        class: "cluster-name",
+        value: state.clusters[cluster],
+        maxlength: 60,
+        "aria-label": t.rename(state.clusters[cluster]),
+        onchange: (event: Event) => rename(cluster, event.target as HTMLInputElement),
+      })
+    : h("span", { class: "cluster-name" }, state.clusters[cluster]);
+  return h(
+    "section",
+    {
+      class: `column${grabbed?.to === cluster ? " target" : ""}`,
+      "data-cluster": cluster,
+      "aria-labelledby": id,
+      style: { "--cluster": clusterColor(cluster) },
+    },
+    h(
+      "header",
+      null,
+      h("h2", { id, class: "unseen" }, state.clusters[cluster]),
+      label,
+      h("span", { class: "size", title: t.people(members[cluster].length) }, t.sizeOf(members[cluster].length)),
+      h(
+        "span",
+        { class: `light ${state_}`, title: t.light[state_], role: "img", "aria-label": t.light[state_] },
+        { good: "✓", fair: "≈", bad: "!" }[state_],
+      ),
+    ),
+    h("ul", { class: "cards" }, ...here.slice(0, many).map(card)),
+    rest > 0 &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "more",
+          onclick: () => {
+            shown.set(cluster, many + 4 * MOST_CARDS);
+            draw();
+          },
+        },
+        t.more(rest),
+      ),
+  );
+}
+
+function filtered(members: number[]): number[] {
+  const wanted = store.search.trim().toLocaleLowerCase();
+  return wanted ? members.filter((who) => name(who).toLocaleLowerCase().includes(wanted)) : members;
+}
+
+async function rename(cluster: number, input: HTMLInputElement): Promise<void> {
+  if (input.value === store.state.clusters[cluster]) return;
+  if (!(await act({ do: "rename", cluster, name: input.value }))) input.value = store.state.clusters[cluster];
+}
+
+function card(who: number): HTMLElement {
+  const { board, people, kept, helped, hurt, moved, source } = store;
+  const locked = isLocked(who);
+  const wished = board.wishes[who].length;
+  const groups = Object.entries(people.values).map(([attribute, values]) => ({ attribute, values, code: values.codes[who] }));
+  const spoken = groups.map((group) => group.values.names[group.code]).join(", ");
+  const state = [
+    helped.has(who) && "helped",
+    hurt.has(who) && "hurt",
+    moved.some((one) => one.who === who) && "moved",
+    locked && "locked",
+    grabbed?.who === who && "grabbed",
+  ].filter(Boolean);
+  const dark = isDark();
+  const change = helped.has(who) ? t.helped : hurt.has(who) ? t.hurt : "";
+  return h(
+    "li",
+    { class: `card ${state.join(" ")}`, "data-who": who },
+    h(
+      "button",
+      {
+        type: "button",
+        class: "card-main",
+        "data-part": "card",
+        "aria-label": t.card(name(who), spoken, kept[who], wished, locked) + (change ? `, ${change}` : ""),
+        title: board.wishes[who].map(name).slice(0, 12).join(", "),
+        onclick: () => select(who),
+        onpointerdown: source.live && !locked ? (event: PointerEvent) => dragFrom(event, who) : null,
+      },
+      h("span", { class: "card-name" }, name(who), locked && h("span", { class: "lock", title: t.locked }, " 🔒")),
+      h(
+        "span",
+        { class: "chips" },
+        ...groups.slice(0, 4).map(({ attribute, values, code }) =>
+          h(
+            "span",
+            { class: "chip", title: `${attribute}: ${values.names[code]}` },
+            h("span", { class: "sign", style: { color: groupColor(values.first + code, dark) } }, sign(values.first + code)),
+            values.names[code],
+          ),
+        ),
+      ),
+      h(
+        "span",
+        { class: `friends ${wished && !kept[who] ? "none" : ""}`, title: wished ? t.friendsHere(kept[who], wished) : t.noWishes },
+        wished ? `${kept[who]}/${wished}` : "–",
+        h("span", { class: "change" }, helped.has(who) ? " ▲" : hurt.has(who) ? " ▼" : ""),
+      ),
+    ),
+    source.live &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "card-menu",
+          "data-part": "menu",
+          "aria-label": t.menu(name(who)),
+          "aria-haspopup": "menu",
+          onclick: (event: Event) => openMenu(who, event.currentTarget as HTMLElement),
+        },
+        "⋯",
+      ),
+  );
+}
+
+// Mark the card that is selected, and those whom she wishes for or who wish for her.
+function mark(): void {
+  const { selected, board } = store;
+  const friends = new Set(selected === null ? [] : board.wishes[selected]);
+  for (const node of place.querySelectorAll<HTMLElement>("[data-who]")) {
+    const who = Number(node.dataset.who);
+    node.classList.toggle("selected", who === selected);
+    node.classList.toggle("friend", friends.has(who));
+  }
+}
+
+function onKey(event: KeyboardEvent): void {
+  const part = (event.target as HTMLElement).dataset.part;
+  const who = whoIs(event.target);
+  if (who === null || part !== "card" || event.ctrlKey || event.metaKey || event.altKey) return;
+  const handled = grabbed ? onKeyGrabbed(event.key) : onKeyFree(event.key, who, event.target as HTMLElement);
+  if (handled) event.preventDefault();
+}
+
+function onKeyGrabbed(key: string): boolean {
+  const { who, to } = grabbed!;
+  const k = store.state.clusters.length;
+  if (key === "ArrowRight" || key === "ArrowLeft") {
+    grabbed!.to = (to + (key === "ArrowRight" ? 1 : k - 1)) % k;
+    say(t.over(store.state.clusters[grabbed!.to], store.members[grabbed!.to].length));
+    draw();
+    place.querySelector(".column.target")?.scrollIntoView({ inline: "nearest", block: "nearest" });
+  } else if (key === "Enter" || key === " ") {
+    grabbed = null;
+    if (store.state.labels[who] === to) {
+      say(t.putBack(name(who)));
+      draw();
+    } else void move(who, to).then(() => draw());
+  } else if (key === "Escape" || key === "Tab") {
+    grabbed = null;
+    say(t.putBack(name(who)));
+    draw();
+    return key === "Escape";
+  } else return false;
+  return true;
+}
+
+function onKeyFree(key: string, who: number, target: HTMLElement): boolean {
+  const label = store.state.labels[who];
+  const members = filtered(store.members[label]);
+  const at = members.indexOf(who);
+  const beside = (step: number) => {
+    const k = store.state.clusters.length;
+    for (let next = (label + step + k) % k; next !== label; next = (next + step + k) % k) {
+      const others = filtered(store.members[next]);
+      if (others.length) return others[Math.min(at, others.length - 1)];
+    }
+    return who;
+  };
+  const neighbour: Record<string, () => number> = {
+    ArrowDown: () => members[Math.min(at + 1, members.length - 1)],
+    ArrowUp: () => members[Math.max(at - 1, 0)],
+    ArrowRight: () => beside(1),
+    ArrowLeft: () => beside(-1),
+    Home: () => members[0],
+    End: () => members[members.length - 1],
+  };
+  if (neighbour[key]) {
+    focusCard(neighbour[key]());
+    return true;
+  }
+  if (!store.source.live) return false;
+  if (key === "Enter" || key === " ") {
+    if (isLocked(who)) {
+      say(t.lockedNow(name(who)));
+      return true;
+    }
+    grabbed = { who, to: label };
+    say(`${t.grabbed(name(who), store.state.clusters[label])} ${t.cardHelp}`);
+    draw();
+    return true;
+  }
+  if (key === "l" || key === "L") void lock(who);
+  else if (key === "m" || key === "M" || key === "ContextMenu") openMenu(who, target);
+  else return false;
+  return true;
+}

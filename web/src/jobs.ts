@@ -1,0 +1,45 @@
+// What is being worked on, how far it is, and a way to stop it.
+
+import { api } from "./api";
+import { say, warn } from "./announce";
+import { h, replace } from "./dom";
+import { on, store, tell } from "./store";
+import { t } from "./strings";
+import type { Job } from "./types";
+
+export function jobsBar(): HTMLElement {
+  const place = h("div", { class: "jobs" });
+  const draw = () =>
+    replace(
+      place,
+      store.lost && h("p", { class: "error", role: "alert" }, t.lost),
+      !store.state.kept && h("p", { class: "error" }, t.notKept),
+      ...[...store.jobs.values()].filter((job) => job.status === "running").map(line),
+    );
+  on(["jobs", "words", "state"], draw);
+  return place;
+}
+
+function line(job: Job): HTMLElement {
+  const words = t.jobs[job.kind] ?? job.kind;
+  return h(
+    "div",
+    { class: "job", "data-job": job.kind },
+    h("span", null, `${words}…`),
+    job.total > 0
+      ? h("progress", { max: job.total, value: String(job.step), "aria-label": words })
+      : h("progress", { "aria-label": words }),
+    h("button", { type: "button", onclick: () => void api.cancel(job.number) }, t.cancel),
+  );
+}
+
+export function jobChanged(job: Job): void {
+  const before = store.jobs.get(job.number);
+  store.jobs.set(job.number, job);
+  while (store.jobs.size > 20) store.jobs.delete(store.jobs.keys().next().value!);
+  if (before?.status !== job.status) {
+    if (job.status === "failed") warn(job.error);
+    if (job.status === "cancelled") say(t.jobCancelled(t.jobs[job.kind] ?? job.kind));
+  }
+  tell("jobs");
+}

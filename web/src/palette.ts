@@ -1,0 +1,10 @@
+// Colours that colour-blind people can tell apart, and a sign beside every colour.
+
+const CLUSTERS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A900", "#8a8a8a"];
+const GROUPS = ["#7b3f9d", "#b35806", "#1b7837", "#2166ac", "#b2182b", "#4d4d4d", "#8c510a", "#01665e"];
+const GROUPS_DARK = ["#d3a6ee", "#fdb863", "#a6dba0", "#92c5de", "#f4a582", "#cccccc", "#dfc27d", "#80cdc1"];
+const SIGNS = ["●", "■", "▲", "◆", "▼", "✚", "✖", "★", "◖", "◗", "⬢", "⬟"];
+
+export const clusterColor = (i: number): string => CLUSTERS[i % CLUSTERS.length];
+export const groupColor = (i: number, dark: boolean): string => (dark ? GROUPS_DARK : GROUPS)[i % GROUPS.length];
+export const sign = (i: number): string => SIGNS[i % SIGNS.length];

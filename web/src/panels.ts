@@ -1,0 +1,146 @@
+// The panels beside the board: scores, who is where, the last step.
+
+import { act } from "./actions";
+import { countsOf, friendless, type Values } from "./derive";
+import { h, replace } from "./dom";
+import { clusterColor, groupColor, sign } from "./palette";
+import { name, on, select, store } from "./store";
+import { t } from "./strings";
+import { isDark } from "./theme";
+import { focusCard } from "./board";
+
+const MOST_LISTED = 12;
+
+export function panel(title: string, ...content: (Node | false)[]): HTMLElement {
+  return h("section", { class: "panel" }, h("h2", null, title), ...content.filter((node): node is Node => Boolean(node)));
+}
+
+function drawn(make: () => Node[]): HTMLElement {
+  const place = h("div", { class: "panel-place" });
+  const draw = () => replace(place, ...make());
+  on(["state", "board", "words"], draw);
+  draw();
+  return place;
+}
+
+export const scoresPanel = (): HTMLElement =>
+  drawn(() => {
+    const { state, board, kept } = store;
+    const scores = state.scores;
+    if (!scores) return [];
+    const lonely = friendless(board.wishes, kept);
+    const holding = state.rules.filter((rule) => !rule.broken).length;
+    const tiles = [
+      scores.even !== null &&
+        tile("even", t.even, t.percent(scores.even), t.evenHelp, scores.even > 0.995 ? "good" : scores.even > 0.8 ? "fair" : "bad"),
+      tile("kept", board.directed ? t.wishes : t.friends, t.keptOf(scores.kept, scores.wished), "", ""),
+      tile("alone", t.alone, String(lonely.length), `${t.aloneHelp} ${lonely.slice(0, 20).map(name).join(", ")}`, lonely.length ? "bad" : "good"),
+      (store.source.live || state.rules.length > 0) &&
+        tile("rules", t.rulesKept, t.keptOf(holding, state.rules.length), "", holding < state.rules.length ? "bad" : "good"),
+    ];
+    return [h("dl", { class: "tiles" }, ...tiles)];
+  });
+
+function tile(key: string, label: string, value: string, help: string, light: string): HTMLElement {
+  const mark = { good: "✓", fair: "≈", bad: "!" }[light];
+  return h(
+    "div",
+    { class: "tile", "data-score": key, title: help || null },
+    h("dt", null, label),
+    h("dd", null, h("span", { class: "figure" }, value), mark && h("span", { class: `light ${light}`, "aria-hidden": "true" }, mark)),
+  );
+}
+
+export const compositionPanel = (): HTMLElement =>
+  drawn(() => {
+    const { people, state } = store;
+    const attributes = Object.keys(people.values);
+    if (!attributes.length) return [panel(t.composition, h("p", null, t.noAttribute))];
+    if (!state.scores) return [];
+    return [panel(t.composition, ...attributes.map(composition))];
+  });
+
+function composition(attribute: string): HTMLElement {
+  const { people, state, members, source } = store;
+  const values = people.values[attribute];
+  const even = state.scores!.even_by_attribute[attribute];
+  const chosen = state.even.includes(attribute);
+  const box = h("input", {
+    type: "checkbox",
+    checked: chosen,
+    disabled: !source.live || (chosen && state.even.length === 1),
+    onchange: () => {
+      const names = chosen ? state.even.filter((one) => one !== attribute) : [...state.even, attribute];
+      void act({ do: "attributes", names });
+    },
+  });
+  const rows = state.clusters.map((cluster, i) => bar(cluster, countsOf(values, members[i]), values, clusterColor(i)));
+  return h(
+    "div",
+    { class: "composition" },
+    h("p", { class: "composition-head" }, h("label", null, box, ` ${attribute}`), h("span", { class: "figure" }, t.percent(even))),
+    legend(values),
+    h("ul", { class: "bars" }, bar(t.everybody, values.totals, values, null), ...rows),
+  );
+}
+
+function legend({ names, first }: Values): HTMLElement {
+  const dark = isDark();
+  const shown = names.slice(0, MOST_LISTED);
+  return h(
+    "p",
+    { class: "legend" },
+    ...shown.map((value, code) =>
+      h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(first + code, dark) } }, sign(first + code)), value),
+    ),
+    names.length > shown.length && ` ${t.andMore(names.length - shown.length)}`,
+  );
+}
+
+function bar(label: string, counts: number[], values: Values, color: string | null): HTMLElement {
+  const total = counts.reduce((sum, n) => sum + n, 0);
+  const dark = isDark();
+  const text = counts.map((n, i) => `${values.names[i]} ${n}`).filter((_, i) => counts[i]).join(", ");
+  return h(
+    "li",
+    { title: text },
+    h("span", { class: `bar-label${color ? "" : " all"}`, style: color ? { "--cluster": color } : {} }, label),
+    h(
+      "span",
+      { class: "stack", role: "img", "aria-label": text },
+      ...counts.map(
+        (n, code) =>
+          n > 0 &&
+          h(
+            "span",
+            { class: "part", style: { "flex-grow": String(n), "background-color": groupColor(values.first + code, dark) } },
+            n / total > 0.12 ? String(n) : "",
+          ),
+      ),
+    ),
+  );
+}
+
+export const lastStepPanel = (): HTMLElement =>
+  drawn(() => {
+    const { moved, state } = store;
+    const content = moved.length
+      ? h(
+          "ul",
+          { class: "moved-list" },
+          ...moved.slice(0, MOST_LISTED).map(({ who, from, to }) =>
+            h(
+              "li",
+              null,
+              h(
+                "button",
+                { type: "button", class: "link", onclick: () => (select(who), focusCard(who)) },
+                t.movedFromTo(name(who), state.clusters[from], state.clusters[to]),
+              ),
+            ),
+          ),
+          moved.length > MOST_LISTED && h("li", null, t.andMore(moved.length - MOST_LISTED)),
+        )
+      : h("p", { class: "hint" }, t.nobodyMoved);
+    return [panel(t.lastStep, content)];
+  });

@@ -1,0 +1,125 @@
+// What the page knows, and whom it tells when that changes.
+
+import { keptOf, membersOf, peopleOf, type People } from "./derive";
+import type { Board, Job, Rule, Source, State } from "./types";
+import { t } from "./strings";
+
+export type View = "board" | "graph";
+
+export interface Moved {
+  who: number;
+  from: number;
+  to: number;
+}
+
+export interface Store {
+  source: Source;
+  board: Board;
+  people: People;
+  state: State;
+  kept: Int32Array;
+  members: number[][];
+  helped: Set<number>;
+  hurt: Set<number>;
+  moved: Moved[];
+  selected: number | null;
+  view: View;
+  jobs: Map<number, Job>;
+  search: string;
+  lost: boolean;
+}
+
+type Part = "board" | "state" | "view" | "selected" | "jobs" | "words" | "search";
+const listeners = new Map<Part, (() => void)[]>();
+export let store: Store;
+
+export function on(parts: Part[], listener: () => void): void {
+  for (const part of parts) listeners.set(part, [...(listeners.get(part) ?? []), listener]);
+}
+
+export function tell(part: Part): void {
+  for (const listener of listeners.get(part) ?? []) listener();
+}
+
+export function begin(source: Source, board: Board): void {
+  store = {
+    source,
+    board,
+    people: peopleOf(board),
+    state: board.state,
+    kept: new Int32Array(0),
+    members: [],
+    helped: new Set(),
+    hurt: new Set(),
+    moved: [],
+    selected: null,
+    view: store?.view ?? "board",
+    jobs: store?.jobs ?? new Map(),
+    search: "",
+    lost: false,
+  };
+  count(board.state);
+}
+
+function count(state: State): void {
+  const { board } = store;
+  store.state = state;
+  store.members = membersOf(state.labels, state.clusters.length);
+  store.kept = state.labels.length ? keptOf(board.wishes, state.labels) : new Int32Array(board.people.length);
+}
+
+// Take a new state, and find whom the step moved, helped and hurt.
+export function take(state: State): void {
+  const before = store.state;
+  const kept = store.kept;
+  const comparable = before.labels.length > 0 && before.labels.length === state.labels.length;
+  count(state);
+  if (comparable && state.step !== before.step) {
+    store.moved = [];
+    store.helped = new Set();
+    store.hurt = new Set();
+    state.labels.forEach((to, who) => {
+      const from = before.labels[who];
+      if (from !== to) store.moved.push({ who, from, to });
+      if (store.kept[who] > kept[who]) store.helped.add(who);
+      if (store.kept[who] < kept[who]) store.hurt.add(who);
+    });
+  }
+  tell("state");
+}
+
+export function select(who: number | null): void {
+  if (store.selected === who) return;
+  store.selected = who;
+  tell("selected");
+}
+
+export const name = (who: number): string => store.board.people[who];
+export const isLocked = (who: number): boolean => store.state.locked.includes(who);
+// In how many wishes two people count: a link without direction is one friendship of both.
+export const running = (kind: string): Job | undefined =>
+  [...store.jobs.values()].find((job) => job.kind === kind && job.status === "running");
+
+export function ruleWords(rule: Rule): string {
+  const names = rule.people.map(name);
+  switch (rule.kind) {
+    case "together":
+      return t.together(names);
+    case "apart":
+      return t.apart(names);
+    case "fixed":
+      return t.fixed(names[0], store.state.clusters[rule.cluster!] ?? "?");
+    case "sizes":
+      return rule.bounds!.length > 1 ? t.sizesOwn : t.sizes(...rule.bounds![0]);
+    case "friends":
+      return t.withFriends(rule.least!);
+    case "at_least":
+      return t.atLeast(rule.least!, rule.attribute!, String(rule.value));
+    case "at_most":
+      return t.atMost(rule.most!, rule.attribute!, String(rule.value));
+    case "not_alone":
+      return t.notAlone(rule.least!, rule.attribute!);
+    case "shares":
+      return t.shares(rule.within!, rule.attribute!);
+  }
+}

@@ -1,0 +1,34 @@
+// Light or dark: as the system has it, or as was chosen here.
+
+import { root } from "./dom";
+import { tell } from "./store";
+
+const KEY = "equigraph-theme";
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+const chosen = (): string | null => {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+};
+
+export const isDark = (): boolean => (chosen() ?? (system.matches ? "dark" : "light")) === "dark";
+
+export function showTheme(): void {
+  root().dataset.theme = isDark() ? "dark" : "light";
+}
+
+export function toggleTheme(): void {
+  const next = isDark() ? "light" : "dark";
+  try {
+    localStorage.setItem(KEY, next);
+  } catch {
+    // A page without storage follows the system.
+  }
+  showTheme();
+  tell("words");
+}
+
+system.addEventListener("change", showTheme);

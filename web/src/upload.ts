@@ -1,0 +1,225 @@
+// Opening people: a file, an example, or a board that is kept on this machine.
+
+import { api } from "./api";
+import { dialog, h, newId, replace } from "./dom";
+import { t } from "./strings";
+import type { Board, Column, Inspected } from "./types";
+
+export function openDialog(opened: (board: Board) => void, first?: FileList): void {
+  const place = h("div");
+  const error = h("p", { class: "error", role: "alert" });
+  const box = dialog(t.openTitle, t.close, place, error);
+  box.classList.add("wide");
+  let number: number | null = null;
+
+  async function open(told: Record<string, unknown>): Promise<void> {
+    error.textContent = "";
+    try {
+      const board = await api.open(number ? { ...told, number } : told);
+      box.close();
+      opened(board);
+    } catch (problem) {
+      error.textContent = (problem as Error).message;
+    }
+  }
+
+  async function send(files: FileList | null): Promise<void> {
+    if (!files?.length) return;
+    error.textContent = "";
+    replace(place, h("p", { role: "status" }, t.reading));
+    try {
+      const seen = await Promise.all([...files].slice(0, 2).map(api.upload));
+      show(seen);
+    } catch (problem) {
+      error.textContent = (problem as Error).message;
+      choose();
+    }
+  }
+
+  function choose(): void {
+    const input = h("input", { type: "file", multiple: true, id: newId("file"), onchange: () => void send(input.files) });
+    const zone = h(
+      "div",
+      { class: "drop" },
+      h("p", null, t.openDrop, " ", h("label", { for: input.id, class: "button" }, t.openChoose)),
+      input,
+      h("p", { class: "hint" }, t.openKinds),
+    );
+    zone.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
+    zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+    zone.addEventListener("drop", (event) => {
+      event.preventDefault();
+      zone.classList.remove("over");
+      void send((event as DragEvent).dataTransfer?.files ?? null);
+    });
+    const kept = h("div");
+    replace(
+      place,
+      zone,
+      h("h3", null, t.openExamples),
+      h("button", { type: "button", onclick: () => void open({ example: "classroom" }) }, t.exampleClassroom),
+      " ",
+      h("button", { type: "button", onclick: () => void open({ example: "school" }) }, t.exampleSchool),
+      kept,
+    );
+    void listKept(kept);
+  }
+
+  async function listKept(kept: HTMLElement): Promise<void> {
+    const boards = await api.kept();
+    if (!boards.length) return;
+    replace(
+      kept,
+      h("h3", null, t.openKept),
+      h(
+        "ul",
+        { class: "kept" },
+        ...boards.slice(0, 12).map((board) =>
+          h(
+            "li",
+            null,
+            h(
+              "button",
+              { type: "button", class: "link", onclick: () => void open({ kept: board.mark }) },
+              board.title || "?",
+            ),
+            h("small", null, ` ${new Date(1000 * board.changed).toLocaleString()}`),
+            h(
+              "button",
+              {
+                type: "button",
+                class: "quiet",
+                "aria-label": t.forgetBoard(board.title),
+                onclick: async () => {
+                  await api.forget(board.mark);
+                  void listKept(kept);
+                },
+              },
+              t.forget,
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  function show(seen: Inspected[]): void {
+    if (seen[0].kind === "board") {
+      void open({ upload: seen[0].key, kind: "board" });
+      return;
+    }
+    // Of two files the one with the wider rows is the table of people.
+    const [links, people] =
+      seen.length > 1 && (seen[0].columns?.length ?? 0) > (seen[1].columns?.length ?? 0) ? [seen[1], seen[0]] : [seen[0], seen[1]];
+    replace(place, mapping(seen.length > 1 ? links : seen[0], people));
+  }
+
+  function mapping(main: Inspected, people: Inspected | undefined): HTMLElement {
+    let kind = people ? "links" : main.kind;
+    const details = h("div");
+    const near = h("input", { type: "checkbox" });
+    const numbers = h("input", { type: "number", min: 2, max: 60, placeholder: "–" });
+    const holds = h(
+      "select",
+      { onchange: () => ((kind = holds.value as "people" | "links"), draw()) },
+      h("option", { value: "people", selected: kind === "people" }, t.kindPeople),
+      h("option", { value: "links", selected: kind === "links" }, t.kindLinks),
+    );
+    const roles = new Map<string, HTMLSelectElement>();
+    const groups = h("select", null, ...(people?.columns ?? []).slice(1).map((one) => h("option", { value: one.header }, one.header)));
+
+    function draw(): void {
+      roles.clear();
+      replace(
+        details,
+        main.rows?.length ? h("h3", null, `${t.firstRows}: ${main.name}`) : "",
+        kind === "people" ? table(main, roles) : plainTable(main),
+        kind === "people" ? h("p", null, h("label", null, near, ` ${t.near}`)) : "",
+        kind === "links" && people
+          ? h("div", null, h("h3", null, `${t.groupsFile}: ${people.name}`), plainTable(people), field(t.groupsColumn, groups))
+          : "",
+      );
+    }
+    draw();
+    return h(
+      "div",
+      null,
+      main.error ? h("p", { class: "error" }, main.error) : "",
+      field(t.fileHolds, holds),
+      details,
+      field(t.number, numbers),
+      h(
+        "p",
+        null,
+        h(
+          "button",
+          {
+            type: "button",
+            class: "primary",
+            onclick: () => {
+              number = Number(numbers.value) || null;
+              void open(
+                kind === "people"
+                  ? { upload: main.key, kind, columns: told(main.columns ?? [], roles), accept_near: near.checked }
+                  : { upload: main.key, kind, people: people?.key, attribute: people ? groups.value : null },
+              );
+            },
+          },
+          t.openIt,
+        ),
+        " ",
+        h("button", { type: "button", onclick: choose }, t.cancel),
+      ),
+    );
+  }
+
+  if (first?.length) void send(first);
+  else choose();
+}
+
+function field(words: string, input: HTMLElement): HTMLElement {
+  input.id = newId("field");
+  return h("p", { class: "field" }, h("label", { for: input.id }, words), input);
+}
+
+// What was said of the columns, as read_roster takes it; only if anything is other than what was guessed.
+function told(columns: Column[], roles: Map<string, HTMLSelectElement>): Record<string, unknown> | null {
+  const changed = columns.some((column) => roles.get(column.letter)?.value !== column.role);
+  if (!changed) return null;
+  const by: Record<string, string | string[] | null> = { friends: null, not_with: null, together_with: null, fixed_class: null };
+  for (const column of columns) {
+    const role = roles.get(column.letter)?.value ?? "unused";
+    if (role === "unused") continue;
+    const key = role === "attribute" ? column.attribute ?? column.header : role;
+    const before = by[key];
+    by[key] = before ? [...(Array.isArray(before) ? before : [before]), column.letter] : column.letter;
+  }
+  return by;
+}
+
+function table(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElement {
+  const columns = seen.columns ?? [];
+  const head = columns.map((column) => {
+    const select = h(
+      "select",
+      { "aria-label": t.columnIs(column.header) },
+      ...Object.entries(t.roles).map(([role, words]) => h("option", { value: role, selected: role === column.role }, words)),
+    );
+    roles.set(column.letter, select);
+    return h("th", { scope: "col" }, h("span", null, column.header), select);
+  });
+  return scrolling(h("table", { class: "rows" }, h("thead", null, h("tr", null, ...head)), body((seen.rows ?? []).slice(1), columns.length)));
+}
+
+function plainTable(seen: Inspected): HTMLElement {
+  const rows = seen.rows ?? [];
+  return scrolling(h("table", { class: "rows" }, body(rows, Math.max(0, ...rows.map((row) => row.length)))));
+}
+
+const body = (rows: string[][], width: number) =>
+  h("tbody", null, ...rows.map((row) => h("tr", null, ...Array.from({ length: width }, (_, i) => h("td", null, row[i] ?? "")))));
+
+const scrolling = (content: HTMLElement) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.firstRows }, content);

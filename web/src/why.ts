@@ -1,0 +1,46 @@
+// Why somebody is where she is: what would change in every other cluster.
+
+import { api } from "./api";
+import { warn } from "./announce";
+import { dialog, h } from "./dom";
+import { clusterColor } from "./palette";
+import { name, ruleWords, store } from "./store";
+import { t } from "./strings";
+import type { Option, Why } from "./types";
+
+export async function whyDialog(who: number): Promise<void> {
+  let why: Why;
+  try {
+    why = await api.why(who);
+  } catch (error) {
+    warn((error as Error).message);
+    return;
+  }
+  const here = store.state.clusters[store.state.labels[who]];
+  dialog(
+    t.whyTitle(name(who)),
+    t.close,
+    why.locked && h("p", null, `🔒 ${t.whyLocked}`),
+    h("p", null, t.whyIntro(name(who), here)),
+    h("ul", { class: "why" }, ...why.options.map(line)),
+  );
+}
+
+function line(option: Option): HTMLElement {
+  const rules = (numbers: number[]) => numbers.map((number) => ruleWords(store.state.rules[number]));
+  const facts = option.here
+    ? [t.whyHereNow, t.whyFriends(option.friends.map(name))]
+    : [
+        t.whyFriends(option.friends.map(name)),
+        t.whyKept(option.kept),
+        option.even === null ? "" : t.whyEven(option.even),
+        option.breaks.length ? t.whyBreaks(rules(option.breaks)) : "",
+        option.mends.length ? t.whyMends(rules(option.mends)) : "",
+      ];
+  return h(
+    "li",
+    { class: option.here ? "here" : "", style: { "--cluster": clusterColor(option.cluster) } },
+    h("strong", null, store.state.clusters[option.cluster]),
+    h("span", null, facts.filter(Boolean).join(" · ")),
+  );
+}
