@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "equigraph"
 # Methods of results that hand themselves to what draws or prints them.
 ALLOWED = {
+    ("choosing", "plotting"),
     ("results", "report"),
+    ("notebook", "explore"),
     ("tradeoff", "plotting"),
     ("tradeoff", "report"),
 }
@@ -29,7 +31,7 @@ def drawn_order() -> list[str]:
         (ROOT / "CONTRIBUTING.md").read_text().partition("```\nsrc/equigraph/\n")[2].partition("\ntests/")[0]
     )
     order = []
-    for line in block.splitlines():
+    for line in filter(lambda line: line.startswith("  "), block.splitlines()):
         words = itertools.takewhile(re.compile(r"\w+(/|\.py)").fullmatch, line.split())
         order += [word.removesuffix("/").removesuffix(".py") for word in words]
     return order

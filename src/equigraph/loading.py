@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import InputError, reason
+from equigraph.exceptions import InputError, reason, require
 from equigraph.featured import features_of, gaps_of
 from equigraph.folders import MANIFEST, Kept, parse_json
 from equigraph.graph.names import as_names, object_array
@@ -26,7 +26,8 @@ from equigraph.groups.sums import indicator
 from equigraph.records import as_given
 
 RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"
-RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
+PARQUET_LABELS = "labels.parquet"
+RESULT_FILES = (LABELS, PARQUET_LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
 _KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "truth"}
 # What reading a damaged archive of arrays ends with; an unknown way of packing is a RuntimeError.
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,
@@ -94,9 +95,23 @@ def clustering_parts(kept: Kept) -> dict[str, Any]:
         "node_names": columns["node"],
         "sensitive_features": features,
         "attribute_options": options,
+        "rules": _told_rules(told.get("rules"), kept.folder / RESULT),
         "scores": numbers(told["scores"], kept.folder / RESULT),
         "seconds": not_a_number(told["seconds"]),
     }
+
+
+def _told_rules(told: Any, path: Path) -> dict[str, list[str]] | None:
+    """Return which rules are kept; results of older versions know of none."""
+    if told is None:
+        return None
+    parts = [told.get(name) for name in ("kept", "given_up")] if isinstance(told, dict) else []
+    texts = [text for part in parts if isinstance(part, list) for text in part]
+    if len(parts) != 2 or not all(isinstance(part, list) for part in parts):
+        raise InputError(f"{path} has an entry 'rules' of the wrong kind ({_few(told)}).")
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{path} has an entry 'rules' with something that is no text.")
+    return told
 
 
 def entries(kept: Kept, name: str, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
@@ -132,6 +147,8 @@ def labels_table(kept: Kept, n_nodes: int, gaps: Mapping[str, int]) -> dict[str,
 
     In columns with gaps, of which there must be as many as told, None is what empty cells hold.
     """
+    if LABELS not in kept.files and PARQUET_LABELS in kept.files:
+        return _parquet_table(kept, n_nodes)
     path = kept.folder / LABELS
     try:
         text = file_of(kept, LABELS).decode("utf-8", "surrogatepass")
@@ -160,6 +177,23 @@ def labels_table(kept: Kept, n_nodes: int, gaps: Mapping[str, int]) -> dict[str,
         else _column(cells, kinds.get(head), path)
         for head, cells in columns.items()
     }
+
+
+def _parquet_table(kept: Kept, n_nodes: int) -> dict[str, NDArray]:
+    """Return the columns of labels.parquet, which knows what names and groups were."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading labels in parquet")
+    path = kept.folder / PARQUET_LABELS
+    try:
+        table = parquet.read_table(io.BytesIO(kept.files[PARQUET_LABELS]))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is no table ({error}): expected the one that equigraph wrote.") from None
+    if not {"node", "cluster"} <= set(table.column_names) or table.num_rows != n_nodes:
+        raise InputError(
+            f"{path} is no table of {n_nodes:,} nodes with the columns node and cluster: expected the one that equigraph "
+            "wrote."
+        )
+    # Cells without a value are None, as in a column of the csv file that has gaps.
+    return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
 
 
 def cluster_numbers(column: NDArray, n_clusters: int, path: Path) -> NDArray[np.intp]:

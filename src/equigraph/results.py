@@ -15,6 +15,7 @@ from scipy import sparse
 
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
+from equigraph.execution.block_scores import evaluate_blocks
 from equigraph.execution.blocks import BlockGraph
 from equigraph.explain.result import Explainable
 from equigraph.featured import Featured
@@ -29,6 +30,7 @@ from equigraph.loading import (
     INTERACTION,
     LABELS,
     MEMBERSHIP,
+    PARQUET_LABELS,
     RESULT,
     RESULT_FILES,
     clustering_parts,
@@ -37,6 +39,7 @@ from equigraph.loading import (
 from equigraph.methods import get_method
 from equigraph.notebook import MAX_GROUPS, Explorable, page_of
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
+from equigraph.rules.rules import told_rules
 from equigraph.sizes import small_clusters
 from equigraph.words import count, did_you_mean
 
@@ -86,6 +89,8 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
         The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
     attribute_options : AttributeOptions
         How much each attribute counts, and which numbers went into bins.
+    rules : dict or None
+        In words, which rules the labels keep (``kept``) and which were given up (``given_up``); None without rules.
     """
 
     method: str
@@ -105,6 +110,7 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     status: str | None = None
     graph: Graph | None = None
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
+    rules: Mapping[str, Any] | None = None
 
     @classmethod
     def from_estimator(
@@ -165,6 +171,7 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
             status=getattr(model, "status_", None),
             graph=graph if isinstance(graph, Graph) else None,
             attribute_options=getattr(graph, "attribute_options", AttributeOptions()),
+            rules=told_rules(getattr(model, "rules_", None), getattr(model, "relaxed_", ())),
         )
 
     @classmethod
@@ -263,6 +270,7 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
             **self.attribute_entries(),
             "small_clusters": self.small_clusters.tolist(),
             "parameters": dict(self.parameters),
+            "rules": None if self.rules is None else dict(self.rules),
             "seed": self.seed,
             "seconds": plain(self.seconds),
             "status": self.status,
@@ -320,9 +328,16 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
         raw: bool = False,
         columns: Mapping[str, NDArray] | None = None,
         entries: Mapping[str, Any] | None = None,
+        labels_format: str = "csv",
     ) -> None:
-        """Write the files of `save`, with further columns of labels.csv and entries of result.json."""
-        write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
+        """Write the files of `save`, with further columns of labels.csv and entries of result.json.
+
+        With ``labels_format="parquet"`` labels.parquet, which has no further columns, takes the place of labels.csv.
+        """
+        if labels_format == "parquet":
+            self.to_parquet(folder / PARQUET_LABELS)
+        else:
+            write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
         with atomic_path(folder / MEMBERSHIP) as partial:
             if sparse.issparse(self.membership):
                 sparse.save_npz(partial, self.membership)
@@ -389,11 +404,10 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
         heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
-        groups = self.groups
-        if groups is not None:
+        for attribute, groups in {} if self.attributes is None else self.attributes.groups.items():
             counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
             shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
-            heads += shown
+            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
             rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
         return page_of(repr(self), heads, rows)
 
@@ -457,7 +471,7 @@ def cluster(
         )
     on_disk = isinstance(graph, BlockGraph)
     if on_disk and sensitive_features is not None:
-        graph = graph.with_groups(sensitive_features)
+        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
     elif not on_disk:
         graph = with_features(graph, sensitive_features)
     watch = Watched(parameters.get("callbacks"))
@@ -467,30 +481,13 @@ def cluster(
     model = estimator(**parameters).fit(graph)
     seconds = time.perf_counter() - start
     if on_disk:
-        result = ClusteringResult.of_fit(model, graph, _block_scores(graph, model), seconds)
+        result = ClusteringResult.of_fit(
+            model,
+            graph,
+            evaluate_blocks(graph, model.labels_, n_clusters=model.membership_.shape[1]),
+            seconds,
+        )
     else:
         result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
     # A method that has no status of its own may still have been stopped.
     return replace(result, status="stopped") if watch.stopped else result
-
-
-def _block_scores(graph: BlockGraph, model: Any) -> dict[str, Any]:
-    """Return what `equigraph.metrics.evaluate` does, by one pass over row blocks."""
-    from equigraph.execution.distributed import StreamedRows
-    from equigraph.metrics import evaluate
-
-    n_clusters = model.membership_.shape[1]
-    # Everything but Q only looks at labels and groups.
-    scores = evaluate(
-        graph.without_edges(),
-        model.labels_,
-        sensitive_features=graph.groups,
-        n_clusters=n_clusters,
-    )
-    store = StreamedRows(graph.in_units())
-    store.place("labels", model.labels_.astype(np.int32))
-    weights = store.tally("labels", n_clusters)
-    store.close()
-    total = max(float(weights.sum()), np.finfo(float).tiny)
-    scores["Q"] = float(np.trace(weights) / total - np.square(weights.sum(axis=1) / total).sum())
-    return scores

@@ -8,6 +8,8 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import cluster
+from sklearn.base import BaseEstimator
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
@@ -197,6 +199,26 @@ def test_any_estimator_serves(planted):
     one = eg.stability(planted.adjacency, [3, 4], estimator=eg.SpectralClustering(), random_state=0, **LIGHT)
     assert one.aim == "Q"
     assert one.recommended == 4
+
+
+def test_estimators_of_other_libraries_serve(planted):
+    model = cluster.SpectralClustering(affinity="precomputed", assign_labels="cluster_qr")
+    one = eg.stability(planted.adjacency, [3, 4], estimator=model, random_state=0, **LIGHT)
+    assert one.recommended == 4
+    assert adjusted_rand_score(one.consensus(), planted.target) > 0.85
+
+
+def test_an_estimator_that_finds_more_is_refused(planted):
+    class TooMany(BaseEstimator):
+        def __init__(self, n_clusters=2):
+            self.n_clusters = n_clusters
+
+        def fit(self, X):
+            self.labels_ = np.arange(X.shape[0]) % (self.n_clusters + 1)
+            return self
+
+    with pytest.raises(ParameterError, match="TooMany found 3 clusters where 2 were asked for"):
+        eg.stability(planted.adjacency, [2], estimator=TooMany())
 
 
 def test_without_groups_there_is_no_fairness(planted):

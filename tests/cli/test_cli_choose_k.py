@@ -60,6 +60,7 @@ def test_without_groups_links_alone_count(run: Run, files: Path) -> None:
         (["--from", 5, "--to", 3], "--from 5 is above --to 3"),
         (["-P", "n_clusters=3"], "what is looked for"),
         (["-k", 3], "what is looked for"),
+        (["-m", "sc", "--effort", 1], "has no effort"),
         (["--to", 31, "--from", 31], "k_range has 31"),
     ],
 )

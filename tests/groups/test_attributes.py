@@ -112,7 +112,7 @@ def test_what_is_no_attribute_is_told():
         encode_attributes([["a", "b"], ["a"]])
     with pytest.raises(GroupsError, match=r"The attribute 'b'.*1 value"):
         encode_attributes({"a": GENDER, "b": ["x"]}, n_nodes=4)
-    with pytest.raises(GroupsError, match="one value per node, not a single dict"):
+    with pytest.raises(GroupsError, match="cannot be matched without a graph"):
         encode_groups({"a": GENDER})
 
 

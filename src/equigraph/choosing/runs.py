@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from equigraph.base import GraphClusterer
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.choosing.result import Stability, StabilityRow
 from equigraph.choosing.votes import agreement_between, agreement_within, consensus
@@ -57,8 +58,8 @@ def stability(
     sensitive_features : array-like, dict of columns, frame or 2-D array, optional
         One attribute or several, as for ``fit``; by default those that came with the graph.
     estimator : estimator, optional
-        Anything with ``n_clusters``, ``fit`` and ``labels_``. By default `FairPartition` with three tenths of its
-        effort, and without a fairness term where there are no groups.
+        Any of equigraph, or another with ``n_clusters``, ``labels_`` and a ``fit`` that takes an adjacency. By default
+        `FairPartition` with three tenths of its effort, and without a fairness term where there are no groups.
     n_seeds : int, default=5
         Fits to the graph itself, two at least.
     n_removals : int, default=5
@@ -219,12 +220,12 @@ class _Trial:
         with warnings.catch_warnings():
             # What is odd about one of a hundred fits is no news; that clusters are tiny shows in the objective.
             warnings.simplefilter("ignore", EquigraphWarning)
-            labels = np.asarray(model.fit(graph).labels_, dtype=np.intp)
+            model.fit(graph if isinstance(model, GraphClusterer) else graph.adjacency)
         self.done += 1
         total = self.n_numbers * (self.n_seeds + len(self.copies))
         # Every fit is told of, also after a wish to stop: the number of clusters is completed first.
         self.stopped = self.notify("stability", self.done, total) or self.stopped
-        return labels
+        return _codes_of(model, number)
 
     def _scores(self, labels: NDArray[np.intp]) -> tuple[float, float | None, float]:
         modularity = modularity_score(self.graph, labels)
@@ -235,6 +236,17 @@ class _Trial:
         fairness = attributes.mean([notion.value(table.counts, table.groups.sizes) for table in tables])
         dial = _dial_of(self.estimator)
         return modularity, fairness, (1 - dial) * modularity + dial * fairness
+
+
+def _codes_of(model: Any, number: int) -> NDArray[np.intp]:
+    """Return labels in ``range(number)``; estimators of other libraries may have others."""
+    names, codes = np.unique(np.asarray(model.labels_), return_inverse=True)
+    if names.size > number:
+        raise ParameterError(
+            f"{type(model).__name__} found {names.size} clusters where {number} were asked for: stability needs an "
+            "estimator with at most n_clusters clusters."
+        )
+    return codes.astype(np.intp)
 
 
 def _dial_of(estimator: Any) -> float:

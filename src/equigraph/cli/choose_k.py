@@ -155,6 +155,8 @@ def _estimator(ctx: click.Context, method: str, generic: tuple[str, ...], effort
         raise click.UsageError(_SOUGHT, ctx)
     if "effort" in kind._get_param_names():
         parameters.setdefault("effort", effort)
+    elif ctx.get_parameter_source("effort") is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError(f"The method {method} has no effort to set: leave --effort out.", ctx)
     if graph.attributes is None and "fairness" in kind._get_param_names():
         parameters.setdefault("fairness", 0.0)
     return kind(**parameters)

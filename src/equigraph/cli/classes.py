@@ -11,6 +11,7 @@ import click
 from equigraph.cli.console import line, note, progress_bar, table
 from equigraph.cli.options import DEFAULT_SEED, Command
 from equigraph.cli.output import run_of
+from equigraph.cli.rules import names_in, pair_of, rules_of
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
@@ -136,6 +137,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
 def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
     from equigraph.classes import divide
     from equigraph.roster import read_roster
+    from equigraph.rules import Rules
 
     page = settings["page"]
     roster = read_roster(
@@ -155,21 +157,17 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
         return divide(
             roster,
             settings["n_classes"],
-            names=None if settings["names"] is None else _parts(settings["names"]),
-            sizes=_sizes(settings["sizes"]),
+            names=None if settings["names"] is None else names_in(settings["names"]),
+            sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
             friends=settings["friends"],
             attributes=_attributes(settings["attributes"], roster),
             evenness=settings["evenness"],
-            rules=_rules(settings),
+            rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
             alternatives=settings["alternatives"],
             effort=settings["effort"],
             random_state=settings["seed"],
             callbacks=[*callbacks, stop],
         )
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _columns(told: tuple[str, ...]) -> dict[str, Any] | None:
@@ -186,15 +184,6 @@ def _columns(told: tuple[str, ...]) -> dict[str, Any] | None:
     return {role: one[0] if one and len(one) == 1 else one for role, one in columns.items()} or None
 
 
-def _sizes(text: str | None) -> tuple[int | None, int | None] | None:
-    if text is None:
-        return None
-    parts = [part.strip() for part in text.replace("-", ",").split(",")]
-    if len(parts) not in (1, 2) or not all(part.isdecimal() for part in parts):
-        raise click.UsageError(f"--sizes {text!r} is not two numbers of people, such as 25,27.")
-    return int(parts[0]), int(parts[-1])
-
-
 def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     """Return columns with their weights: a header that itself has a colon and a number is taken as it is."""
     weights = {}
@@ -207,20 +196,6 @@ def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
         except ValueError:
             raise click.UsageError(f"--attribute {text!r}: the weight {weight!r} is no number.") from None
     return weights or None
-
-
-def _rules(settings: dict[str, Any]) -> Any:
-    from equigraph.rules import Rules
-
-    items = list(Rules.read(settings["rules_file"]).items) if settings["rules_file"] else []
-    for keyword in ("together", "apart"):
-        for text in settings[keyword]:
-            if len(_parts(text)) < 2:
-                raise click.UsageError(
-                    f"--{keyword} {text!r} names fewer than two people: expected 'Ada,Ben'."
-                )
-            items += Rules.from_dict({keyword: [tuple(_parts(text))]}).items
-    return Rules.of(items)
 
 
 def _summary(division: Any) -> dict[str, Any]:

@@ -11,12 +11,12 @@ import click
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
 from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli.rules import method_rules, rule_options
 from equigraph.cli.scale import execution_of, open_source, scale_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
-_PARQUET = "labels.parquet"
 
 
 @click.command("cluster", cls=MethodCommand)
@@ -45,11 +45,18 @@ _PARQUET = "labels.parquet"
 @output_options
 @click.option("--parquet", is_flag=True, help="Also write labels.parquet into the folder.")
 @click.option(
+    "--labels-format",
+    type=click.Choice(["csv", "parquet"]),
+    default="csv",
+    help="Whether the labels go to labels.csv, or to labels.parquet in its place.",
+)
+@click.option(
     "--plot", is_flag=True, help="Also draw graph.png, interaction.png and composition.png into the folder."
 )
 @click.option(
     "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
 )
+@rule_options
 @scale_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
@@ -78,6 +85,7 @@ def command(
         raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
     parameters = method_parameters(get_method(method), ctx, generic)
     check_one_dial(ctx, parameters)
+    parameters |= method_rules(method, settings, ctx)
     stop = Stop(ctx, settings["time_limit"])
     with (
         warnings_as_notes(),
@@ -108,7 +116,7 @@ def _names(settings: dict[str, Any]) -> list[str]:
     from equigraph.cli.report import PAGE
     from equigraph.loading import RESULT_FILES
 
-    names = {"plot": PICTURES, "report": (PAGE,), "parquet": (_PARQUET,)}
+    names = {"plot": PICTURES, "report": (PAGE,)}
     return [*RESULT_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
 
 
@@ -135,14 +143,15 @@ def _fit(
 
 def _write(out: Any, result: Any, graph: Any, settings: dict[str, Any], run: dict[str, str]) -> list[str]:
     from equigraph.cli.report import PAGE
+    from equigraph.loading import PARQUET_LABELS
     from equigraph.results import KIND
 
     raw, force = settings["raw"], settings["force"]
     with out.writing(KIND, force=force, run=run, **result.facts(raw)) as folder:
-        result.write_files(folder, raw=raw)
+        result.write_files(folder, raw=raw, labels_format=settings["labels_format"])
         write_left_out(folder, graph, settings)
         if settings["parquet"]:
-            result.to_parquet(folder / _PARQUET)
+            result.to_parquet(folder / PARQUET_LABELS)
         if settings["plot"]:
             draw(result, graph, folder)
         if settings["report"]:

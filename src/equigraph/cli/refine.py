@@ -11,25 +11,19 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, MethodCommand, check_one_dial
+from equigraph.cli.options import DEFAULT_SEED, SectionCommand, SectionOption, check_one_dial
 from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli.rules import print_rules, rule_options, rule_parameters
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _METHOD = "refine_labels"
 _NOTIONS = ("normalized", "balance", "mouflon", "evenness")
-_SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
 # Names of columns, by which they are found whatever their order.
 _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
-class _Sections(MethodCommand):
-    """Options in sections, without those of a method."""
-
-    parse_args = click.Command.parse_args
-
-
-@click.command("refine", cls=_Sections)
+@click.command("refine", cls=SectionCommand)
 @reading_options
 @click.argument("labels", metavar="LABELS")
 @click.option(
@@ -76,6 +70,23 @@ class _Sections(MethodCommand):
     help="Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.",
 )
 @output_options
+@rule_options
+@click.option(
+    "--max-moves",
+    type=click.IntRange(min=0),
+    cls=SectionOption,
+    section="Rules",
+    help="How many nodes may change their cluster.",
+)
+@click.option(
+    "--stay",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    cls=SectionOption,
+    section="Rules",
+    help="What each of these costs, in units of the objective, such as 0.001.",
+)
 @TIME_LIMIT
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
@@ -87,7 +98,8 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
     dataset:classroom. LABELS is a table with the columns node and cluster (or else the first two), such as
     the labels.csv that `equigraph cluster` writes; for a graph with an order of its own, such as a matrix, a
-    single column also does.
+    single column also does. With --max-moves or --stay nodes that LABELS lacks are new, and those that the graph lacks
+    have left.
     """
     from dataclasses import replace
 
@@ -102,7 +114,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     with warnings_as_notes(), output_folder(ctx, settings, (*RESULT_FILES, *LEFT_OUT)) as out:
         source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
-        given = read_labels(Path(labels), graph)
+        given = read_labels(Path(labels), graph, edited=_few(settings))
         before, after = _refine(graph, given, settings, stop)
         status = None if stop.reason is None else "stopped"
         after = replace(after, source=told_of(source, graph), status=status)
@@ -130,7 +142,12 @@ def _typed(ctx: click.Context) -> set[str]:
     }
 
 
-def read_labels(path: Path, graph: Any) -> Any:
+def _few(settings: dict[str, Any]) -> bool:
+    """Return whether few nodes are to change their cluster."""
+    return settings["max_moves"] is not None or settings["stay"] > 0
+
+
+def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
     """Read the label of every node, in node order, as text.
 
     Parameters
@@ -139,6 +156,8 @@ def read_labels(path: Path, graph: Any) -> Any:
         A text table keyed by node, or one column in node order.
     graph : Graph
         Whose nodes have to be labelled.
+    edited : bool, default=False
+        Whether nodes may be new, without a label (None), or have left.
 
     Returns
     -------
@@ -164,7 +183,7 @@ def read_labels(path: Path, graph: Any) -> Any:
             )
     if width == 0:
         raise InputError(f"{path.name} is empty: expected a table of nodes and clusters.")
-    return _in_order(path, records, graph) if width == 1 else _by_name(path, records, graph)
+    return _in_order(path, records, graph) if width == 1 else _by_name(path, records, graph, edited)
 
 
 def _in_order(path: Path, records: list[Any], graph: Any) -> Any:
@@ -189,7 +208,7 @@ def _in_order(path: Path, records: list[Any], graph: Any) -> Any:
     return np.asarray(values, dtype=str)
 
 
-def _by_name(path: Path, records: list[Any], graph: Any) -> Any:
+def _by_name(path: Path, records: list[Any], graph: Any, edited: bool) -> Any:
     """Return the labels of a table, matched to the nodes by name."""
     import numpy as np
 
@@ -216,13 +235,20 @@ def _by_name(path: Path, records: list[Any], graph: Any) -> Any:
                 f"{path.name}, line {record.line}: the node {name!r} has two clusters, {found[node]!r} and "
                 f"{label!r}: expected one."
             )
-    if unknown:
+    if unknown and edited:
+        note(f"{count(len(unknown), 'node')} of {path.name} left the graph, first {next(iter(unknown))!r}.")
+    elif unknown:
         first = next(iter(unknown))
         raise InputError(
             f"{path.name} names {count(len(unknown), 'node')} that the graph lacks, first {first!r} in line "
             f"{unknown[first]}: expected the nodes of the graph, and no other."
         )
     missing = [name for k, name in enumerate(nodes) if k not in found]
+    if missing and edited and found:
+        note(
+            f"{count(len(missing), 'node')} are new, first {missing[0]!r}: {path.name} has no cluster for them."
+        )
+        return np.array([found.get(k) for k in range(len(nodes))], dtype=object)
     if missing:
         raise InputError(
             f"{path.name} has no cluster for {len(missing):,} of {count(len(nodes), 'node')}, first "
@@ -251,12 +277,19 @@ def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]
 
 def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tuple[Any, Any]:
     """Return what was given and what came of it, both as results."""
+    from dataclasses import replace
+
+    import numpy as np
+
     from equigraph.groups.encode import unique_values
     from equigraph.handmade import result_of_labels
     from equigraph.numbering import number_by_size
-    from equigraph.search import refine_labels
+    from equigraph.rules.rules import told_rules
+    from equigraph.search.refine import placed_nodes, refine
 
-    names, codes = unique_values(given)
+    given = _numbers(given)
+    known = np.array([label is not None for label in given.tolist()])
+    names, codes = unique_values(given[known])
     bounds = (settings["size_min"], settings["size_max"])
     parameters = {
         "n_clusters": settings["n_clusters"] or int(names.size),
@@ -265,11 +298,14 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tup
         "notion": settings["notion"],
         "size_bounds": None if bounds == (None, None) else bounds,
         "effort": settings["effort"],
+        **rule_parameters(settings),
+        "max_moves": settings["max_moves"],
+        "stay": settings["stay"],
     }
     start = time.perf_counter()
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         # The number of clusters is left to the library, which has a sentence for labels that are all the same.
-        labels = refine_labels(
+        refined = refine(
             graph,
             given,
             **{**parameters, "n_clusters": settings["n_clusters"]},
@@ -278,8 +314,26 @@ def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tup
         )
     seconds = time.perf_counter() - start
     seed = settings["seed"]
-    before = result_of_labels(graph, number_by_size(codes, names.size), _METHOD, seed=seed, seconds=0.0)
-    return before, result_of_labels(graph, labels, _METHOD, parameters, seed=seed, seconds=seconds)
+    start_codes = np.full(graph.n_nodes, -1, dtype=np.int64)
+    start_codes[known] = codes
+    # Who is new stands where most of the links are, so that there is something to compare with.
+    first = number_by_size(placed_nodes(graph.adjacency, start_codes, names.size), names.size)
+    before = result_of_labels(graph, first, _METHOD, seed=seed, seconds=0.0)
+    after = result_of_labels(graph, refined.labels, _METHOD, parameters, seed=seed, seconds=seconds)
+    agreed = refined.agreement
+    return before, after if agreed is None else replace(
+        after, rules=told_rules(agreed.rules, agreed.given_up)
+    )
+
+
+def _numbers(given: Any) -> Any:
+    """Return labels as whole numbers where all of them are, so that rules can speak of them."""
+    import numpy as np
+
+    texts = [label for label in given.tolist() if label is not None]
+    if not all(text.isdecimal() for text in texts):
+        return given
+    return np.array([None if label is None else int(label) for label in given.tolist()], dtype=object)
 
 
 def _summary(before: Any, after: Any) -> dict[str, Any]:
@@ -319,11 +373,12 @@ def _rows_by_attribute(before: Any, after: Any) -> list[tuple[Any, ...]]:
 
 def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
+    from equigraph.metrics.scores import COMPARED, SCORES
     from equigraph.words import count
 
     rows: list[tuple[Any, ...]] = [
-        (head, before.scores[name], after.scores[name])
-        for name, head in _SCORES.items()
+        (SCORES[name].head, before.scores[name], after.scores[name])
+        for name in COMPARED
         if name in after.scores
     ]
     rows += _rows_by_attribute(before, after)
@@ -335,6 +390,9 @@ def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     line()
     print_composition(after)
     print_remarks(after.attributes, after.sizes, after.parameters)
+    print_rules(after.rules)
+    if after.rules is not None:
+        line(f"Q changes by {float(after.scores['Q']) - float(before.scores['Q']):+.3f}.")
     line()
     verb = "changes its" if summary["n_moved"] == 1 else "change their"
     line(

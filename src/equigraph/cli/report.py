@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, warnings_as_notes
-from equigraph.cli.stored import Sections, read_again, stored_graph_options
+from equigraph.cli.options import SectionCommand
+from equigraph.cli.stored_graph import read_again, stored_graph_options
 
 PAGE = "report.html"
 
 
-@click.command("report", cls=Sections)
+@click.command("report", cls=SectionCommand)
 @click.argument("folder", metavar="OUT")
 @click.option("-o", "--output", metavar="FILE", help=f"The page.  [default: OUT/{PAGE}]")
 @click.option(
@@ -41,7 +42,7 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
     from equigraph.cli.output import check_file
     from equigraph.folders import OutputFolder
     from equigraph.report import write_report
-    from equigraph.report.stored import labels_before, read_folder
+    from equigraph.report.stored_results import labels_before, read_folder
     from equigraph.tradeoff import TradeoffCurve
 
     path = Path(folder) / PAGE if output is None else Path(output)

@@ -10,6 +10,7 @@ import click
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
 from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli.rules import method_rules, rule_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.summary import print_attributes, print_remarks
@@ -102,6 +103,7 @@ class _DialCommand(MethodCommand):
     "manifest.json.",
 )
 @output_options
+@rule_options
 @TIME_LIMIT
 @click.option(
     "--report", is_flag=True, help="Also write report.html, which explains the curve, into the folder."
@@ -134,6 +136,7 @@ def command(
     for name in _REPLACED:
         if name in parameters:
             raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
+    parameters |= method_rules(method, settings, ctx)
     stop = Stop(ctx, settings["time_limit"])
     with warnings_as_notes(), output_folder(ctx, settings, _names(settings)) as out:
         source = source_of(ctx, edges, settings)

@@ -18,7 +18,8 @@ from equigraph.explore import files, uploads
 from equigraph.explore.judging import scores
 from equigraph.explore.matter import Matter
 from equigraph.explore.steps import Step
-from equigraph.tradeoff.alignment import align_labels
+from equigraph.rules.items import Fixed, Sizes
+from equigraph.tradeoff.alignment import best_numbers
 
 Tell = Callable[[Progress], None]
 SEED = 0
@@ -97,12 +98,26 @@ def curve(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
 
 
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
-    """Return labels with the numbers that the clusters have on the board, unless rules speak of numbers."""
-    from equigraph.rules.items import Fixed
-
-    if not step.labels.size or step.locked or any(isinstance(rule, Fixed) for rule in step.rules):
-        return np.asarray(labels, dtype=np.intp)
-    return align_labels(labels, step.labels, step.n_clusters)
+    """Return labels with the numbers that the clusters have on the board, as far as rules leave the numbers free."""
+    labels = np.asarray(labels, dtype=np.intp)
+    if not step.labels.size or any(isinstance(rule, Sizes) and rule.per_cluster for rule in step.rules):
+        return labels
+    bound = {int(step.labels[who]) for who in step.locked}
+    bound |= {rule.cluster for rule in step.rules if isinstance(rule, Fixed)}
+    free = np.array([cluster for cluster in range(step.n_clusters) if cluster not in bound], dtype=np.intp)
+    if free.size < 2:
+        return labels
+    place = np.full(step.n_clusters, free.size, dtype=np.intp)  # all that is bound goes under one number
+    place[free] = np.arange(free.size)
+    inside = np.isin(labels, free)
+    aligned = labels.copy()
+    # Of the labels that are compared, those outside of the free clusters count for none of them.
+    overlap = place[step.labels[inside]]
+    known = overlap < free.size
+    table = np.zeros((free.size, free.size), dtype=np.int64)
+    np.add.at(table, (place[labels[inside]][known], overlap[known]), 1)
+    aligned[inside] = free[best_numbers(table)[place[labels[inside]]]]
+    return aligned
 
 
 def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:

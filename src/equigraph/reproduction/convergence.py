@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.lines import save
+from equigraph.reproduction.chart_style import save
 from equigraph.reproduction.networks import TITLES, load_network
 from equigraph.reproduction.tables import FAILED, markdown_table, write_rows, write_text
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from equigraph.methods import get_method
 from equigraph.metrics import evaluate
-from equigraph.reproduction.networks import Network, load_network
+from equigraph.reproduction.networks import PrintedNetwork, load_network
 from equigraph.tradeoff import selection
 
 TITLES = {
@@ -181,7 +181,7 @@ def _score(network: str, method: str, n_clusters: int, seed: int, weight: float 
     return _scores(data, model.labels_)
 
 
-def _scores(data: Network, labels: NDArray) -> Scores:
+def _scores(data: PrintedNetwork, labels: NDArray) -> Scores:
     found = evaluate(data.graph, labels, target=data.target)
     return {name: float(found[name]) for name in MEASURES if name in found}
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.lines import save
+from equigraph.reproduction.chart_style import save
 from equigraph.reproduction.tables import markdown_table, number, with_spread, write_rows, write_text
 from equigraph.reproduction.toys import ROMAN, tradeoff_toy
 

@@ -1,0 +1,175 @@
+"""Options for hard rules, which several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from equigraph.cli.console import line
+from equigraph.cli.options import SectionOption
+
+_SECTION = "Rules"
+# Rules that are printed one by one.
+_MOST_PRINTED = 12
+
+
+def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for rules to a command."""
+    options = (
+        click.option(
+            "--rules",
+            "rules_file",
+            metavar="FILE",
+            cls=SectionOption,
+            section=_SECTION,
+            help="Hard rules of all kinds, in a .json or .toml file.",
+        ),
+        click.option(
+            "--together",
+            multiple=True,
+            metavar="'Ada,Ben'",
+            cls=SectionOption,
+            section=_SECTION,
+            help="Nodes that share a cluster; may be repeated.",
+        ),
+        click.option(
+            "--apart",
+            multiple=True,
+            metavar="'Cem,Dora'",
+            cls=SectionOption,
+            section=_SECTION,
+            help="Nodes no two of which do; may be repeated.",
+        ),
+        click.option(
+            "--sizes",
+            metavar="25,27",
+            cls=SectionOption,
+            section=_SECTION,
+            help="Least and most nodes of a cluster; none leaves a side open.",
+        ),
+        click.option(
+            "--friends",
+            type=click.IntRange(min=1),
+            cls=SectionOption,
+            section=_SECTION,
+            help="With how many of the nodes linked to it every node shares its cluster, at least.",
+        ),
+        click.option(
+            "--shares",
+            multiple=True,
+            metavar="ATTRIBUTE=0.1",
+            cls=SectionOption,
+            section=_SECTION,
+            help="How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
+        ),
+        click.option(
+            "--on-conflict",
+            type=click.Choice(["error", "relax"]),
+            default="error",
+            show_default=True,
+            cls=SectionOption,
+            section=_SECTION,
+            help="Whether rules that contradict each other are an error, or the last of them are given up.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters ``rules`` and ``on_conflict`` that the options describe; nothing without a rule."""
+    rules = rules_of(settings)
+    return {} if rules is None else {"rules": rules, "on_conflict": settings["on_conflict"]}
+
+
+def method_rules(method: str, settings: Mapping[str, Any], ctx: click.Context) -> dict[str, Any]:
+    """Return what `rule_parameters` does, for a method that takes rules.
+
+    Raises
+    ------
+    UsageError
+        If there are rules, and the method does not know about any.
+    """
+    from equigraph.cli.options import constraints_of
+
+    given = rule_parameters(settings)
+    if given and "rules" not in constraints_of(method):
+        raise click.UsageError(
+            f"The method {method} keeps no rules: leave them out, or use fair-partition.", ctx
+        )
+    return given
+
+
+def rules_of(settings: Mapping[str, Any]) -> Any:
+    """Return the rules that options describe, those of the file first, or None if there are none."""
+    from equigraph.rules import Rules
+
+    items = list(Rules.read(settings["rules_file"]).items) if settings["rules_file"] else []
+    for keyword in ("together", "apart"):
+        for text in settings[keyword]:
+            if len(names_in(text)) < 2:
+                raise click.UsageError(
+                    f"--{keyword} {text!r} names fewer than two: expected names with commas between, such as 'Ada,Ben'."
+                )
+            items += Rules.from_dict({keyword: [tuple(names_in(text))]}).items
+    told: dict[str, Any] = {}
+    if settings.get("sizes") is not None:
+        told["sizes"] = pair_of(settings["sizes"])
+    if settings.get("friends") is not None:
+        told["friends"] = settings["friends"]
+    if settings.get("shares"):
+        told["shares"] = dict(map(_share, settings["shares"]))
+    items += Rules.from_dict(told).items
+    return Rules.of(items) if items else None
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names in a list with commas.
+
+    Examples
+    --------
+    >>> names_in("Ada, Ben")
+    ['Ada', 'Ben']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def pair_of(text: str) -> tuple[int | None, int | None]:
+    """Return the least and the most of a text such as 25,27 or 25-27 or 25.
+
+    Examples
+    --------
+    >>> pair_of("25,27"), pair_of("26"), pair_of("25,none")
+    ((25, 27), (26, 26), (25, None))
+    """
+    parts = [part.strip().lower() for part in text.replace("-", ",").split(",")]
+    if len(parts) not in (1, 2) or not all(part.isdecimal() or part == "none" for part in parts):
+        raise click.UsageError(f"--sizes {text!r} is not two numbers, such as 25,27.")
+    least, most = (None if part == "none" else int(part) for part in (parts[0], parts[-1]))
+    return least, most
+
+
+def _share(text: str) -> tuple[str, float]:
+    attribute, equals, within = text.rpartition("=")
+    try:
+        return attribute.strip() if equals else "", float(within)
+    except ValueError:
+        raise click.UsageError(f"--shares {text!r} is not ATTRIBUTE=0.1.") from None
+
+
+def print_rules(told: Mapping[str, Any] | None) -> None:
+    """Print which rules are kept, and which were given up."""
+    if told is None:
+        return
+    kept, given_up = told["kept"], told["given_up"]
+    line()
+    line(f"Rules kept ({len(kept)}):" if kept else "No rule is kept.")
+    for sentence in kept[:_MOST_PRINTED]:
+        line(f"  {sentence}")
+    if len(kept) > _MOST_PRINTED:
+        line(f"  and {len(kept) - _MOST_PRINTED:,} more")
+    for sentence in given_up:
+        line(f"Given up: {sentence}")
