@@ -58,7 +58,8 @@ test-lowest:
 	$(VENV)-lowest/bin/python -m pip install --quiet -c tests/lowest.txt -e ".[plot,io,sheets,data]" pytest pytest-timeout hypothesis
 	$(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider $(MINIMAL_TESTS)
 
-MINIMAL_TESTS ?= tests/contract tests/graph tests/groups tests/metrics tests/search tests/spectral tests/test_results.py
+MINIMAL_TESTS ?= tests/metrics/test_notions.py tests/metrics/test_metrics_links.py tests/metrics/test_metrics_summary.py tests/graph/test_units.py \
+	tests/groups/test_placement.py tests/rules/test_compile.py tests/search/test_bounds.py tests/search/test_pool.py
 
 # Wheel and sdist, checked, and tried in an empty environment without any extra.
 dist: $(VENV)/.dev

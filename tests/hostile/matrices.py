@@ -151,7 +151,7 @@ def _layouts() -> Iterator[Hostile]:
         [[Fraction(float(value)).limit_denominator(99) for value in row] for row in BASE], dtype=object
     )
     yield Hostile("fractions", exact, GROUPS)
-    yield Hostile("np.matrix", np.asmatrix(BASE), GROUPS)
+    yield Hostile("np.matrix", sparse.csr_matrix(BASE).todense(), GROUPS)
 
 
 def _groups() -> Iterator[Hostile]:
