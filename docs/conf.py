@@ -6,7 +6,7 @@ import equigraph
 
 project = "equigraph"
 author = "The equigraph developers"
-copyright = "The equigraph developers"  # noqa: A001 (Sphinx asks for this name)
+copyright = "The equigraph developers"
 version = release = equigraph.__version__
 
 extensions = [

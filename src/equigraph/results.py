@@ -144,7 +144,7 @@ class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
                 f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
             )
         scores = evaluate(
-            graph.adjacency,
+            graph,
             model.labels_,
             sensitive_features=graph.attributes,
             n_clusters=model.membership_.shape[1],

@@ -99,6 +99,7 @@ class FairNMTF(GraphClusterer):
     True
     """
 
+    _square_passes: ClassVar[int] = 3
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "fairness": Real(low=0, high=1, help="The dial, from cohesion (0) to fairness (1)."),
@@ -156,8 +157,9 @@ class FairNMTF(GraphClusterer):
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
         else:
             runs = [self._run(problem, problem.seed + run, notify) for run in range(self.n_init)]
-            factors = min(runs, key=lambda run: run.history[-1])
-        return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))
+            factors = min(runs, key=lambda run: run.history[-1:].sum())  # no history without edges
+        membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
+        return Clustering(membership=membership, interaction=factors.W, attributes=fitted_attributes(factors))
 
     def _run(self, problem: Problem, seed: int, notify: Notifier) -> Factors:
         """Factorise the graph from one start."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.metrics._table import Labels, encode_labels, in_one_order
+from equigraph.randomness import random_state_kept
 
 _DENSE_CELLS = 1_000_000  # above this the contingency table stays sparse
 
@@ -125,13 +126,15 @@ def _encode_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[Labels
 
 
 def _nmi(true: Labels, pred: Labels) -> float:
-    from sklearn import metrics
+    with random_state_kept():
+        from sklearn import metrics
 
     return float(metrics.normalized_mutual_info_score(true.codes, pred.codes))
 
 
 def _ari(true: Labels, pred: Labels) -> float:
-    from sklearn import metrics
+    with random_state_kept():
+        from sklearn import metrics
 
     return float(metrics.adjusted_rand_score(true.codes, pred.codes))
 

@@ -218,9 +218,9 @@ def _open(
     compiled = compile_rules(rules, facts, None, n_clusters)
     others = {name: value for name, value in options.items() if name != "home"}
     if (home := options["home"]) is None:
-        return RuledSearch(facts.graph.adjacency, codes, Ruling.of(compiled), **others), compiled
+        return RuledSearch(facts.graph.unit_adjacency, codes, Ruling.of(compiled), **others), compiled
     ruling = Ruling.of(compiled, home.labels, home.max_moves, home.price)
-    return RuledSearch(facts.graph.adjacency, codes, ruling, rate=home.rate, **others), compiled
+    return RuledSearch(facts.graph.unit_adjacency, codes, ruling, rate=home.rate, **others), compiled
 
 
 def _sought(
