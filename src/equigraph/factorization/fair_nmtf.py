@@ -155,8 +155,8 @@ class FairNMTF(GraphClusterer):
         if is_out_of_core(problem.graph, self.execution):
             if problem.attributes is not None and problem.attributes.are_several:
                 raise ParameterError(
-                    "FairNMTF: several attributes need the graph in memory: leave execution= out, or give one attribute "
-                    "or joint groups."
+                    "FairNMTF: several attributes need the graph in memory: leave execution= out, or give one or joint "
+                    "groups."
                 )
             weight = min(_weight(self.fairness), _MOST_WEIGHT)
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
