@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.numbering import number_by_size
 from equigraph.search.agree import as_rules
@@ -46,7 +47,7 @@ def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[Tradeof
 
 
 def single_point(
-    graph: Graph, labels: NDArray[np.intp], notion: str, fairness: float, seed: int
+    graph: Graph | BlockGraph, labels: NDArray[np.intp], notion: str, fairness: float, seed: int
 ) -> TradeoffPoint:
     """Return the point of labels that stand alone, without restarts."""
     scores = score_labels(graph, labels, notion)
@@ -146,7 +147,7 @@ def _point(
     scores: Sequence[dict[str, float]],
     n_clusters: int,
 ) -> TradeoffPoint:
-    from equigraph.comparison_rows import seed_stability
+    from equigraph.metrics.agreement import seed_stability
 
     seed, labels = chosen
     means, spreads = mean_and_spread(scores)
