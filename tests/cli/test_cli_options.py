@@ -15,7 +15,7 @@ from equigraph.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real
 
 CORE = [method for method in METHODS.values() if method.extra is None]
 # Weights stand behind the colon of --attribute, rules have options of the command.
-ONLY_IN_PYTHON = {"callbacks", "penalty", "representation", "attribute_weights", "rules"}
+ONLY_IN_PYTHON = {"callbacks", "penalty", "representation", "attribute_weights", "rules", "on_conflict"}
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)

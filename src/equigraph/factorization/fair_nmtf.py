@@ -11,6 +11,7 @@ from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
+from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
 from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.convergence import fitted_attributes
@@ -153,6 +154,11 @@ class FairNMTF(GraphClusterer):
     def _fit(self, problem: Problem) -> Clustering:
         notify = Notifier(self.callbacks)
         if is_out_of_core(problem.graph, self.execution):
+            if problem.attributes is not None and problem.attributes.are_several:
+                raise ParameterError(
+                    "FairNMTF: several attributes need the graph in memory: leave execution= out, or give one or joint "
+                    "groups."
+                )
             weight = min(_weight(self.fairness), _MOST_WEIGHT)
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
         else:
