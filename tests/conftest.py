@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -11,10 +12,13 @@ from typing import Any
 
 import pytest
 
+from equigraph.compilation import announce
+
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # What tests skip without; on CI its absence is a failure.
 OPTIONAL = (
+    "anywidget",
     "distributed",
     "igraph",
     "justhtml",
@@ -31,8 +35,10 @@ OPTIONAL = (
     "pyarrow",
     "python_calamine",
     "sknetwork",
+    "starlette",
     "torch",
     "torch_geometric",
+    "uvicorn",
     "vieclus",
     "xlsxwriter",
     "xlwt",
@@ -44,6 +50,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     missing = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
     if os.environ.get("CI") and missing:
         raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(missing)}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_compile_notice() -> None:
+    """Count the notice of the compiler as said: whether a loop is in the cache must not decide about a test."""
+    with contextlib.redirect_stderr(None):
+        announce()
 
 
 @pytest.fixture(scope="session")
@@ -84,3 +97,13 @@ def browser() -> Iterator[Any]:
         one = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield one
         one.close()
+
+
+@pytest.fixture(scope="session")
+def dask_workers() -> Iterator[Any]:
+    """Give a client of two worker processes, which all tests of a run share: to start them takes seconds."""
+    pytest.importorskip("distributed")
+    from equigraph.execution.distributed.clients import dask_client
+
+    with dask_client("dask", n_workers=2) as client:
+        yield client

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         spectral,
         tradeoff,
     )
+    from equigraph.choosing import Stability, stability
     from equigraph.citation import cite
     from equigraph.classes import ClassLists, Division, divide, read_class_lists
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
@@ -73,6 +74,8 @@ _NAMES = {
     "IndividualFairSC": "equigraph.spectral",
     "ScalableFairSC": "equigraph.spectral",
     "SpectralClustering": "equigraph.spectral",
+    "Stability": "equigraph.choosing",
+    "stability": "equigraph.choosing",
     "cite": "equigraph.citation",
     "Comparison": "equigraph.comparison",
     "compare": "equigraph.comparison",
@@ -121,6 +124,7 @@ __all__ = [
     "Rules",
     "ScalableFairSC",
     "SpectralClustering",
+    "Stability",
     "SymNMF",
     "TradeoffCurve",
     "TradeoffCurves",
@@ -147,6 +151,7 @@ __all__ = [
     "roster",
     "rules",
     "spectral",
+    "stability",
     "tradeoff",
     "tradeoff_curve",
     "write_blocks",

@@ -6,28 +6,32 @@ out. Reading the input, checking parameters, numbering the clusters and telling 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from equigraph.exceptions import (
     EmptyClusterWarning,
     FairnessIgnoredWarning,
     GraphError,
     GroupsError,
+    ParameterError,
     SmallClusterWarning,
     warn,
 )
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph, as_graph
-from equigraph.graph.features import place_features
+from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.messages import as_calls
-from equigraph.groups import Attributes, Groups, encode_attributes
+from equigraph.groups import Attributes, Groups
 from equigraph.groups.remarks import warn_about_groups
 from equigraph.groups.sums import indicator
 from equigraph.numbering import size_order
@@ -154,6 +158,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _warns_of_small: ClassVar[bool] = False
     # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
     _searches_dial: ClassVar[bool] = False
+    # Whether a method implements `_fit_together`, for many seeds and values of the dial.
+    _shares_fits: ClassVar[bool] = False
 
     def fit(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> Self:
         """Cluster the graph.
@@ -186,6 +192,39 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         """Cluster the graph and return the labels; see `fit`."""
         return self.fit(X, sensitive_features=sensitive_features).labels_
 
+    def fit_transform(self, X: Any, y: None = None, *, sensitive_features: Any = None) -> Any:
+        """Cluster the graph and return the membership, one column per cluster; see `fit`.
+
+        Nodes that were not there have no membership, so there is no ``transform``. ``set_output(transform="pandas")``
+        gives a frame.
+        """
+        membership = self.fit(X, sensitive_features=sensitive_features).membership_
+        # By scikit-learn's name, so that its clone keeps it.
+        own = getattr(self, "_sklearn_output_config", {})
+        return _framed(membership, own.get("transform", get_config()["transform_output"]), X, self)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray:
+        """Return what the columns of the membership are called, such as ``fairpartition0``."""
+        check_is_fitted(self)
+        name = type(self).__name__.lower()
+        return np.asarray([f"{name}{i}" for i in range(self.membership_.shape[1])], dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Say what `fit_transform` returns: "pandas" or "polars" for a frame, "default" for an array.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> model = eg.NMTF(n_clusters=2, random_state=0).set_output(transform="pandas")
+        >>> model.fit_transform([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]).columns.tolist()
+        ['nmtf0', 'nmtf1']
+        """
+        if transform not in (None, "default", "pandas", "polars"):
+            raise ParameterError(f"transform={transform!r}: expected 'default', 'pandas' or 'polars'.")
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
     def _fit(self, problem: Problem) -> Clustering:
         raise NotImplementedError
 
@@ -200,6 +239,26 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             Values of the dial. None: the whole front, also what no value of the dial gives.
         notify : callable
             Told about progress as `Notifier` is; when it returns True, what was found until then is returned.
+        """
+        raise NotImplementedError
+
+    def _fit_together(
+        self, problem: Problem, models: Sequence[Any]
+    ) -> Iterator[tuple[int, Callable[[], GraphClusterer]]] | None:
+        """Fit many models on one problem; only for methods that set ``_shares_fits``.
+
+        Parameters
+        ----------
+        problem : Problem
+            The graph and its groups; the seed is each model's own.
+        models : sequence of GraphClusterer
+            Copies of this one that differ in the seed and the dial.
+
+        Returns
+        -------
+        iterator or None
+            Places of models as they get ready, each with a function that returns the fitted model; the warnings of the
+            fit are issued there. None where they are better fitted one by one.
         """
         raise NotImplementedError
 
@@ -228,7 +287,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
             )
         # Only who made a Graph has seen its order; the nodes of an edge table are sorted behind one's back.
         order_known = graph.positional or isinstance(X, Graph)
-        found, given = _attributes_of(graph, sensitive_features, order_known)
+        nodes = graph.without_edges() if isinstance(graph, BlockGraph) else graph
+        features = named_feature(X, nodes, sensitive_features)
+        found, given = attributes_in_order(nodes, features, order_known)
         if found is not None:
             found = found.weighted(getattr(self, "attribute_weights", None))
         attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
@@ -359,22 +420,20 @@ def sparse_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters:
     return sparse.csr_array((mean, (rows, columns)), shape=weight.shape)
 
 
-def _attributes_of(
-    graph: Graph | BlockGraph, sensitive_features: Any, order_known: bool
-) -> tuple[Attributes | None, Any]:
-    """Return the attributes that were given, by default those of the graph, and their columns in node order."""
-    if sensitive_features is None:
-        return graph.attributes, None
-    if isinstance(sensitive_features, (Groups, Attributes)):
-        found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
-        return found, {name: groups.values() for name, groups in found.groups.items()}
-    if isinstance(graph, BlockGraph):
-        graph = graph.without_edges()
-    try:
-        placed = place_features(graph, sensitive_features, order_known)
-        return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
-    except GroupsError as error:
-        raise as_calls(error) from None
+def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
+    """Return a membership as it is, or as a frame whose rows are named as those of a pandas graph are."""
+    if kind == "default":
+        return membership
+    if sparse.issparse(membership):
+        raise ParameterError(
+            f"The membership of {type(model).__name__} is sparse where no number of clusters is given: "
+            "a frame needs n_clusters=."
+        )
+    columns = dict(zip(model.get_feature_names_out().tolist(), membership.T, strict=True))
+    frame: Any = nw.from_dict(columns, backend=kind).to_native()  # type: ignore[arg-type]
+    if kind == "pandas" and hasattr(getattr(X, "index", None), "to_numpy") and len(X) == len(frame):
+        frame.index = X.index
+    return frame
 
 
 def _dense(matrix: Any) -> NDArray:

@@ -1,40 +1,40 @@
-"""Every method on one graph, one row each: quality, fairness, stability over seeds, time and memory."""
+"""Every method on one graph, one row each: quality and fairness over seeds, stability and time."""
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
 import os
-import time
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equigraph.callbacks import Callbacks, Notifier, Progress, Watched
+from equigraph.comparison_rows import ComparisonRow, row_of
+from equigraph.contenders import Contender, Outcome, contenders, fit, same_without_fairness, tuned
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.files import atomic_path
 from equigraph.folders import digest_of, parse_json
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
+from equigraph.graph.names import object_array
 from equigraph.loading import check_entries
-from equigraph.methods import METHODS, Method, get_method
+from equigraph.methods import METHODS
+from equigraph.metrics.scores import COMPARED
 from equigraph.notebook import page_of
 from equigraph.parameters import Integer, check_parameters
-from equigraph.peak_memory import PeakMemory
 from equigraph.randomness import RandomState, as_seed
-from equigraph.records import harmless, write_json
-from equigraph.results import ClusteringResult
-from equigraph.words import count
+from equigraph.records import frame_of, harmless, write_json
+from equigraph.words import count, latex
 
-FORMAT, VERSION = "equigraph comparison", 1
-# How a fit can end, from the best to the worst.
-_SEVERITY = (None, "converged", "max_iter", "stopped", "diverged")
+FORMAT, VERSION = "equigraph comparison", 2
+_SHOWN = (*COMPARED, "n_nonempty", "sizes", "stability", "seconds", "fairness", "status")
+_WORDS = ("method", "n_nonempty", "sizes", "status", "notes", "error", "bad_input")
+_LATEX_HEADS = {"Q": "$Q$", "B": "$B$", "NB": "$N\\!B$", "rho": r"$\rho$", "min_balance": r"$\min B$"}
 _ENTRIES: dict[str, tuple[type, ...]] = {
     "n_nodes": (int,),
     "n_edges": (int,),
@@ -43,59 +43,6 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "stopped": (bool,),
     "rows": (list,),
 }
-
-
-@dataclass(frozen=True)
-class ComparisonRow:
-    """What one method did on the graph; scores are None where it failed or has no such score.
-
-    Attributes
-    ----------
-    method : str
-        Name of the method.
-    Q, B, NB, min_balance, rho : float or None
-        Scores of the first seed; the fairness scores need groups.
-    n_nonempty : int or None
-        Clusters that have a node, first seed.
-    sizes : tuple of int
-        Nodes of each cluster, first seed.
-    stability : float or None
-        Mean adjusted Rand index over all pairs of seeds: 1 when every seed gives the same clusters. None for
-        a single seed.
-    seconds : float or None
-        Median time of a fit.
-    peak_mib : float or None
-        Median over the seeds of the growth of the process's memory in a fit, in MiB; see `PeakMemory`. What the
-        first fit imports and compiles is in it only if there are fewer than three seeds.
-    status : str or None
-        How the fits ended; see `ClusteringResult`. Of several seeds the worst: "diverged" before "stopped" before
-        "max_iter" before "converged".
-    notes : tuple of str
-        Warnings; of each kind the first.
-    error : str or None
-        Why there is no result.
-    bad_input : bool
-        Whether the error is one of the input, such as too many clusters, rather than of the method.
-    by_attribute : dict
-        Scores of every attribute where there are several, such as ``NB[gender]``; B, NB and rho are then their means.
-    """
-
-    method: str
-    Q: float | None = None
-    B: float | None = None
-    NB: float | None = None
-    min_balance: float | None = None
-    rho: float | None = None
-    n_nonempty: int | None = None
-    sizes: tuple[int, ...] = ()
-    stability: float | None = None
-    seconds: float | None = None
-    peak_mib: float | None = None
-    status: str | None = None
-    notes: tuple[str, ...] = ()
-    error: str | None = None
-    bad_input: bool = False
-    by_attribute: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -124,11 +71,39 @@ class Comparison:
     def table(self) -> list[dict[str, Any]]:
         """Return the rows as plain dicts; the scores of every attribute, where there are several, stand beside."""
         rows = [asdict(row) for row in self.rows]
-        return [{**row, **row.pop("by_attribute")} for row in rows]
+        each = [row.pop("by_attribute") for row in rows]
+        return [{**row, **scores} for row, scores in zip(rows, each, strict=True)]
 
     def attribute_scores(self) -> list[str]:
         """Return the names of the scores of every attribute, such as ``NB[gender]``; none where there is one."""
         return list(dict.fromkeys(name for row in self.rows for name in row.by_attribute))
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the rows as a pandas, polars or pyarrow frame; sizes and notes are texts.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> comparison = eg.compare(room.adjacency, methods=["nmtf", "sc"], n_clusters=3, n_seeds=2)
+        >>> comparison.to_frame()["method"].tolist()
+        ['nmtf', 'sc']
+        """
+        rows = self._cells()
+        columns: dict[str, Any] = {}
+        for name in rows[0] if rows else ():
+            values = [row.get(name) for row in rows]
+            told = [value for value in values if value is not None]
+            numeric = all(isinstance(value, float) for value in told) and name not in _WORDS
+            columns[name] = np.asarray(values, dtype=float) if numeric else object_array(values)
+        return frame_of(columns, backend)
+
+    def _cells(self) -> list[dict[str, Any]]:
+        """Return the rows with sizes and notes as texts."""
+        return [
+            {**row, "sizes": " ".join(map(str, row["sizes"])), "notes": "; ".join(row["notes"])}
+            for row in self.table()
+        ]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -161,8 +136,7 @@ class Comparison:
         names = [name for name in asdict(ComparisonRow("")) if name != "by_attribute"]
         writer = csv.DictWriter(buffer, fieldnames=[*names, *self.attribute_scores()])
         writer.writeheader()
-        for row in self.table():
-            cells = {**row, "sizes": " ".join(map(str, row["sizes"])), "notes": "; ".join(row["notes"])}
+        for cells in self._cells():
             writer.writerow(cells if raw else {name: harmless(cell) for name, cell in cells.items()})
         _write(path, buffer.getvalue())
 
@@ -184,6 +158,37 @@ class Comparison:
         """Write a Markdown table; errors and notes are listed below it."""
         _write(path, self.markdown())
 
+    def to_latex(self, path: str | os.PathLike[str]) -> None:
+        """Write the table of `latex`."""
+        _write(path, self.latex())
+
+    def latex(self, columns: Iterable[str] = ("Q", "B", "NB", "stability", "seconds")) -> str:
+        r"""Return a LaTeX table, for the package booktabs.
+
+        Parameters
+        ----------
+        columns : iterable of str
+            Which values of the rows.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> comparison = eg.compare(room.adjacency, methods=["nmtf"], n_clusters=3, n_seeds=1)
+        >>> print(comparison.latex(["Q"]).splitlines()[2])
+        method & $Q$ \\
+        """
+        names = list(columns)
+        unknown = [name for name in names if name not in _SHOWN]
+        if unknown:
+            raise ParameterError(f"There is no column {unknown[0]!r}: expected some of {', '.join(_SHOWN)}.")
+        heads = [_LATEX_HEADS.get(name, latex(name)) for name in names]
+        lines = [rf"\begin{{tabular}}{{l{'r' * len(names)}}}", r"\toprule"]
+        lines += [" & ".join(["method", *heads]) + r" \\", r"\midrule"]
+        for row in self.rows:
+            lines.append(" & ".join(map(latex, [row.method, *(row.shown(name) for name in names)])) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
     def summary(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
         return {
@@ -200,24 +205,11 @@ class Comparison:
 
     def markdown(self) -> str:
         """Return the Markdown table as text."""
-        names = (
-            "Q",
-            "B",
-            "NB",
-            "min_balance",
-            "rho",
-            "n_nonempty",
-            "sizes",
-            "stability",
-            "seconds",
-            "status",
-            "peak_mib",
-            *self.attribute_scores(),
-        )
+        names = (*_SHOWN, *self.attribute_scores())
         lines = [f"| method | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-        for row in self.table():
-            cells = [_cell(name, row.get(name)) for name in names]
-            lines.append(f"| {row['method']} | {' | '.join(cells)} |")
+        for row in self.rows:
+            cells = [row.method, *(row.shown(name) for name in names)]
+            lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
         remarks = [f"- {row.method}: {row.error}" for row in self.rows if row.error]
         remarks += [f"- {row.method}: {note}" for row in self.rows for note in row.notes]
         return "\n".join([*lines, *(["", *remarks] if remarks else [])]) + "\n"
@@ -226,9 +218,10 @@ class Comparison:
 def compare(
     graph: Any,
     *,
-    methods: Iterable[str] | None = None,
+    methods: Iterable[Any] | None = None,
     n_clusters: int,
     fairness: float | Mapping[str, float] | None = None,
+    tune: bool = False,
     n_seeds: int = 3,
     random_state: RandomState = 0,
     sensitive_features: Any = None,
@@ -236,20 +229,26 @@ def compare(
 ) -> Comparison:
     """Run several methods on one graph, each with several seeds.
 
-    A method that fails is a row that says why; the others go on. The scores are those of the first seed, so
-    that ``cluster`` with that seed gives the same ones.
+    A method that fails is a row that says why; the others go on. Scores are means over the seeds, with their spread. A
+    row whose clusters are the same without fairness says so, for which the method is fitted once more.
 
     Parameters
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes.
-    methods : iterable of str, optional
-        Names from `equigraph.methods.METHODS`; by default all.
+    methods : iterable of str and estimators, optional
+        Names from `equigraph.methods.METHODS`, by default all; and estimators of one's own, whose rows have the name of
+        their class: anything with ``fit``, ``get_params`` and ``labels_``. Those of `GraphClusterer` are fitted to the
+        graph, others to its adjacency, with ``sensitive_features`` where their ``fit`` takes them. Parameters called
+        ``n_clusters`` and ``random_state`` are set, the others are as they come.
     n_clusters : int
         Number of clusters, for the methods that take one.
     fairness : float or mapping from method to float, optional
         The dial of the methods that have one. Its scale differs between methods, hence the mapping. By
         default each method's own default.
+    tune : bool, default=False
+        Whether every dial that ``fairness`` does not set is chosen first: of eleven values in [0, 1], or of powers of
+        ten where it has no upper end, the one whose Q times NB is largest with the first seed. Rows tell it.
     n_seeds : int, default=3
         Number of seeds: ``random_state``, ``random_state + 1``, ...
     random_state : int, Generator, RandomState or None, default=0
@@ -280,77 +279,65 @@ def compare(
     >>> comparison = compare(room.adjacency, methods=["nmtf"], n_clusters=3, n_seeds=1)
     >>> comparison.rows[0].method, len(comparison.rows[0].sizes)
     ('nmtf', 3)
+    >>> [row.method for row in compare(room.adjacency, methods=["sc", eg.NMTF(tol=1e-3)], n_clusters=3).rows]
+    ['sc', 'NMTF']
     """
-    chosen = [get_method(name) for name in (METHODS if methods is None else methods)]
     constraints = {"n_clusters": Integer(low=2), "n_seeds": Integer(low=1)}
     check_parameters("compare", constraints, {"n_clusters": n_clusters, "n_seeds": n_seeds})
-    dials = _dials(chosen, fairness)
+    chosen = contenders(METHODS if methods is None else methods, fairness)
     graph = with_features(graph, sensitive_features)
+    if tune and graph.sensitive_features is None:
+        raise ParameterError(
+            "tune=True needs groups: pass sensitive_features=, or read the graph with groups."
+        )
     first = as_seed(random_state)
     seeds = tuple(range(first, first + n_seeds))
     notify = Notifier(callbacks)
     rows = []
     stop = False
-    for method in chosen:
-        row, stop = _run(method, graph, n_clusters, dials.get(method.name), seeds, notify)
+    for entry in chosen:
+        row, stop = _run(entry, graph, n_clusters, seeds, notify, tune)
         rows.append(row)
         if stop:
             break
     return Comparison(tuple(rows), graph.n_nodes, graph.n_edges, n_clusters, seeds, stop)
 
 
-def _dials(methods: list[Method], fairness: float | Mapping[str, float] | None) -> dict[str, float]:
-    names = [method.name for method in methods]
-    if not isinstance(fairness, Mapping):
-        return {} if fairness is None else dict.fromkeys(names, fairness)
-    for name in fairness:
-        if name not in names:
-            raise ParameterError(
-                f"fairness names {name!r}, which is not compared; the methods are {', '.join(names)}."
-            )
-        if not _has_dial(get_method(name)):
-            raise ParameterError(f"fairness names {name!r}, which has no such dial: leave it out.")
-    return dict(fairness)
-
-
-def _has_dial(method: Method) -> bool:
-    try:
-        return "fairness" in method.load()._get_param_names()
-    except ImportError:
-        return True  # its row will tell that it cannot be imported
-
-
 def _run(
-    method: Method,
-    graph: Graph,
-    n_clusters: int,
-    fairness: float | None,
-    seeds: tuple[int, ...],
-    notify: Notifier,
+    entry: Contender, graph: Graph, n_clusters: int, seeds: tuple[int, ...], notify: Notifier, tune: bool
 ) -> tuple[ComparisonRow, bool]:
     """Return the row of a method, and whether a callback wants to stop."""
-    results: list[ClusteringResult] = []
-    peaks: list[float] = []
-    row, stop = ComparisonRow(method.name), False
+    row, stop = ComparisonRow(entry.name), False
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
+        remark = ""
         try:
-            notify(method.name, 0, len(seeds))
-            for step, seed in enumerate(seeds, start=1):
-                watch = _watch(notify, method.name, step - 1, len(seeds))
-                result, peak = _fit(method, graph, n_clusters, fairness, seed, watch)
-                results.append(result)
-                peaks += [] if peak is None else [peak]
-                stop = notify(method.name, step, len(seeds)) or result.status == "stopped"
-                if stop:
-                    break
-            row = _row(method, results, peaks)
+            notify(entry.name, 0, len(seeds))
+            if tune and entry.fairness is None:
+                entry = tuned(entry, graph, n_clusters, seeds[0])
+            outcomes, stop = _fits(entry, graph, n_clusters, seeds, notify)
+            row = row_of(entry, outcomes)
+            if not stop:
+                remark = same_without_fairness(entry, graph, n_clusters, seeds[0], outcomes[0])
         # One method's failure, whatever it is, must not lose the rows of the others.
         except Exception as error:
             row = replace(row, error=_one_line(error), bad_input=isinstance(error, InputError))
-            stop = notify(method.name, len(seeds), len(seeds))
-    return replace(row, notes=_notes(caught)), stop
+            stop = notify(entry.name, len(seeds), len(seeds))
+    return replace(row, notes=(*_notes(caught), *([remark] if remark else []))), stop
+
+
+def _fits(
+    entry: Contender, graph: Graph, n_clusters: int, seeds: tuple[int, ...], notify: Notifier
+) -> tuple[list[Outcome], bool]:
+    """Fit with one seed after the other; also return whether a callback wants to stop."""
+    outcomes: list[Outcome] = []
+    for step, seed in enumerate(seeds, start=1):
+        watch = _watch(notify, entry.name, step - 1, len(seeds))
+        outcomes.append(fit(entry, graph, n_clusters, seed, watch))
+        if notify(entry.name, step, len(seeds)) or outcomes[-1].status == "stopped":
+            return outcomes, True
+    return outcomes, False
 
 
 def _watch(notify: Notifier, name: str, done: int, total: int) -> Watched | None:
@@ -372,78 +359,13 @@ def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
     )
 
 
-def _fit(
-    method: Method, graph: Graph, n_clusters: int, fairness: float | None, seed: int, watch: Watched | None
-) -> tuple[ClusteringResult, float | None]:
-    estimator = method.load()
-    wanted: dict[str, Any] = {"n_clusters": n_clusters, "fairness": fairness, "random_state": seed}
-    if watch is not None:
-        wanted["callbacks"] = watch
-    known = estimator._get_param_names()
-    model = estimator(
-        **{name: value for name, value in wanted.items() if name in known and value is not None}
-    )
-    with PeakMemory() as memory:
-        start = time.perf_counter()
-        model.fit(graph)
-        seconds = time.perf_counter() - start
-    result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
-    return (replace(result, status="stopped") if watch and watch.stopped else result), memory.mib
-
-
-def _row(method: Method, results: list[ClusteringResult], peaks: list[float]) -> ComparisonRow:
-    first = results[0]
-    scores: dict[str, Any] = {
-        name: _finite(first.scores.get(name)) for name in ("Q", "B", "NB", "min_balance", "rho")
-    }
-    return ComparisonRow(
-        method=method.name,
-        **scores,
-        by_attribute={name: _finite(value) for name, value in first.scores.items() if "[" in name},
-        n_nonempty=int(first.scores["n_nonempty"]),
-        sizes=tuple(first.sizes.tolist()),
-        stability=seed_stability([result.labels for result in results]),
-        seconds=float(np.median([result.seconds for result in results])),
-        peak_mib=float(np.median(peaks)) if peaks else None,
-        status=max((result.status for result in results), key=_SEVERITY.index),
-    )
-
-
 def _told(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row without scores of every attribute where there are none."""
     return row if row["by_attribute"] else {name: row[name] for name in row if name != "by_attribute"}
 
 
-def seed_stability(labelings: list[NDArray]) -> float | None:
-    """Return the mean adjusted Rand index over all pairs of labelings, or None for fewer than two.
-
-    Examples
-    --------
-    >>> seed_stability([np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])])
-    1.0
-    """
-    from equigraph.metrics import adjusted_rand_score
-
-    pairs = [adjusted_rand_score(one, two) for one, two in itertools.combinations(labelings, 2)]
-    return float(np.mean(pairs)) if pairs else None
-
-
-def _finite(value: Any) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
-
-
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def _cell(name: str, value: Any) -> str:
-    if value is None or value == ():
-        return ""
-    if name == "sizes":
-        return " ".join(map(str, value))
-    if isinstance(value, float):
-        return f"{value:.1f}" if name == "peak_mib" else f"{value:.3f}"
-    return str(value)
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:

@@ -1,4 +1,4 @@
-"""Compiled loops: how they are made, where they are kept, and a word to who waits for them the first time.
+"""Compiled loops: how they are made, where they are kept, and the notice that they are being compiled.
 
 numba compiles a loop when it is first called and keeps the result in a cache on disk: beside the package, in the user's
 cache folder where that is read-only, or where ``NUMBA_CACHE_DIR`` says. From the second run on they are only loaded.
@@ -43,7 +43,7 @@ def compiled(
 
 @cache
 def watch_compiler() -> None:
-    """Say once per process, on a terminal, that loops of this package are being compiled; loading them is silent.
+    """Say once per process that loops of this package are being compiled; loading them is silent.
 
     Call it in any module with compiled loops before they run. Loops of other packages are not mentioned.
     """
@@ -67,6 +67,6 @@ def _is_ours(dispatcher: Any) -> bool:
 
 @cache
 def announce() -> None:
-    """Write the message, once; nobody waits at a standard error that is no terminal."""
-    if sys.stderr is not None and sys.stderr.isatty():
+    """Write the notice, once, to a terminal or to the log that standard error is."""
+    if sys.stderr is not None:
         print(MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import InputError
+from equigraph.exceptions import InputError, require
 from equigraph.featured import features_of, gaps_of
 from equigraph.folders import MANIFEST, Kept, parse_json
 from equigraph.graph.names import as_names, object_array
@@ -23,7 +23,8 @@ from equigraph.groups.sums import indicator
 from equigraph.records import as_given
 
 RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"
-RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
+PARQUET_LABELS = "labels.parquet"
+RESULT_FILES = (LABELS, PARQUET_LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
 _KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "truth"}
 _NUMBER, _WHOLE = (int, float), (int,)
 # What an entry of result.json has to be; None stands for NaN, and for what is not known.
@@ -152,6 +153,8 @@ def labels_table(kept: Kept, n_nodes: int, gaps: Mapping[str, int]) -> dict[str,
 
     In columns with gaps, of which there must be as many as told, None is what empty cells hold.
     """
+    if LABELS not in kept.files and PARQUET_LABELS in kept.files:
+        return _parquet_table(kept, n_nodes)
     path = kept.folder / LABELS
     try:
         text = file_of(kept, LABELS).decode("utf-8", "surrogatepass")
@@ -180,6 +183,23 @@ def labels_table(kept: Kept, n_nodes: int, gaps: Mapping[str, int]) -> dict[str,
         else _column(cells, kinds.get(head), path)
         for head, cells in columns.items()
     }
+
+
+def _parquet_table(kept: Kept, n_nodes: int) -> dict[str, NDArray]:
+    """Return the columns of labels.parquet, which knows what names and groups were."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading labels in parquet")
+    path = kept.folder / PARQUET_LABELS
+    try:
+        table = parquet.read_table(io.BytesIO(kept.files[PARQUET_LABELS]))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is no table ({error}): expected the one that equigraph wrote.") from None
+    if not {"node", "cluster"} <= set(table.column_names) or table.num_rows != n_nodes:
+        raise InputError(
+            f"{path} is no table of {n_nodes:,} nodes with the columns node and cluster: expected the one that equigraph "
+            "wrote."
+        )
+    # Cells without a value are None, as in a column of the csv file that has gaps.
+    return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
 
 
 def cluster_numbers(column: NDArray, n_clusters: int, path: Path) -> NDArray[np.intp]:

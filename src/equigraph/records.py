@@ -26,6 +26,17 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+def frame_of(columns: dict[str, Any], backend: Literal["pandas", "polars", "pyarrow"]) -> Any:
+    """Return columns as a frame of a library; what the library has no type for becomes texts."""
+    import narwhals as nw
+
+    library = require(backend, extra="io", purpose=f"A {backend} table")
+    if backend != "pandas":
+        make = library.array if backend == "pyarrow" else library.Series
+        columns = {name: typed(column, make) for name, column in columns.items()}
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
 class Tabular:
     """Anything whose content is a table of columns of one length."""
 
@@ -39,14 +50,7 @@ class Tabular:
         pandas keeps values of any type; the others turn what they have no type for, such as names of mixed
         types, into texts.
         """
-        import narwhals as nw
-
-        library = require(backend, extra="io", purpose=f"A {backend} table")
-        columns: dict[str, Any] = self.table()
-        if backend != "pandas":
-            make = library.array if backend == "pyarrow" else library.Series
-            columns = {name: typed(column, make) for name, column in columns.items()}
-        return nw.from_dict(columns, backend=backend).to_native()
+        return frame_of(self.table(), backend)
 
     def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
         """Write the table as csv.

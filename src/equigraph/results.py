@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.block_scores import block_scores
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
+from equigraph.execution.block_scores import evaluate_blocks
 from equigraph.execution.blocks import BlockGraph
 from equigraph.explain.result import Explainable
 from equigraph.featured import Featured
@@ -30,13 +30,14 @@ from equigraph.loading import (
     INTERACTION,
     LABELS,
     MEMBERSHIP,
+    PARQUET_LABELS,
     RESULT,
     RESULT_FILES,
     clustering_parts,
     kinds_of,
 )
 from equigraph.methods import get_method
-from equigraph.notebook import MAX_GROUPS, page_of
+from equigraph.notebook import MAX_GROUPS, Explorable, page_of
 from equigraph.pricing import Priceable
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
 from equigraph.rules.rules import told_rules
@@ -47,7 +48,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Explainable, Priceable, Featured, Tabular):
+class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -329,9 +330,16 @@ class ClusteringResult(Explainable, Priceable, Featured, Tabular):
         raw: bool = False,
         columns: Mapping[str, NDArray] | None = None,
         entries: Mapping[str, Any] | None = None,
+        labels_format: str = "csv",
     ) -> None:
-        """Write the files of `save`, with further columns of labels.csv and entries of result.json."""
-        write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
+        """Write the files of `save`, with further columns of labels.csv and entries of result.json.
+
+        With ``labels_format="parquet"`` labels.parquet, which has no further columns, takes the place of labels.csv.
+        """
+        if labels_format == "parquet":
+            self.to_parquet(folder / PARQUET_LABELS)
+        else:
+            write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
         with atomic_path(folder / MEMBERSHIP) as partial:
             if sparse.issparse(self.membership):
                 sparse.save_npz(partial, self.membership)
@@ -398,11 +406,10 @@ class ClusteringResult(Explainable, Priceable, Featured, Tabular):
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
         heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
-        groups = self.groups
-        if groups is not None:
+        for attribute, groups in {} if self.attributes is None else self.attributes.groups.items():
             counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
             shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
-            heads += shown
+            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
             rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
         return page_of(repr(self), heads, rows)
 
@@ -466,7 +473,7 @@ def cluster(
         )
     on_disk = isinstance(graph, BlockGraph)
     if on_disk and sensitive_features is not None:
-        graph = graph.with_groups(sensitive_features)
+        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
     elif not on_disk:
         graph = with_features(graph, sensitive_features)
     watch = Watched(parameters.get("callbacks"))
@@ -476,7 +483,12 @@ def cluster(
     model = estimator(**parameters).fit(graph)
     seconds = time.perf_counter() - start
     if on_disk:
-        result = ClusteringResult.of_fit(model, graph, block_scores(graph, model), seconds)
+        result = ClusteringResult.of_fit(
+            model,
+            graph,
+            evaluate_blocks(graph, model.labels_, n_clusters=model.membership_.shape[1]),
+            seconds,
+        )
     else:
         result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
     # A method that has no status of its own may still have been stopped.

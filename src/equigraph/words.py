@@ -11,6 +11,15 @@ from typing import Any
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "±": r"$\pm$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the singular for one.
 
@@ -56,3 +65,14 @@ def visible(text: str) -> str:
     'red \\x1b[31m alert'
     """
     return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def latex(text: str) -> str:
+    r"""Return a text as LaTeX takes it.
+
+    Examples
+    --------
+    >>> latex("my_method: 5 %")
+    'my\\_method: 5 \\%'
+    """
+    return "".join(_LATEX.get(character, character) for character in text)

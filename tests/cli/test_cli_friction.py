@@ -51,14 +51,14 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         (["datasets", "fetch", "nba", "--data-home", "a", "--data-home", "b"], "--data-home"),
     ],
 )
-def test_2_an_option_that_may_stand_once_is_refused_twice(run: Run, args: list[object], flags: str) -> None:
+def test_point_02_an_option_that_may_stand_once_is_refused_twice(run: Run, args: list[object], flags: str) -> None:
     answer = run(*args)
     assert answer.exit_code == 2
     assert f"The option {flags} is given twice: give it once." in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
 
 
-def test_2_options_that_may_repeat_still_do(run: Run) -> None:
+def test_point_02_options_that_may_repeat_still_do(run: Run) -> None:
     answer = run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-P", "max_iter=3", "-P", "tol=0", "--json")
     assert answer.exit_code == 0, answer.stderr
     compare = ["compare", ROOM, "-k", 3, "--methods", "ifair-nmtf,dfnmf", "--seeds", 1]
@@ -86,7 +86,7 @@ def test_2_options_that_may_repeat_still_do(run: Run) -> None:
         (["-m", "sc"], None, None),
     ],
 )
-def test_4_how_a_fit_ended_is_in_every_artefact(
+def test_point_04_how_a_fit_ended_is_in_every_artefact(
     run: Run, tmp_path: Path, args: list[object], status: str | None, sentence: str | None
 ) -> None:
     out = tmp_path / "out"
@@ -100,14 +100,14 @@ def test_4_how_a_fit_ended_is_in_every_artefact(
     assert (f", {status})" in answer.stdout.splitlines()[1]) == (status is not None)
 
 
-def test_4_a_comparison_tells_how_the_fits_ended(run: Run) -> None:
+def test_point_04_a_comparison_tells_how_the_fits_ended(run: Run) -> None:
     args = ["compare", ROOM, "-k", 3, "--methods", "nmtf,ifair-nmtf,sc", "--fairness", 20, "--seeds", 2]
     told = json.loads(run(*args, "--json").stdout)
     assert [row["status"] for row in told["rows"]] == ["converged", "max_iter", None]
     assert "max_iter" in run(*args).stdout
 
 
-def test_4_of_several_seeds_the_worst_ending_counts() -> None:
+def test_point_04_of_several_seeds_the_worst_ending_counts() -> None:
     room = eg.datasets.make_classroom()
     one = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
     endings = ("converged", "diverged", "max_iter")
@@ -116,7 +116,7 @@ def test_4_of_several_seeds_the_worst_ending_counts() -> None:
     assert " diverged " in eg.Comparison((row,), 30, 73, 3, (0, 1, 2)).markdown()
 
 
-def test_4_a_callback_that_stops_a_method_without_a_status_is_seen() -> None:
+def test_point_04_a_callback_that_stops_a_method_without_a_status_is_seen() -> None:
     room = eg.datasets.make_classroom()
     result = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, callbacks=lambda progress: True)
     assert result.status == "stopped"
@@ -125,7 +125,7 @@ def test_4_a_callback_that_stops_a_method_without_a_status_is_seen() -> None:
 
 @pytest.mark.parametrize("command", ["cluster", "tradeoff", "refine"])
 @pytest.mark.parametrize("where", ["/proc/nowhere/out", "file/out", "file"])
-def test_8_an_impossible_output_is_refused_before_the_graph_is_read(
+def test_point_08_an_impossible_output_is_refused_before_the_graph_is_read(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, where: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -138,7 +138,7 @@ def test_8_an_impossible_output_is_refused_before_the_graph_is_read(
     assert len(answer.stderr.splitlines()) == 1
 
 
-def test_8_results_of_other_runs_need_force(run: Run, tmp_path: Path) -> None:
+def test_point_08_results_of_other_runs_need_force(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = ["cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", out]
     assert run(*first).exit_code == 0
@@ -178,7 +178,7 @@ def test_d14_the_files_of_others_in_a_folder_survive_a_run(run: Run, tmp_path: P
     assert (tmp_path / "report.html").read_text() == theirs["report.html"]
 
 
-def test_8_files_are_not_overwritten_without_force(run: Run, tmp_path: Path) -> None:
+def test_point_08_files_are_not_overwritten_without_force(run: Run, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("mine")
     compare = ["compare", ROOM, "-k", 3, "--methods", "random", "--seeds", 1, "-o", tmp_path / "table.csv"]
     answer = run(*compare)
@@ -208,7 +208,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
 @pytest.mark.parametrize(
     ("number", "who"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "the system (SIGTERM)")]
 )
-def test_8_a_signal_keeps_the_best_so_far_and_says_so(
+def test_point_08_a_signal_keeps_the_best_so_far_and_says_so(
     tmp_path: Path, number: signal.Signals, who: str
 ) -> None:
     out = tmp_path / "out"
@@ -243,7 +243,7 @@ def test_8_a_signal_keeps_the_best_so_far_and_says_so(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-def test_8_a_second_signal_gives_up(tmp_path: Path) -> None:
+def test_point_08_a_second_signal_gives_up(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "from equigraph.cli import stopping\n"
@@ -269,7 +269,7 @@ def test_8_a_second_signal_gives_up(tmp_path: Path) -> None:
         ["tradeoff", ROOM, "-m", "fair-louvain", "-k", "3", "--restarts", "3000"],
     ],
 )
-def test_8_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None:
+def test_point_08_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None:
     limit = 6.0
     short = [*COMMAND, "cluster", ROOM, "-m", "nmtf", "-k", "3", "--max-iter", "1", "--json"]
     start = time.monotonic()
@@ -287,7 +287,7 @@ def test_8_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None
     assert limit - 1 < seconds < limit + 2 + overhead
 
 
-def test_9_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
+def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
     assert run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", tmp_path / "a").exit_code == 0
     loaded = eg.ClusteringResult.load(tmp_path / "a")
     assert loaded.source is not None
@@ -320,14 +320,14 @@ def test_9_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
         (["reproduce", "tabel1"], "did you mean 'table1'?"),
     ],
 )
-def test_11_did_you_mean(run: Run, args: list[object], hint: str) -> None:
+def test_point_11_did_you_mean(run: Run, args: list[object], hint: str) -> None:
     answer = run(*args)
     assert answer.exit_code == 2
     assert hint in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
 
 
-def test_11_did_you_mean_a_column(tmp_path: Path, files: Path) -> None:
+def test_point_11_did_you_mean_a_column(tmp_path: Path, files: Path) -> None:
     edges, people = files / "friends.csv", files / "people.csv"
     with pytest.raises(GroupsError, match=r"no column 'gendre' \(did you mean 'gender'\?\)"):
         eg.read_graph(edges, groups=people, attribute="gendre")
@@ -340,7 +340,7 @@ def test_11_did_you_mean_a_column(tmp_path: Path, files: Path) -> None:
         eg.datasets.load("nbaa")
 
 
-def test_12_unmatched_names_are_listed_beside_the_labels(run: Run, tmp_path: Path) -> None:
+def test_point_12_unmatched_names_are_listed_beside_the_labels(run: Run, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\nd,e\n", encoding="utf-8")
     (tmp_path / "people.csv").write_text("name,team\na,x\nb,y\nc,x\nd,y\n=zoe,x\nyan,y\n", encoding="utf-8")
     args = ["cluster", tmp_path / "edges.csv", "--groups", tmp_path / "people.csv", "-m", "random", "-k", 2]
@@ -360,7 +360,7 @@ def test_12_unmatched_names_are_listed_beside_the_labels(run: Run, tmp_path: Pat
     assert not (out / "dropped.csv").exists()
 
 
-def test_12_labels_as_parquet(run: Run, tmp_path: Path) -> None:
+def test_point_12_labels_as_parquet(run: Run, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     out = tmp_path / "out"
     answer = run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", out, "--parquet")
@@ -371,7 +371,7 @@ def test_12_labels_as_parquet(run: Run, tmp_path: Path) -> None:
     assert "--parquet needs a folder" in run("cluster", ROOM, "-k", 3, "--parquet").stderr
 
 
-def test_14_cite(run: Run) -> None:
+def test_point_14_cite(run: Run) -> None:
     answer = run("cite")
     assert answer.exit_code == 0
     assert answer.stdout == eg.cite()
@@ -383,7 +383,7 @@ def test_14_cite(run: Run) -> None:
         assert answer.stdout.count(open_) == answer.stdout.count(close)
 
 
-def test_15_dir_shows_public_names_only() -> None:
+def test_point_15_dir_shows_public_names_only() -> None:
     assert dir(eg) == sorted(eg.__all__)
     code = "import equigraph as eg; print(*dir(eg))"
     shown = subprocess.run(

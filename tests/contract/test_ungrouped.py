@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.exceptions import GroupsError, ParameterError, SmallClusterWarning
+from equigraph.exceptions import GroupsError, SmallClusterWarning
 from equigraph.execution.blocks import write_blocks
 from equigraph.graph import Graph
 from equigraph.methods import METHODS
@@ -84,9 +84,12 @@ def test_one_group_beside_nodes_without_is_constant(room):
         eg.FairPartition(3).fit(graph)
 
 
-def test_rows_that_live_apart_have_a_group_each(room, tmp_path):
-    with pytest.raises(ParameterError, match="nodes without a group need the graph in memory"):
-        eg.FairPartition(3, execution="dask").fit(room)
+def test_row_blocks_hold_a_group_for_each_node_and_take_others_when_they_are_opened(room, tmp_path):
+    stored = write_blocks(room.adjacency, tmp_path / "bare")
+    there = eg.FairPartition(3, random_state=0).fit(
+        stored.with_groups(room.sensitive_features, missing="ignore")
+    )
+    np.testing.assert_array_equal(there.labels_, eg.FairPartition(3, random_state=0).fit(room).labels_)
     with pytest.raises(GroupsError, match="Row blocks hold a group for every node, and 3 of 30 have none"):
         write_blocks(room, tmp_path / "blocks")
 

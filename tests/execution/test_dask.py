@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, ParameterError
@@ -17,6 +18,7 @@ from equigraph.execution.distributed import StreamedRows
 from equigraph.execution.distributed.worker import Plan
 from equigraph.execution.edge_blocks import write_edge_blocks
 from equigraph.penalties import GraphPenalty
+from equigraph.search import plans
 
 # Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
 pytestmark = [
@@ -28,12 +30,10 @@ pytestmark = [
 distributed = pytest.importorskip("distributed")
 
 
-@pytest.fixture(scope="module")
-def client():
-    from equigraph.execution.distributed.clients import dask_client
-
-    with dask_client("dask", n_workers=2) as client:
-        yield client
+@pytest.fixture
+def client(dask_workers):
+    wait_for_workers(dask_workers, 2)
+    return dask_workers
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +85,46 @@ def test_penalties_between_nodes_use_the_workers_for_products(client, data, bloc
     np.testing.assert_allclose(there.membership_, here.membership_, atol=1e-8)
 
 
-@pytest.mark.parametrize("fairness", [0.0, 0.5])
-def test_fair_partition_is_the_same_on_workers_and_from_disk(client, blocks, fairness):
-    streamed = eg.FairPartition(3, fairness, random_state=0).fit(blocks)
-    there = eg.FairPartition(3, fairness, random_state=0, execution=client).fit(blocks)
+@pytest.fixture
+def everything_is_large(monkeypatch):
+    monkeypatch.setattr(plans, "_LARGE_NODES", 1)
+    monkeypatch.setattr(plans, "_LEAST_PARTS", 100)
+
+
+def halves(counts, population):
+    size = 0
+    for count in counts:
+        size += count
+    return 1 - abs(2 * counts[0] / size - 1)
+
+
+OPTIONS = [
+    {"fairness": 0.0},
+    {"fairness": 0.5},
+    {"fairness": 0.3, "size_bounds": (130, 135)},
+    {"at_least": 0.9, "notion": eg.metrics.notions.Notion("halves", "H", halves)},
+]
+
+
+@pytest.mark.usefixtures("everything_is_large")
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options))
+def test_fair_partition_is_the_same_on_workers_and_from_disk(client, data, blocks, options):
+    settings = {"n_clusters": 3, "effort": 0.1, "random_state": 0, **options}
+    streamed = eg.FairPartition(**settings).fit(blocks)
+    there = eg.FairPartition(**settings, execution=client).fit(blocks)
     np.testing.assert_array_equal(there.labels_, streamed.labels_)
     np.testing.assert_array_equal(there.interaction_, streamed.interaction_)
     assert there.objective_ == streamed.objective_
     assert there.n_nonempty_clusters_ == 3
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_graph_in_memory_is_sent_to_the_workers(client, data):
+    settings = {"n_clusters": 3, "fairness": 0.5, "effort": 0.1, "random_state": 0}
+    groups = {"sensitive_features": data.sensitive_features}
+    here = eg.FairPartition(**settings).fit(data.adjacency, **groups)
+    there = eg.FairPartition(**settings, execution=client).fit(data.adjacency, **groups)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
 def test_fair_nmtf_is_the_same_on_workers_and_from_disk(client, blocks):
@@ -163,7 +195,7 @@ def test_the_loss_of_a_worker_changes_nothing(client, data, blocks, steps):
     wait_for_workers(client, 2)
 
 
-def test_the_loss_of_a_worker_of_a_graph_in_memory_and_during_a_search(client, data, blocks):
+def test_the_loss_of_a_worker_of_a_graph_in_memory(client, data):
     wait_for_workers(client, 2)
     kill, pids = killer((2,))
     with client.as_current():
@@ -172,12 +204,16 @@ def test_the_loss_of_a_worker_of_a_graph_in_memory_and_during_a_search(client, d
     np.testing.assert_array_equal(
         lossy.membership_, fitted(data, execution=client, init="random", max_iter=8).membership_
     )
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_the_loss_of_a_worker_during_a_search(client, blocks):
     kill, pids = killer((1,))
+    model = eg.FairPartition(3, 0.5, effort=0.1, random_state=0)
     with client.as_current():
-        lossy = eg.FairPartition(3, 0.5, random_state=0, execution=client, callbacks=kill).fit(blocks)
+        lossy = clone(model).set_params(execution=client, callbacks=kill).fit(blocks)
     assert pids
-    np.testing.assert_array_equal(lossy.labels_, eg.FairPartition(3, 0.5, random_state=0).fit(blocks).labels_)
-    wait_for_workers(client, 2)
+    np.testing.assert_array_equal(lossy.labels_, model.fit(blocks).labels_)
 
 
 # Where the cluster comes from.
@@ -208,8 +244,18 @@ def test_a_curve_by_workers(client, data):
     here = eg.tradeoff_curve(data.adjacency, estimator=eg.IFairNMTF(**settings), **groups)
     for point, other in zip(curve.points, here.points, strict=True):
         np.testing.assert_array_equal(point.labels, other.labels)
-    with pytest.raises(ParameterError, match="a whole dial is searched in memory"):
-        eg.tradeoff_curve(data.adjacency, estimator=eg.FairPartition(2, execution=model.execution), **groups)
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_whole_dial_by_workers(client, data, blocks):
+    settings = {"n_clusters": 2, "effort": 0.1}
+    model = eg.FairPartition(**settings, execution=client.scheduler.address)
+    there = eg.tradeoff_curve(blocks, estimator=model, fairness=[0.0, 0.5], random_state=0)
+    here = eg.tradeoff_curve(
+        blocks, estimator=eg.FairPartition(**settings), fairness=[0.0, 0.5], random_state=0
+    )
+    for point, other in zip(there.points, here.points, strict=True):
+        np.testing.assert_array_equal(point.labels, other.labels)
 
 
 def test_a_folder_that_workers_cannot_see_is_one_sentence(client, data, blocks, tmp_path):
@@ -221,16 +267,18 @@ def test_a_folder_that_workers_cannot_see_is_one_sentence(client, data, blocks, 
             fitted(data, replace(blocks, folder=tmp_path / "elsewhere"), execution=client, init="random")
 
 
-def test_workers_write_the_blocks_of_an_edge_set(client, data, tmp_path):
+@pytest.mark.parametrize("named", [False, True])
+def test_workers_write_the_blocks_of_an_edge_set(client, data, tmp_path, named):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     edges = data.adjacency.tocoo()
     upper = edges.row < edges.col
     folder = tmp_path / "edges"
     folder.mkdir()
     for part in range(3):
-        table = pyarrow.table(
-            {"source": edges.row[upper][part::3].astype(np.int64), "target": edges.col[upper][part::3]}
-        )
+        ends = [end[upper][part::3].astype(np.int64) for end in (edges.row, edges.col)]
+        if named:
+            ends = [[f"node {number}" for number in end] for end in ends]
+        table = pyarrow.table({"source": ends[0], "target": ends[1]})
         parquet.write_table(table, folder / f"{part}.parquet")
     by_workers = write_edge_blocks(folder, tmp_path / "a", block_bytes=4000, execution=client)
     alone = write_edge_blocks(folder, tmp_path / "b", block_bytes=4000)

@@ -217,6 +217,27 @@ def test_other_attributes_and_rules_may_be_given(result):
         result.explain("Naledi", rules={"not_alone": {"age": 2}})
 
 
+def test_the_rules_and_weights_of_the_fit_are_told_of(tmp_path):
+    data = eg.datasets.make_classroom()
+    graph = eg.Graph(
+        data.adjacency, data.node_names, {"gender": data.sensitive_features, "house": data.house}
+    )
+    rules = eg.Rules(apart=[("Naledi", "Bao")], sizes=(9, 11))
+    result = eg.cluster(
+        graph, n_clusters=3, rules=rules, attribute_weights={"house": 2}, effort=0.1, random_state=0
+    )
+    told = result.explain("Naledi")
+    assert told.broken == ()
+    bao = result.labels[data.node_names.tolist().index("Bao")]
+    move = next(move for move in told.moves if move.cluster == bao)
+    assert f"Naledi and Bao are to be apart, and both are in cluster {bao}." in move.breaks
+    mean = (move.fairness["gender"] + 2 * move.fairness["house"]) / 3
+    assert move.objective == pytest.approx(0.5 * move.Q + 0.5 * mean)
+    result.save(tmp_path)
+    kept = eg.ClusteringResult.load(tmp_path).explain("Naledi", graph=graph)
+    assert str(kept) == str(told)
+
+
 def test_a_stored_result_needs_its_graph(result, room, tmp_path):
     result.save(tmp_path)
     kept = eg.ClusteringResult.load(tmp_path)

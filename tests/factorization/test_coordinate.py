@@ -261,6 +261,9 @@ def test_bad_penalties_are_refused():
         def negative(self, H):
             return 0 * H
 
+        def gradient(self, H):
+            return 2 * H
+
     product = SerialProduct(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))
     with pytest.raises(ParameterError, match=r"Unbounded\.curvature\(\) is not finite"):
         coordinate_descent(product, np.eye(2), np.eye(2), penalty=Unbounded(), weight=1.0)

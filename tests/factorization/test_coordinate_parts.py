@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import nnls
 
 from equigraph.execution import SerialProduct
-from equigraph.factorization.coordinate_kernels import Model, Panels, sweep
+from equigraph.factorization.coordinate_kernels import Images, Model, sweep
 from equigraph.factorization.group_table import group_table
 from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.normalized import rescale
@@ -150,6 +150,8 @@ def test_tables_of_penalties():
         GroupParity(groups),
         GroupParity(groups, all_columns=False),
         2 * Scatter(groups) + 0.1 * GroupParity(groups),
+        # Two attributes: the groups of both at once.
+        Scatter(groups) + Scatter(groups[::-1].copy()),
     ):
         found = group_table(penalty)
         sums = found.collect @ X
@@ -160,7 +162,6 @@ def test_tables_of_penalties():
         Contrastive(groups),
         GraphPenalty(similarity),
         Scatter(groups) + GraphPenalty(similarity),
-        Scatter(groups) + Scatter(groups[::-1].copy()),
     ):
         assert group_table(penalty) is None
 
@@ -173,7 +174,7 @@ def test_sweep_minimises_the_penalty_of_a_column_exactly(compiled, stiffness):
     codes, table, collect = group_table(Scatter(groups))
     H, AH = rng.random((300, 1)), rng.standard_normal((300, 1)) + groups[:, None]
     model = Model(np.eye(1), np.array([[2.0]]), np.zeros(1), np.array([5.0]), np.array([stiffness]))
-    panels = Panels(H, AH, collect @ H)
+    panels = Images(H, AH, collect @ H)
     new = sweep(panels, panels, 0.0, (codes, table), model, compiled)
     target = H - 2 * (2 * H - AH) / 5
     shift = stiffness / 5 * (table @ (collect @ new))
@@ -187,8 +188,8 @@ def test_threads_sweep_to_the_same_bits(dtype, has_slope, monkeypatch):
     rng = np.random.default_rng(0)
     n, k = 1000, 3
     H, AH, slope = (rng.random((n, k)).astype(dtype) for _ in range(3))
-    here = Panels(H, AH, slope if has_slope else None)
-    before = Panels(H * dtype(0.9), AH * dtype(0.9), slope if has_slope else None)
+    here = Images(H, AH, slope if has_slope else None)
+    before = Images(H * dtype(0.9), AH * dtype(0.9), slope if has_slope else None)
     W = rng.random((k, k)) + np.eye(k)
     model = Model(W, W @ H.T.astype(float) @ H @ W, np.zeros(k), np.full(k, 1e3), np.ones(k))
     one = sweep(here, before, 0.5, None, model, True)

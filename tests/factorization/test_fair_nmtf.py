@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, ParameterError
-from equigraph.penalties import Penalty, Scatter
+from equigraph.penalties import Scatter
 from tests.contract.menagerie import CASES
 from tests.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.label_fixtures import skewed_blocks
@@ -158,14 +158,35 @@ def test_a_penalty_of_ones_own_keeps_nodes_apart(blocks):
     assert (np.diff(model.objective_history_) <= 1e-9).all()
 
 
-def test_a_penalty_of_unknown_curvature_needs_multiplicative_updates(blocks):
-    class Unbounded(KeepApart):
-        curvature = Penalty.curvature
+def test_a_penalty_that_says_nothing_of_its_curvature_is_honoured(blocks):
+    pairs = [(0, 1), (1, 2)]
+    plain = fit(blocks, 0.5, penalty=KeepApart(pairs))
+    silent = fit(blocks, 0.5, penalty=PairsApart(pairs))
+    assert (np.diff(silent.objective_history_) <= 1e-9).all()
+    for i, j in pairs:
+        assert silent.labels_[i] != silent.labels_[j]
+        assert plain.labels_[i] != plain.labels_[j]
+
+
+def test_a_gradient_of_ones_own_needs_a_curvature_or_multiplicative_updates(blocks):
+    class Unbounded(PairsApart):
+        def gradient(self, H):
+            return 2 * self.positive(H)
 
     penalty = Unbounded([(0, 1)])
-    with pytest.raises(ParameterError, match="use multiplicative updates"):
+    with pytest.raises(ParameterError, match="use solver='mu'"):
         fit(blocks, 0.5, penalty=penalty)
     assert fit(blocks, 0.5, penalty=penalty, solver="mu").n_nonempty_clusters_ == 3
+
+
+def test_a_penalty_of_ones_own_needs_no_groups():
+    room = eg.datasets.make_classroom()
+    names = room.node_names.tolist()
+    pair = [names.index("Alvaro"), names.index("Jonas")]
+    plain = eg.FairNMTF(3, 0.0, random_state=0).fit(room.adjacency).labels_
+    own = eg.FairNMTF(3, penalty=10 * PairsApart([pair]), random_state=0).fit(room.adjacency).labels_
+    assert plain[pair[0]] == plain[pair[1]]
+    assert own[pair[0]] != own[pair[1]]
 
 
 def test_a_bad_penalty_is_named(blocks):

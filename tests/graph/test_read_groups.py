@@ -126,7 +126,10 @@ def test_a_series_with_the_default_index_is_in_node_order():
 @pytest.mark.parametrize(
     ("index", "sentence"),
     [
-        ([5, 6, 7], "names none of the nodes (it starts with 5, the nodes with 0): give the node names"),
+        (
+            [5, 6, 7],
+            "name none of the nodes (they start with 5, the nodes with 0): give the names of the nodes",
+        ),
         ([0, 1, 5], "name 1 node that the graph lacks, first '5'"),
         ([0, 1, 1], "give node '1' two values"),
     ],

@@ -112,17 +112,21 @@ def test_what_is_no_attribute_is_told():
         encode_attributes([["a", "b"], ["a"]])
     with pytest.raises(GroupsError, match=r"The attribute 'b'.*1 value"):
         encode_attributes({"a": GENDER, "b": ["x"]}, n_nodes=4)
-    with pytest.raises(GroupsError, match="one value per node, not a single dict"):
+    with pytest.raises(GroupsError, match="cannot be matched without a graph"):
         encode_groups({"a": GENDER})
 
 
 def naive_bins(numbers, n_bins):
-    """Put numbers into bins one by one: a number belongs to the first quantile that it does not exceed."""
-    ordered = sorted(numbers)
-    borders = [ordered[-(-len(ordered) * k // n_bins) - 1] for k in range(1, n_bins)]
-    raw = [next((k for k, border in enumerate(borders) if value <= border), n_bins - 1) for value in numbers]
-    used = sorted({(borders[k] if k < n_bins - 1 else float("inf")) for k in raw})
-    return [used.index(borders[k] if k < n_bins - 1 else float("inf")) for k in raw]
+    """Put numbers into bins one by one: every border goes where the number of smaller ones is nearest to its share."""
+    values = sorted(set(numbers))
+    borders = set()
+    for k in range(1, n_bins):
+        sizes = [
+            (abs(sum(one <= value for one in numbers) - len(numbers) * k / n_bins), value)
+            for value in values[:-1]
+        ]
+        borders.add(min(sizes)[1])
+    return [sum(border < value for border in borders) for value in numbers]
 
 
 def test_quantile_bins_agree_with_a_loop():

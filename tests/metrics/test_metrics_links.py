@@ -29,5 +29,5 @@ def test_shares_are_those_of_a_loop():
 
 
 def test_wrong_number_of_labels():
-    with pytest.raises(eg.exceptions.ParameterError, match="nodes were expected"):
+    with pytest.raises(eg.exceptions.ParameterError, match="2 labels for 3 nodes"):
         eg.metrics.link_shares(np.ones((3, 3)) - np.eye(3), [0, 1])

@@ -6,7 +6,7 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -110,8 +110,7 @@ def test_group_modularity_is_the_definition_and_sums_to_modularity(seed, weighte
     A = random_graph(seed, n=10, density=0.5, weighted=weighted)
     rng = np.random.default_rng(seed)
     labels, groups = rng.integers(0, k, len(A)), rng.integers(0, h, len(A)).astype(str)
-    if A.sum() == 0:
-        return
+    assume(A.sum() > 0)
     parts = group_modularity_scores(A, labels, sensitive_features=groups)
     assert list(parts) == sorted(set(groups.tolist()))
     for group, part in parts.items():
@@ -140,7 +139,7 @@ def test_row_blocks_cover_every_row_once(limit):
 
 def test_wrong_arguments_are_named():
     A = random_graph(0)
-    with pytest.raises(ParameterError, match="14 values where 15 nodes"):
+    with pytest.raises(ParameterError, match="14 labels for 15 nodes"):
         modularity_score(A, np.zeros(14))
     with pytest.raises(ParameterError, match="resolution"):
         modularity_score(A, np.zeros(15), resolution=-1)

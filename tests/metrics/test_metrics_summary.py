@@ -106,7 +106,7 @@ def test_wrong_arguments_are_named():
     A, labels, groups, target = random_case(0)
     with pytest.raises(ParameterError, match="empty must be one of"):
         metrics.evaluate(A, labels, empty="no")
-    with pytest.raises(ParameterError, match="target has 19 values where 20"):
+    with pytest.raises(ParameterError, match="19 labels of the target for 20 nodes"):
         metrics.evaluate(A, labels, target=target[:-1])
     with pytest.raises(ParameterError, match="n_clusters=1 is less"):
         metrics.evaluate(A, labels, n_clusters=1)

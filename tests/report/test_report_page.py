@@ -236,7 +236,7 @@ def test_nasty_names_are_text_and_many_are_capped(
         assert heads[-1] == "3 other groups"
     if n > 1000:
         assert "The graph has 1,200 nodes. More than 1,000 would cover each other" in text
-        assert "more" in words(page.query(".cluster")[0])
+        assert "more" not in words(page.query(".cluster")[0])
 
 
 def test_names_that_are_no_markup_can_be_drawn(parse: Parse, tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_another_graph_or_baseline_is_refused(
     for subject in (result, curve):
         with pytest.raises(GraphError, match="is not the one that was clustered: its hash is"):
             subject.report(tmp_path / "r.html", graph=other)
-    with pytest.raises(ParameterError, match="3 labels for 30 nodes"):
+    with pytest.raises(ParameterError, match="3 labels of the baseline for 30 nodes"):
         result.report(tmp_path / "r.html", graph=room, baseline=[0, 1, 2])
     foreign = replace(curve.points[0])
     with pytest.raises(ParameterError, match="not one of the curve"):

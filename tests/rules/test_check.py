@@ -231,7 +231,7 @@ def test_groups_and_labels_that_do_not_fit():
         rules.check(path_graph(), LABELS, {"Ada": "girl"})
     with pytest.raises(ParameterError, match="There are 2 labels for 6 nodes"):
         rules.check(path_graph(), [0, 1], {"gender": GENDER})
-    with pytest.raises(ParameterError, match="There are 5 labels for 6 nodes"):
+    with pytest.raises(ParameterError, match="1 of 6 labels are missing, first that of node"):
         rules.check(path_graph(), [0, 1, None, 1, 1, 1], {"gender": GENDER})
 
 

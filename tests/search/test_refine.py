@@ -163,8 +163,8 @@ def test_bad_input_is_named(make_graph):
             refine_labels(adjacency, labels, **{"sensitive_features": codes, **settings})
 
     refuse(InputError, "There are 5 labels for 12 nodes", labels=labels[:5])
-    refuse(InputError, "not a column", labels=3)
-    refuse(InputError, "not a column", labels=np.zeros((12, 2)))
+    refuse(InputError, "one-dimensional", labels=3)
+    refuse(InputError, "one-dimensional", labels=np.zeros((12, 2)))
     refuse(InputError, "4 of 12 nodes are missing", labels=np.where(labels == 1, np.nan, labels))
     refuse(InputError, "1 of 12 nodes are missing", labels=[None, *"abcabcabcab"])
     refuse(ParameterError, "All nodes have the same label", labels=np.zeros(12))

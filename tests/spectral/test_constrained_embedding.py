@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import linalg, sparse
 
@@ -70,8 +70,7 @@ def test_tiny_graphs_match_oracle(n, n_groups, k, seed, normalized):
     A = random_graph(n, 2, seed, weighted=True)
     codes = np.random.default_rng(seed).integers(0, n_groups, n)
     F = group_constraint(codes, n_groups)
-    if n - F.shape[1] < k:
-        return
+    assume(n - F.shape[1] >= k)
     expected, _ = oracle(A, F if F.shape[1] else None, k, normalized)
     values, H = constrained_embedding(A, F, k, normalized=normalized)
     np.testing.assert_allclose(values, expected[:k], atol=1e-9)

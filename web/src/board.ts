@@ -8,7 +8,7 @@ import { dragFrom } from "./drag";
 import { openMenu } from "./menu";
 import { clusterColor, groupColor, sign } from "./palette";
 import { isLocked, name, on, select, store } from "./store";
-import { t } from "./strings";
+import { lang, t } from "./strings";
 import { isDark } from "./theme";
 
 const MOST_CARDS = 60;
@@ -19,6 +19,8 @@ let grabbed: { who: number; to: number } | null = null;
 export function boardView(): HTMLElement {
   on(["board", "words"], () => {
     shown.clear();
+    cards.clear();
+    columns = [];
     draw();
   });
   on(["state", "search"], draw);
@@ -40,18 +42,22 @@ function whoIs(target: EventTarget | null): number | null {
 function draw(): void {
   const { state } = store;
   if (!state.labels.length) {
+    columns = [];
     replace(place, h("div", { class: "wait", role: "status" }, h("p", null, t.making), h("p", { class: "hint" }, t.makingFirst)));
     return;
   }
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
   const who = place.contains(focused) ? whoIs(focused) : null;
   const part = focused?.dataset.part;
-  const scroll = place.scrollLeft;
+  if (columns.length !== state.clusters.length) {
+    columns = state.clusters.map((_, cluster) => newColumn(cluster));
+    replace(place, ...columns.map((one) => one.node));
+  }
   const breaking = brokenClusters();
-  replace(place, ...state.clusters.map((_, cluster) => column(cluster, breaking)));
-  place.scrollLeft = scroll;
+  const movers = new Set(store.moved.map((one) => one.who));
+  columns.forEach((one, cluster) => fillColumn(one, cluster, breaking, movers));
   mark();
-  if (who !== null) focusCard(who, part);
+  if (who !== null && document.activeElement !== focused) focusCard(who, part);
 }
 
 export function focusCard(who: number, part = "card"): void {
@@ -75,57 +81,83 @@ function light(cluster: number, breaking: Set<number>): "good" | "fair" | "bad" 
   return even !== undefined && even < 0.995 ? "fair" : "good";
 }
 
-function column(cluster: number, breaking: Set<number>): HTMLElement {
-  const { state, members, source } = store;
-  const here = filtered(members[cluster]);
+interface ColumnParts {
+  node: HTMLElement;
+  head: HTMLElement;
+  list: HTMLElement;
+  foot: HTMLElement;
+  said: string;
+}
+
+let columns: ColumnParts[] = [];
+const cards = new Map<number, { said: string; node: HTMLElement }>();
+
+function newColumn(cluster: number): ColumnParts {
+  const head = h("header");
+  const list = h("ul", { class: "cards" });
+  const foot = h("div");
+  const node = h(
+    "section",
+    { class: "column", "data-cluster": cluster, "aria-labelledby": `cluster-${cluster}`, style: { "--cluster": clusterColor(cluster) } },
+    head,
+    list,
+    foot,
+  );
+  return { node, head, list, foot, said: "" };
+}
+
+// Only what has changed is touched: a board may have thousands of cards, and a step changes few of them.
+function fillColumn(column: ColumnParts, cluster: number, breaking: Set<number>, movers: Set<number>): void {
+  const here = filtered(store.members[cluster]);
   const many = shown.get(cluster) ?? MOST_CARDS;
+  column.node.classList.toggle("target", grabbed?.to === cluster);
+  fillHead(column, cluster, light(cluster, breaking));
+  arrange(column.list, here.slice(0, many).map((who) => card(who, movers)));
   const rest = here.length - many;
-  const id = `cluster-${cluster}`;
-  const state_ = light(cluster, breaking);
-  const label = source.live
+  const more = () => {
+    shown.set(cluster, many + 4 * MOST_CARDS);
+    draw();
+  };
+  replace(column.foot, rest > 0 && h("button", { type: "button", class: "more", onclick: more }, t.more(rest)));
+}
+
+function fillHead(column: ColumnParts, cluster: number, state: "good" | "fair" | "bad"): void {
+  const name = store.state.clusters[cluster];
+  const size = store.members[cluster].length;
+  const said = JSON.stringify([name, size, state, lang(), store.source.live]);
+  if (said === column.said) return;
+  column.said = said;
+  const label = store.source.live
     ? h("input", {
         class: "cluster-name",
-        value: state.clusters[cluster],
+        value: name,
         maxlength: 60,
-        "aria-label": t.rename(state.clusters[cluster]),
+        "aria-label": t.rename(name),
         onchange: (event: Event) => rename(cluster, event.target as HTMLInputElement),
       })
-    : h("span", { class: "cluster-name" }, state.clusters[cluster]);
-  return h(
-    "section",
-    {
-      class: `column${grabbed?.to === cluster ? " target" : ""}`,
-      "data-cluster": cluster,
-      "aria-labelledby": id,
-      style: { "--cluster": clusterColor(cluster) },
-    },
+    : h("span", { class: "cluster-name" }, name);
+  replace(
+    column.head,
+    h("h2", { id: `cluster-${cluster}`, class: "unseen" }, name),
+    label,
+    h("span", { class: "size", title: t.people(size) }, t.sizeOf(size)),
     h(
-      "header",
-      null,
-      h("h2", { id, class: "unseen" }, state.clusters[cluster]),
-      label,
-      h("span", { class: "size", title: t.people(members[cluster].length) }, t.sizeOf(members[cluster].length)),
-      h(
-        "span",
-        { class: `light ${state_}`, title: t.light[state_], role: "img", "aria-label": t.light[state_] },
-        { good: "✓", fair: "≈", bad: "!" }[state_],
-      ),
+      "span",
+      { class: `light ${state}`, title: t.light[state], role: "img", "aria-label": t.light[state] },
+      { good: "✓", fair: "≈", bad: "!" }[state],
     ),
-    h("ul", { class: "cards" }, ...here.slice(0, many).map(card)),
-    rest > 0 &&
-      h(
-        "button",
-        {
-          type: "button",
-          class: "more",
-          onclick: () => {
-            shown.set(cluster, many + 4 * MOST_CARDS);
-            draw();
-          },
-        },
-        t.more(rest),
-      ),
   );
+}
+
+// Bring the children of a list into an order, moving as few as possible.
+function arrange(list: HTMLElement, wanted: HTMLElement[]): void {
+  const staying = new Set<Element>(wanted);
+  for (const child of [...list.children]) if (!staying.has(child)) child.remove();
+  let at = list.firstElementChild;
+  for (const node of wanted) {
+    if (node === at) at = at.nextElementSibling;
+    else list.insertBefore(node, at);
+  }
 }
 
 function filtered(members: number[]): number[] {
@@ -138,24 +170,33 @@ async function rename(cluster: number, input: HTMLInputElement): Promise<void> {
   if (!(await act({ do: "rename", cluster, name: input.value }))) input.value = store.state.clusters[cluster];
 }
 
-function card(who: number): HTMLElement {
-  const { board, people, kept, helped, hurt, moved, source } = store;
+function card(who: number, movers: Set<number>): HTMLElement {
+  const state = [
+    store.helped.has(who) && "helped",
+    store.hurt.has(who) && "hurt",
+    movers.has(who) && "moved",
+    isLocked(who) && "locked",
+    grabbed?.who === who && "grabbed",
+  ].filter(Boolean);
+  const said = JSON.stringify([name(who), state, store.kept[who], lang(), isDark(), store.source.live]);
+  const known = cards.get(who);
+  if (known?.said === said) return known.node;
+  const node = newCard(who, state.join(" "));
+  cards.set(who, { said, node });
+  return node;
+}
+
+function newCard(who: number, state: string): HTMLElement {
+  const { board, people, kept, helped, hurt, source } = store;
   const locked = isLocked(who);
   const wished = board.wishes[who].length;
   const groups = Object.entries(people.values).map(([attribute, values]) => ({ attribute, values, code: values.codes[who] }));
   const spoken = groups.map((group) => group.values.names[group.code]).join(", ");
-  const state = [
-    helped.has(who) && "helped",
-    hurt.has(who) && "hurt",
-    moved.some((one) => one.who === who) && "moved",
-    locked && "locked",
-    grabbed?.who === who && "grabbed",
-  ].filter(Boolean);
   const dark = isDark();
   const change = helped.has(who) ? t.helped : hurt.has(who) ? t.hurt : "";
   return h(
     "li",
-    { class: `card ${state.join(" ")}`, "data-who": who },
+    { class: `card ${state}`, "data-who": who },
     h(
       "button",
       {

@@ -5,6 +5,7 @@ import { h, replace, svg } from "./dom";
 import { on, running, store } from "./store";
 import { panel } from "./panels";
 import { t } from "./strings";
+import type { Point } from "./types";
 
 const WIDTH = 320;
 const HEIGHT = 200;
@@ -148,8 +149,13 @@ function chart(): SVGElement {
       { class: "axis-name", transform: `translate(12 ${(HEIGHT - BOTTOM) / 2 + TOP / 2}) rotate(-90)`, "text-anchor": "middle" },
       `${store.board.directed ? t.wishes : t.friends} →`,
     ),
-    svg("polyline", { class: "line", points: curve.points.map((point) => `${x(point.even)},${y(point.kept / all)}`).join(" ") }),
+    svg("polyline", { class: "line", points: best(curve.points).map((point) => `${x(point.even)},${y(point.kept / all)}`).join(" ") }),
     ...dots,
     off && svg("path", { class: "off", d: `M${cx} ${cy - 8}l8 8-8 8-8-8z` }, svg("title", null, t.offCurve)),
   );
+}
+
+// The points that no other is better than in both: the line goes through these.
+function best(points: Point[]): Point[] {
+  return points.filter((one) => !points.some((other) => other.even >= one.even && other.kept >= one.kept && other.even + other.kept > one.even + one.kept));
 }

@@ -64,14 +64,14 @@ export function graphView(): HTMLElement {
     for (let i = 0; i < drawn.links.length; i += 2) graph.mergeEdge(String(drawn.links[i]), String(drawn.links[i + 1]));
     const canvas = h("div", { class: "canvas", role: "img", "aria-label": t.graphAlt(store.people.n, store.state.clusters.length) });
     replace(place, toolbar(), canvas);
-    const many = graph.order > 300;
+    const many = graph.order > 40;
     sigma = new Sigma(graph, canvas, {
       renderEdgeLabels: false,
       defaultNodeType: "ring",
       nodeProgramClasses: { ring: RingProgram },
-      labelDensity: many ? 0.15 : 3,
+      labelDensity: many ? (graph.order > 300 ? 0.15 : 0.6) : 3,
       labelGridCellSize: many ? 100 : 30,
-      labelRenderedSizeThreshold: many ? 12 : 4,
+      labelRenderedSizeThreshold: graph.order > 300 ? 12 : 4,
       labelFont: "system-ui, sans-serif",
       hideEdgesOnMove: graph.size > 20000,
       zIndex: true,

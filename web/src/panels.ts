@@ -35,7 +35,8 @@ export const scoresPanel = (): HTMLElement =>
         tile("even", t.even, t.percent(scores.even), t.evenHelp, scores.even > 0.995 ? "good" : scores.even > 0.8 ? "fair" : "bad"),
       tile("kept", board.directed ? t.wishes : t.friends, t.keptOf(scores.kept, scores.wished), "", ""),
       tile("alone", t.alone, String(lonely.length), `${t.aloneHelp} ${lonely.slice(0, 20).map(name).join(", ")}`, lonely.length ? "bad" : "good"),
-      tile("rules", t.rulesKept, t.keptOf(holding, state.rules.length), "", holding < state.rules.length ? "bad" : "good"),
+      (store.source.live || state.rules.length > 0) &&
+        tile("rules", t.rulesKept, t.keptOf(holding, state.rules.length), "", holding < state.rules.length ? "bad" : "good"),
     ];
     return [h("dl", { class: "tiles" }, ...tiles)];
   });

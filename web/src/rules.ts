@@ -11,12 +11,13 @@ import type { Rule } from "./types";
 export function rulesPanel(): HTMLElement {
   const list = h("div");
   const form = h("div");
-  const draw = () => replace(list, panel(t.rules, ...contents()), );
+  const shown = () => store.source.live || store.state.rules.length > 0;
+  const draw = () => replace(list, shown() && panel(t.rules, ...contents()));
   on(["state", "board", "words", "jobs"], draw);
   on(["board", "words"], () => replace(form, ruleForm()));
   draw();
   replace(form, ruleForm());
-  return h("div", { class: "panel-place rules-place" }, list, form);
+  return h("div", { class: `panel-place ${shown() ? "rules-place" : ""}` }, list, form);
 }
 
 function contents(): Node[] {

@@ -1,40 +1,60 @@
 // A board that was stored in a page: every point of the curve with its labels, and nothing that can be changed.
 
+import { t } from "./strings";
 import type { Board, Drawn, Scores, Source, State } from "./types";
 
 export interface Stored {
-  board: Omit<Board, "state">;
+  board: Omit<Board, "state" | "wishes">;
   state: State;
-  // One text per point: a letter from "0" on for each person.
-  labels: string[];
+  // The labels of the first point, and for every further one who changes: steps to the next such person, new cluster.
+  first: number[];
+  changes: number[][];
   scores: Scores[];
-  broken: number[][];
-  drawn: Drawn | null;
+  links: number[];
+  drawn: (Omit<Drawn, "links"> & { links: number[] | null }) | null;
 }
 
-const FIRST = 48;
+function labelsOf(content: Stored): number[][] {
+  const all = [content.first];
+  for (const changes of content.changes) {
+    const labels = [...all[all.length - 1]];
+    let place = 0;
+    for (let i = 0; i < changes.length; i += 2) labels[(place += changes[i])] = changes[i + 1];
+    all.push(labels);
+  }
+  return all;
+}
+
+function wishesOf(n: number, links: number[]): number[][] {
+  const wishes: number[][] = Array.from({ length: n }, () => []);
+  for (let i = 0; i < links.length; i += 2) {
+    wishes[links[i]].push(links[i + 1]);
+    wishes[links[i + 1]].push(links[i]);
+  }
+  return wishes;
+}
 
 export function storedSource(content: Stored): Source {
+  const labels = labelsOf(content);
+  const board = { ...content.board, wishes: wishesOf(content.first.length, content.links) };
   let state = content.state;
-  let step = 0;
   const at = (number: number): State => ({
     ...state,
-    step: (step += 1),
+    step: state.step + 1,
     revision: state.revision + 1,
     what: "point",
-    labels: Array.from(content.labels[number], (letter) => letter.charCodeAt(0) - FIRST),
+    labels: labels[number],
     scores: content.scores[number],
-    rules: state.rules.map((rule, i) => ({ ...rule, broken: content.broken[number]?.[i] ?? 0 })),
     curve: { ...state.curve, here: number },
   });
   return {
     live: false,
-    board: async () => ({ ...content.board, state }),
+    board: async () => ({ ...board, state }),
     state: async () => state,
     act: async (told) => (state = at(Number(told.number))),
     graph: async () => {
-      if (!content.drawn) throw new Error("");
-      return content.drawn;
+      if (!content.drawn) throw new Error(t.noLinks);
+      return { ...content.drawn, links: content.drawn.links ?? content.links };
     },
   };
 }

@@ -37,12 +37,11 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
   }
 
   function choose(): void {
-    const input = h("input", { type: "file", multiple: true, id: newId("file"), onchange: () => void send(input.files) });
+    const input = h("input", { type: "file", multiple: true, class: "unseen", onchange: () => void send(input.files) });
     const zone = h(
       "div",
       { class: "drop" },
-      h("p", null, t.openDrop, " ", h("label", { for: input.id, class: "button" }, t.openChoose)),
-      input,
+      h("p", null, t.openDrop, " ", h("label", { class: "button" }, t.openChoose, input)),
       h("p", { class: "hint" }, t.openKinds),
     );
     zone.addEventListener("dragover", (event) => {

@@ -27,6 +27,7 @@ _COMMANDS = (
     "tradeoff",
     "refine",
     "compare",
+    "choose-k",
     "report",
     "explore",
     "explain",

@@ -9,14 +9,14 @@ import click
 
 from equigraph.cli.classes import print_classes
 from equigraph.cli.console import line, note, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED
-from equigraph.cli.stored import Sections, read_again, stored_graph_options
+from equigraph.cli.options import DEFAULT_SEED, SectionCommand
+from equigraph.cli.stored_graph import read_again, stored_graph_options
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1
 
 
-@click.command("check", cls=Sections)
+@click.command("check", cls=SectionCommand)
 @click.argument("folder", metavar="OUT")
 @click.argument("edited", metavar="[EDITED]", required=False)
 @click.option("--repair", is_flag=True, help="Move as few people as needed until every rule is kept again.")

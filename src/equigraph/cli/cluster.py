@@ -17,7 +17,6 @@ from equigraph.cli.sources import LEFT_OUT, describe_graph, reading_options, wri
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
-_PARQUET = "labels.parquet"
 
 
 @click.command("cluster", cls=MethodCommand)
@@ -45,6 +44,12 @@ _PARQUET = "labels.parquet"
 )
 @output_options
 @click.option("--parquet", is_flag=True, help="Also write labels.parquet into the folder.")
+@click.option(
+    "--labels-format",
+    type=click.Choice(["csv", "parquet"]),
+    default="csv",
+    help="Whether the labels go to labels.csv, or to labels.parquet in its place.",
+)
 @click.option(
     "--plot", is_flag=True, help="Also draw graph.png, interaction.png and composition.png into the folder."
 )
@@ -124,7 +129,7 @@ def _names(settings: dict[str, Any]) -> list[str]:
     from equigraph.cli.report import PAGE
     from equigraph.loading import RESULT_FILES
 
-    names = {"plot": PICTURES, "report": (PAGE,), "parquet": (_PARQUET,)}
+    names = {"plot": PICTURES, "report": (PAGE,)}
     return [*RESULT_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
 
 
@@ -160,14 +165,15 @@ def _priced(result: Any, settings: dict[str, Any], stop: Stop) -> Any:
 
 def _write(out: Any, result: Any, graph: Any, settings: dict[str, Any], run: dict[str, str]) -> list[str]:
     from equigraph.cli.report import PAGE
+    from equigraph.loading import PARQUET_LABELS
     from equigraph.results import KIND
 
     raw, force = settings["raw"], settings["force"]
     with out.writing(KIND, force=force, run=run, **result.facts(raw)) as folder:
-        result.write_files(folder, raw=raw)
+        result.write_files(folder, raw=raw, labels_format=settings["labels_format"])
         write_left_out(folder, graph, settings)
         if settings["parquet"]:
-            result.to_parquet(folder / _PARQUET)
+            result.to_parquet(folder / PARQUET_LABELS)
         if settings["plot"]:
             draw(result, graph, folder)
         if settings["report"]:

@@ -9,22 +9,15 @@ import click
 
 from equigraph.cli.app import BAD_INPUT, FAILED
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import MethodCommand, constraints_of
+from equigraph.cli.options import SectionCommand, constraints_of
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.wording import as_flags
 
-_WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown"}
-_SCORES = ("Q", "B", "NB", "min_balance", "rho", "n_nonempty")
+_WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
 
 
-class _Sections(MethodCommand):
-    """Options in sections, without those of a method."""
-
-    parse_args = click.Command.parse_args
-
-
-@click.command("compare", cls=_Sections)
+@click.command("compare", cls=SectionCommand)
 @reading_options
 @click.option("-k", "--n-clusters", type=click.IntRange(min=2), required=True, help="Number of clusters.")
 @click.option("--methods", metavar="A,B,C", help="Names of methods; by default all.")
@@ -35,6 +28,9 @@ class _Sections(MethodCommand):
     help="The dial of the methods that have one, or of one method; may be repeated.",
 )
 @click.option(
+    "--tune", is_flag=True, help="First choose every dial that --fairness does not set, by Q times NB."
+)
+@click.option(
     "--seeds",
     type=click.IntRange(min=1),
     default=3,
@@ -42,7 +38,7 @@ class _Sections(MethodCommand):
     help="Number of seeds for each method.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first seed.")
-@click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json or .md.")
+@click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json, .md or .tex.")
 @click.option("--force", is_flag=True, help="Replace a file of that name.")
 @TIME_LIMIT
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
@@ -52,9 +48,9 @@ class _Sections(MethodCommand):
 def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
     """Run every method on one graph; one row each.
 
-    The scores are those of the first seed. k counts the clusters that have a node, ARI is the mean adjusted
-    Rand index between the seeds (1: all give the same clusters), seconds the median time of a fit, MiB the
-    median growth of the process's memory in a fit.
+    The scores are means over the seeds, with the standard deviation. k counts the clusters that have a node and sizes
+    are theirs, with the first seed; ARI is the mean adjusted Rand index between the seeds (1: all give the same
+    clusters), seconds the median time of a fit, dial the fairness that was set.
     """
     from pathlib import Path
 
@@ -78,6 +74,7 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
                 methods=names,
                 n_clusters=settings["n_clusters"],
                 fairness=fairness,
+                tune=settings["tune"],
                 n_seeds=settings["seeds"],
                 random_state=settings["seed"],
                 callbacks=[*callbacks, stop],
@@ -123,22 +120,26 @@ def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dic
 
 def print_comparison(comparison: Any) -> None:
     """Print the table; notes and failures below it."""
+    from equigraph.metrics.scores import SCORES
+
+    dials = any(row.fairness is not None for row in comparison.rows)
     each = [name for name in comparison.attribute_scores() if name.startswith(("NB[", "mean_gap["))]
     rows = [
         (
             row.method,
-            *(getattr(row, name) for name in _SCORES),
+            *(row.shown(name) or None for name in SCORES),
             *(row.by_attribute.get(name) for name in each),
             " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
             row.stability,
             row.seconds,
+            *([row.shown("fairness") or None] if dials else []),
             row.status,
-            None if row.peak_mib is None else f"{row.peak_mib:.1f}",
         )
         for row in comparison.rows
     ]
+    dial = ["dial"] if dials else []
     columns = (
-        "method", "Q", "B", "NB", "min B", "rho", "k", *each, "sizes", "ARI", "seconds", "status", "MiB",
+        "method", *(score.head for score in SCORES.values()), *each, "sizes", "ARI", "seconds", *dial, "status",
     )  # fmt: skip
     table(columns, rows, left=("method", "sizes", "status"))
     for row in comparison.rows:

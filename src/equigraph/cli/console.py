@@ -90,6 +90,22 @@ def table(
     console().print(grid)
 
 
+def fitting(width: int, taken: int = 24) -> int:
+    """Return how many columns of that width fit beside what is taken: at least two."""
+    return max(2, (int(console().width) - taken) // (width + 1))
+
+
+def clipped(text: str, width: int) -> str:
+    """Return a text of at most that many letters; where some are left out, it ends in dots.
+
+    Examples
+    --------
+    >>> clipped("Switzerland", 8), clipped("Norway", 8)
+    ('Switzer…', 'Norway')
+    """
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def cell(value: Any) -> str:
     """Return a value as a table shows it.
 

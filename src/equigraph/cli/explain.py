@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, warnings_as_notes
-from equigraph.cli.stored import Sections, read_again, stored_graph_options
+from equigraph.cli.options import SectionCommand
+from equigraph.cli.stored_graph import read_again, stored_graph_options
 
 
-@click.command("explain", cls=Sections)
+@click.command("explain", cls=SectionCommand)
 @click.argument("folder", metavar="OUT")
 @click.argument("what", metavar="NODE", nargs=-1, required=True)
 @click.option(
@@ -30,7 +31,7 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
     where it was.
     """
     from equigraph.exceptions import InputError
-    from equigraph.report.stored import read_folder
+    from equigraph.report.stored_results import read_folder
     from equigraph.results import ClusteringResult
     from equigraph.rules import Rules
 

@@ -268,7 +268,22 @@ def constraints_of(name: str) -> dict[str, Any]:
         return {}
 
 
-class MethodCommand(Command):
+class SectionCommand(Command):
+    """A command that shows its options in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in their sections."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
+        for title, records in sorted(sections.items(), key=lambda item: _SECTIONS.index(item[0].split()[0])):
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class MethodCommand(SectionCommand):
     """A command whose options depend on its ``--method``."""
 
     default_method = "fair-partition"
@@ -303,17 +318,6 @@ class MethodCommand(Command):
         name = {"k": "n_clusters", "seed": "random_state"}.get(name, name).removeprefix("no_")
         if any(name in constraints_of(other.name) for other in _all_methods()):
             raise click.UsageError(_unknown(method, f"option {error.option_name}", name), error.ctx) from None
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in their sections."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and isinstance(parameter, click.Option):
-                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
-        for title, records in sorted(sections.items(), key=lambda item: _SECTIONS.index(item[0].split()[0])):
-            with formatter.section(title):
-                formatter.write_dl(records)
 
 
 def _all_methods() -> list[Any]:

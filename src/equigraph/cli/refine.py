@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, MethodCommand, SectionOption, check_one_dial
+from equigraph.cli.options import DEFAULT_SEED, SectionCommand, SectionOption, check_one_dial
 from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.rules import print_rules, rule_options, rule_parameters
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
@@ -19,18 +19,11 @@ from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _METHOD = "refine_labels"
 _NOTIONS = ("normalized", "balance", "mouflon", "evenness")
-_SCORES = {"Q": "Q", "B": "B", "NB": "NB", "min_balance": "min B", "rho": "rho"}
 # Names of columns, by which they are found whatever their order.
 _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 
 
-class _Sections(MethodCommand):
-    """Options in sections, without those of a method."""
-
-    parse_args = click.Command.parse_args
-
-
-@click.command("refine", cls=_Sections)
+@click.command("refine", cls=SectionCommand)
 @reading_options
 @click.argument("labels", metavar="LABELS")
 @click.option(
@@ -380,11 +373,12 @@ def _rows_by_attribute(before: Any, after: Any) -> list[tuple[Any, ...]]:
 
 def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
     from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
+    from equigraph.metrics.scores import COMPARED, SCORES
     from equigraph.words import count
 
     rows: list[tuple[Any, ...]] = [
-        (head, before.scores[name], after.scores[name])
-        for name, head in _SCORES.items()
+        (SCORES[name].head, before.scores[name], after.scores[name])
+        for name in COMPARED
         if name in after.scores
     ]
     rows += _rows_by_attribute(before, after)

@@ -9,18 +9,24 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, warnings_as_notes
-from equigraph.cli.stored import Sections, read_again, stored_graph_options
+from equigraph.cli.options import SectionCommand
+from equigraph.cli.stored_graph import read_again, stored_graph_options
 
 PAGE = "report.html"
 
 
-@click.command("report", cls=Sections)
+@click.command("report", cls=SectionCommand)
 @click.argument("folder", metavar="OUT")
 @click.option("-o", "--output", metavar="FILE", help=f"The page.  [default: OUT/{PAGE}]")
 @click.option(
     "--baseline/--no-baseline",
     default=True,
     help="Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
+)
+@click.option(
+    "--interactive",
+    is_flag=True,
+    help="A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
 )
 @click.option("--force", is_flag=True, help="Replace a file of that name that is no page of this folder.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
@@ -36,7 +42,7 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
     from equigraph.cli.output import check_file
     from equigraph.folders import OutputFolder
     from equigraph.report import write_report
-    from equigraph.report.stored import labels_before, read_folder
+    from equigraph.report.stored_results import labels_before, read_folder
     from equigraph.tradeoff import TradeoffCurve
 
     path = Path(folder) / PAGE if output is None else Path(output)
@@ -48,7 +54,11 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
             out = stack.enter_context(OutputFolder(folder, patience=0))
             out.refuse_others([PAGE], force=settings["force"])
         graph, reason = read_again(ctx, subject.source, settings)
-        if isinstance(subject, TradeoffCurve):
+        if settings["interactive"]:
+            from equigraph.explore.offline import write_interactive
+
+            left_out = write_interactive(subject, path, graph=graph, select=point or "product")
+        elif isinstance(subject, TradeoffCurve):
             if not settings["baseline"]:
                 raise click.UsageError(
                     "--no-baseline has no meaning for a curve, which begins at fairness 0.", ctx

@@ -122,10 +122,6 @@ def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
 
     if options["groups"] is None:
         return graph
-    if options["missing"] == "ignore":
-        raise GroupsError(
-            "Nodes without a group need the graph in memory, and EDGES is a folder: say --missing own-group."
-        )
     read = read_graph(
         graph.without_edges(),
         groups=options["groups"],
@@ -140,6 +136,7 @@ def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
         )
     if read.n_nodes != graph.n_nodes:
         raise GroupsError(
-            "Nodes of a graph on disk can neither be dropped nor added: say --missing own-group, --unknown ignore."
+            "Nodes of a graph on disk can neither be dropped nor added: say --missing ignore or own-group, --unknown "
+            "ignore."
         )
-    return graph.with_groups(read.sensitive_features, read.attribute)
+    return graph.with_features_of(read)

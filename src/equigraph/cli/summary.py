@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from equigraph.cli.console import line, table
+from equigraph.cli.console import clipped, fitting, line, table
 from equigraph.cli.rules import print_rules
 
-MEANINGS = {
-    "Q": "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
-    "B": "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
-    "NB": "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
-    "min_balance": "balance of the worst cluster",
-    "rho": "individual balance: 1 when everyone's group is spread evenly over the clusters",
-}
-
-
-_OF_EACH = {"NB": "NB", "B": "B", "min_balance": "min B", "rho": "rho"}
+_WIDEST = 16  # letters of a group's name at the head of a table
 
 
 def print_result(result: Any) -> None:
     """Print scores and composition."""
+    from equigraph.metrics.scores import COMPARED, SCORES
+
     status = "" if result.status is None else f", {result.status}"
     line(f"{result.method} ({result.seconds:.2f} s, seed {result.seed}{status})")
-    rows = [
-        (name, result.scores[name], meaning) for name, meaning in MEANINGS.items() if name in result.scores
-    ]
+    rows = [(name, result.scores[name], SCORES[name].short) for name in COMPARED if name in result.scores]
     table(("score", "value", "meaning"), rows, left=("score", "meaning"))
     print_attributes(result.attributes, result.scores)
     line()
@@ -36,6 +27,7 @@ def print_result(result: Any) -> None:
 
 def print_attributes(attributes: Any, scores: Any) -> None:
     """Print the fairness of each of several attributes, and how far the means of numbers lie apart."""
+    from equigraph.metrics.scores import OF_GROUPS, SCORES
     from equigraph.metrics.summary import score_name
 
     if attributes is None:
@@ -43,10 +35,12 @@ def print_attributes(attributes: Any, scores: Any) -> None:
     if attributes.are_several:
         line()
         rows = [
-            (name, f"{weight:.3g}", *(scores.get(score_name(score, name)) for score in _OF_EACH))
+            (name, f"{weight:.3g}", *(scores.get(score_name(score, name)) for score in OF_GROUPS))
             for name, weight in zip(attributes.names, attributes.weights.tolist(), strict=True)
         ]
-        table(("attribute", "weight", *_OF_EACH.values()), rows, left=("attribute",))
+        table(
+            ("attribute", "weight", *(SCORES[score].head for score in OF_GROUPS)), rows, left=("attribute",)
+        )
     for name in attributes.names:
         gap, in_sd = (scores.get(score_name(score, name)) for score in ("mean_gap", "mean_gap_sd"))
         if gap is not None:
@@ -70,16 +64,28 @@ def print_composition(result: Any) -> None:
 
 
 def _print_groups(result: Any, groups: Any) -> None:
+    from equigraph.metrics._shown import capped
+
     names, counts = group_counts(result, groups)
-    sizes = result.sizes.tolist()
-    if groups.n_ungrouped:
-        names = [*names, "no group"]
-        counts = [[*row, size - sum(row)] for row, size in zip(counts, sizes, strict=True)]
-    rows = [(cluster, size, *row) for cluster, (row, size) in enumerate(zip(counts, sizes, strict=True))]
-    total = [sum(column) for column in zip(*counts, strict=True)]
-    table(
-        ("cluster", "nodes", *names), [*rows, ("all", sum(sizes), *total)], left=("cluster",), bold=len(rows)
+    rest = result.sizes - counts.sum(axis=1)
+    shown = capped(list(range(result.n_clusters)), names, counts, rest, n_groups=fitting(_WIDEST))
+    heads = [
+        "cluster",
+        "nodes",
+        *(clipped(name, _WIDEST) for name in shown.groups),
+        *(["no group"] if shown.n_ungrouped else []),
+    ]
+    parts = zip(
+        shown.clusters, shown.sizes.tolist(), shown.counts.tolist(), shown.ungrouped.tolist(), strict=True
     )
+    rows = [
+        [cluster, size, *row, *([none] if shown.n_ungrouped else [])] for cluster, size, row, none in parts
+    ]
+    if shown.n_hidden:
+        rows.append([f"{shown.n_hidden:,} more", shown.hidden_nodes, *[""] * (len(heads) - 2)])
+    whole = ["all", int(result.sizes.sum()), *shown.totals.tolist()]
+    rows.append([*whole, shown.n_ungrouped] if shown.n_ungrouped else whole)
+    table(heads, rows, left=("cluster",), bold=len(rows) - 1)
 
 
 def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
@@ -97,12 +103,12 @@ def print_remarks(attributes: Any, sizes: Any, parameters: Any) -> None:
         line(f"{words[0].upper()}{words[1:]}, which nobody asked for.")
 
 
-def group_counts(result: Any, groups: Any) -> tuple[list[str], list[list[int]]]:
+def group_counts(result: Any, groups: Any) -> tuple[list[str], Any]:
     """Return the names of groups, and their numbers in every cluster, empty clusters included."""
     from equigraph.groups import contingency_table
 
     counts = contingency_table(result.labels, groups.codes, result.n_clusters, groups.n_groups)
-    return [str(name) for name in groups.names.tolist()], counts.tolist()
+    return [str(name) for name in groups.names.tolist()], counts
 
 
 def sizes_by_group(result: Any, groups: Any) -> str:
@@ -110,4 +116,4 @@ def sizes_by_group(result: Any, groups: Any) -> str:
     if groups is None:
         return ", ".join(map(str, result.sizes.tolist()))
     _, counts = group_counts(result, groups)
-    return ", ".join("+".join(map(str, row)) for row in counts)
+    return ", ".join("+".join(map(str, row)) for row in counts.tolist())

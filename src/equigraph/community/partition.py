@@ -226,8 +226,8 @@ class FairPartition(GraphClusterer):
         if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
             if self.rules is not None:
                 raise ParameterError(
-                    "FairPartition: rules need a large graph in memory: leave rules= or execution= out, or "
-                    "give to_graph() of it."
+                    "FairPartition: rules need the graph in memory where it is large: leave rules= or execution= out, "
+                    "or give to_graph() of it."
                 )
             with open_store(graph, self.execution) as store:
                 yield problem, store

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -144,6 +145,12 @@ class BlockWriter:
     def save(self, name: str, array: NDArray) -> None:
         """Write a further array, such as the groups."""
         self._files[name] = save_array(self.partial / name, array)
+
+    def copy(self, path: Path) -> None:
+        """Take a further file into the folder."""
+        target = self.partial / path.name
+        shutil.copyfile(path, target)
+        self._files[path.name] = {"bytes": target.stat().st_size, "crc32": file_checksum(target)}
 
     def _meta(self) -> dict[str, Any]:
         return {

@@ -1,7 +1,8 @@
 """Row blocks of a graph on disk: a folder of plain npy files that is opened, never read as a whole.
 
 A folder holds ``blocks.json`` and, for every block of consecutive rows, ``indptr-*.npy``, ``indices-*.npy`` and, unless
-all weights are equal, ``data-*.npy``; ``groups.npy`` and ``names.npy`` where the graph has them.
+all weights are equal, ``data-*.npy``; ``groups.npy`` and ``names.npy`` (of an edge set ``names.parquet``) where the
+graph has them.
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ from equigraph.execution.block_files import (
     load_array,
     read_meta,
 )
+from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
 from equigraph.graph.names import text_array, texts
-from equigraph.groups import Attributes, Groups, encode_attributes
-from equigraph.groups.encode import as_column
+from equigraph.groups import Attributes, Groups
+from equigraph.groups.attributes import AttributeOptions
 from equigraph.words import count
 
 # Rows of about this many bytes make a block, unless the caller says otherwise.
 BLOCK_BYTES = 64 * 2**20
+# What a graph knows of its groups.
+_FEATURES = ("sensitive_features", "attribute", "missing", "attribute_options")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +84,9 @@ class BlockGraph:
     node_names: NDArray[Any]
     sensitive_features: NDArray[Any] | None = None
     attribute: str | None = None
-    # As for `Graph`: the node order is the user's own.
+    # As for `Graph`: what a missing group means, weights and bins of attributes; the node order is the user's own.
+    missing: str = "error"
+    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
     positional: bool = True
     # Size and checksum of every file, and which state of a block was compared with them; None trusts the files.
     _facts: dict[str, dict[str, int]] | None = None
@@ -98,15 +104,15 @@ class BlockGraph:
 
     @cached_property
     def groups(self) -> Groups | None:
-        """The groups as codes, as for `Graph`; every node has one."""
+        """The groups as codes, as for `Graph`."""
         return None if self.attributes is None else self.attributes.joint
 
     @cached_property
     def attributes(self) -> Attributes | None:
-        """The only attribute as codes, in the form that several have."""
+        """All attributes as codes, as for `Graph`."""
         if self.sensitive_features is None:
             return None
-        return encode_attributes(self.sensitive_features, attribute=self.attribute)
+        return self.without_edges().attributes
 
     @property
     def is_weighted(self) -> bool:
@@ -151,20 +157,25 @@ class BlockGraph:
         """Yield the blocks in order, each opened when it is asked for."""
         return map(self.block, range(self.n_blocks))
 
-    def with_groups(self, sensitive_features: ArrayLike, attribute: str | None = None) -> BlockGraph:
-        """Return the same graph with these groups, one value per node in node order."""
-        groups = as_column(sensitive_features)
-        if groups.shape != (self.n_nodes,):
-            raise GroupsError(
-                f"There are {groups.size} groups for {count(self.n_nodes, 'node')}: expected one value per node."
-            )
-        return replace(self, sensitive_features=groups, attribute=attribute)
+    def with_groups(
+        self, sensitive_features: ArrayLike, attribute: str | None = None, *, missing: str = "error"
+    ) -> BlockGraph:
+        """Return the same graph with these groups, one value per node: in node order, or by the names of the nodes.
+
+        With ``missing="ignore"`` None stands for nodes without a group, as in `read_graph`.
+        """
+        nodes = place_features(self.without_edges(), sensitive_features, order_known=True, missing=missing)
+        return self.with_features_of(nodes._but(attribute=attribute) if attribute is not None else nodes)
+
+    def with_features_of(self, nodes: Graph) -> BlockGraph:
+        """Return the same graph with the groups of a graph that has the same nodes, such as `without_edges` gives."""
+        return replace(self, **{name: getattr(nodes, name) for name in _FEATURES})
 
     def without_edges(self) -> Graph:
         """Return the nodes alone, for whatever reads groups by name."""
         empty = sparse.csr_array((self.n_nodes, self.n_nodes))
         return Graph._trusted(
-            empty, self.node_names, sensitive_features=self.sensitive_features, attribute=self.attribute
+            empty, self.node_names, **{name: getattr(self, name) for name in (*_FEATURES, "positional")}
         )
 
     def to_graph(self) -> Graph:
@@ -181,7 +192,8 @@ class BlockGraph:
             np.concatenate([[0], *pointers]).astype(index),
         )
         adjacency = sparse.csr_array(arrays, shape=(self.n_nodes, self.n_nodes))
-        return Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
+        graph = Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
+        return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional")})
 
     def fingerprint(self) -> str:
         """Return the hash of the graph, the same as `Graph.fingerprint`; it reads all blocks."""
@@ -425,7 +437,9 @@ def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
 def _stored(
     folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
 ) -> NDArray[Any] | None:
-    """Read what `_store` wrote, or return None if it wrote nothing."""
+    """Read what `_store` or the edges of named nodes wrote, or return None if there is nothing."""
+    if f"{name}.parquet" in files:
+        return _parquet_names(folder / f"{name}.parquet", files, n_nodes, check)
     paths = [folder / f"{part}.npy" for part in (name, f"{name}-ends") if f"{part}.npy" in files]
     if not paths:
         return None
@@ -440,6 +454,19 @@ def _stored(
             f"{paths[0]} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
         )
     return values
+
+
+def _parquet_names(path: Path, files: dict[str, dict[str, int]], n_nodes: int, check: bool) -> NDArray[Any]:
+    from equigraph.execution.edge_names import names_array
+
+    if check:
+        check_file(path, files[path.name])
+    names = names_array(path)
+    if names.shape != (n_nodes,):
+        raise GraphError(
+            f"{path} holds {names.size} names for {count(n_nodes, 'node')}: write the blocks again."
+        )
+    return names
 
 
 def _split_text(codes: NDArray, ends: NDArray) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 from equigraph.exceptions import GraphError, ParameterError, reason, require
 from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
 from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, open_blocks
+from equigraph.execution.edge_names import NAMES_FILE, collect_names, has_names, name_of, numbered_ends
+from equigraph.files import naming_the_path, private_folder
 from equigraph.graph.limits import FREE_NODES, TIMES
-from equigraph.graph.pairs import added
+from equigraph.graph.merged_pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 
@@ -33,16 +35,20 @@ _MOST_NODES = 2**33
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """Names of the columns that hold both ends and, if there are weights, these."""
+    """Names of the columns that hold both ends and, if there are weights, these.
+
+    Where ends are names, ``names`` is the file with all of them in order, once they are collected.
+    """
 
     source: str
     target: str
     weight: str | None
+    names: Path | None = None
 
     @property
-    def names(self) -> list[str]:
-        """The columns to read."""
-        return [self.source, self.target, *([] if self.weight is None else [self.weight])]
+    def ends(self) -> list[str]:
+        """The columns of the ends."""
+        return [self.source, self.target]
 
 
 def write_edge_blocks(
@@ -60,13 +66,14 @@ def write_edge_blocks(
     Parameters
     ----------
     edges : path
-        A parquet file, or a folder of them. Ends are whole numbers 0, 1, ..., which become the nodes of that number;
-        each edge may be listed in one direction or in both.
+        A parquet file, or a folder of them. Ends are whole numbers 0, 1, ..., which become the nodes of that number, or
+        text, the names of the nodes, which are numbered in their order; names.parquet beside the blocks keeps them.
+        Each edge may be listed in one direction or in both.
     folder : path
         A new or empty folder for the blocks; beside it, while they are made, lies twice as much.
     n_nodes : int, optional
-        Number of nodes; by default one more than the largest end, which may then be at most a million and 64 for every
-        byte of the files.
+        Number of nodes, where ends are numbers; by default one more than the largest end, which may then be at most a
+        million and 64 for every byte of the files.
     weight : str or False, optional
         Column of the weights, found by name as in `equigraph.read_graph`; False ignores them.
     duplicates : {"error", "sum", "max", "min", "mean"}, default="error"
@@ -79,12 +86,12 @@ def write_edge_blocks(
     Returns
     -------
     BlockGraph
-        The folder, opened. Memory of a process: some 40 bytes per node, and about six times a block.
+        The folder, opened. Memory of a process: some 40 bytes per node, its name, and about six times a block.
 
     Raises
     ------
     GraphError
-        If an end is missing, negative or no whole number, or a weight is negative or not finite.
+        If an end is missing, negative or neither whole number nor text, or a weight is negative or not finite.
 
     Warns
     -----
@@ -131,6 +138,29 @@ def _write(
     block_bytes: int,
     mapped: Callable[..., Iterable[Any]],
 ) -> BlockGraph:
+    with naming_the_path(Path(folder)):
+        Path(folder).parent.mkdir(parents=True, exist_ok=True)
+    with private_folder(Path(folder).parent) as spare:
+        if has_names(files[0], columns):
+            if n_nodes is not None:
+                raise ParameterError(
+                    "n_nodes is for nodes that are numbers, and the edge set has names: leave it out."
+                )
+            columns = replace(columns, names=spare / NAMES_FILE)
+            n_nodes = collect_names(files, columns, spare / NAMES_FILE, mapped)
+        return _write_numbered(files, columns, folder, n_nodes, duplicates, block_bytes, mapped)
+
+
+def _write_numbered(
+    files: list[Path],
+    columns: EdgeColumns,
+    folder: str | os.PathLike[str],
+    n_nodes: int | None,
+    duplicates: str,
+    block_bytes: int,
+    mapped: Callable[..., Iterable[Any]],
+) -> BlockGraph:
+    """Write blocks of an edge set whose nodes have numbers, or names that are collected."""
     most = n_nodes or FREE_NODES + TIMES * sum(file.stat().st_size for file in files)
     found = mapped(count_file, files, [columns] * len(files), [most] * len(files))
     counts, n_loops = _counted(found, n_nodes)
@@ -146,11 +176,14 @@ def _write(
         for _ in mapped(scatter_file, jobs):
             pass
         sorts = [
-            SortJob(spill, writer.partial, block, cuts, kind, duplicates) for block in range(len(cuts) - 1)
+            SortJob(spill, writer.partial, block, cuts, kind, duplicates, columns.names)
+            for block in range(len(cuts) - 1)
         ]
         for block, facts in enumerate(mapped(sort_block, sorts)):
             writer.add(block, facts)
         shutil.rmtree(spill)
+        if columns.names is not None:
+            writer.copy(columns.names)
     return open_blocks(folder)
 
 
@@ -196,9 +229,16 @@ def read_batches(
     try:
         reader = parquet.ParquetFile(file)
         first = 0
-        for batch in reader.iter_batches(batch_size=_BATCH, columns=columns.names):
+        numbered = None if columns.names is None else numbered_ends(file, columns)
+        wanted = [*([] if numbered else columns.ends), *([] if columns.weight is None else [columns.weight])]
+        # Without weights a batch of names has no column left to read but its ends, which give it its length.
+        for batch in reader.iter_batches(batch_size=_BATCH, columns=wanted or columns.ends[:1]):
             # Asked for by name: a reader returns the columns in the order of the file.
-            ends = [_ends(batch.column(name), name, file, first) for name in (columns.source, columns.target)]
+            ends = (
+                next(numbered)
+                if numbered
+                else [_ends(batch.column(name), name, file, first) for name in columns.ends]
+            )
             weights = None
             if columns.weight is not None:
                 weights = _weights(batch.column(columns.weight), file, first)
@@ -217,8 +257,8 @@ def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
 
     if not types.is_integer(column.type):
         raise GraphError(
-            f"{file}: column {name!r} holds {column.type}, expected whole numbers 0, 1, ... for the nodes of a "
-            "partitioned edge set; read_graph takes any names."
+            f"{file}: column {name!r} holds {column.type}, expected whole numbers 0, 1, ... or names as text for the nodes "
+            "of a partitioned edge set, the same in all files."
         )
     if column.null_count:
         row = first + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
@@ -324,6 +364,7 @@ class SortJob:
     cuts: list[int]
     kind: np.dtype
     duplicates: str
+    names: Path | None = None
 
 
 def sort_block(job: SortJob) -> dict[str, Any]:
@@ -336,7 +377,7 @@ def sort_block(job: SortJob) -> dict[str, Any]:
     keys = (edges["row"].astype(np.int64) - low) * n_nodes + edges["column"]
     data = None
     if job.kind.names is not None and "weight" in job.kind.names:
-        keys, data = _merged(keys, edges["weight"], job.duplicates, low, n_nodes)
+        keys, data = _merged(keys, edges["weight"], job, low, n_nodes)
     else:
         keys = np.unique(keys)
     rows, columns = np.divmod(keys, n_nodes)
@@ -347,9 +388,15 @@ def sort_block(job: SortJob) -> dict[str, Any]:
 
 
 def _merged(
-    keys: NDArray[np.int64], weights: NDArray[np.float64], duplicates: str, low: int, n_nodes: int
+    keys: NDArray[np.int64], weights: NDArray[np.float64], job: SortJob, low: int, n_nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return distinct keys in order with their weights; edges of weight zero are none."""
+    duplicates = job.duplicates
+
+    def ends_of(key: Any) -> str:
+        i, j = divmod(int(key), n_nodes)
+        return f"{name_of(job.names, low + i)} and {name_of(job.names, j)}"
+
     # By weight within a key: a sum then does not depend on the order of the rows.
     order = np.lexsort((weights, keys))
     keys, weights = keys[order], weights[order]
@@ -361,9 +408,8 @@ def _merged(
         most = np.maximum.reduceat(weights, starts)
         if duplicates == "error" and (least != most).any():
             place = int(np.flatnonzero(least != most)[0])
-            i, j = divmod(int(pairs[place]), n_nodes)
             raise GraphError(
-                f"The edge between {low + i} and {j} is listed with the weights {least[place]:g} and "
+                f"The edge between {ends_of(pairs[place])} is listed with the weights {least[place]:g} and "
                 f"{most[place]:g}: say how to combine them with duplicates='sum', 'max', 'min' or 'mean'."
             )
         if duplicates in ("sum", "mean"):
@@ -371,9 +417,8 @@ def _merged(
         elif duplicates == "max":
             least = most
     if not np.isfinite(least).all():
-        i, j = divmod(int(pairs[np.argmax(~np.isfinite(least))]), n_nodes)
         raise GraphError(
-            f"The weights of the edge between {low + i} and {j} add up to more than float64 holds: expected smaller "
+            f"The weights of the edge between {ends_of(pairs[np.argmax(~np.isfinite(least))])} add up to more than float64 holds: expected smaller "
             "weights, or duplicates='max', 'min' or 'mean'."
         )
     keep = least > 0

@@ -12,7 +12,7 @@ from equigraph.exceptions import ParameterError
 from equigraph.explain.subject import Aim, Subject
 from equigraph.notebook import page_of
 from equigraph.records import plain
-from equigraph.words import count, listed
+from equigraph.words import count
 
 _GROUPS = 6  # in a sentence; the fields have all of them
 
@@ -87,7 +87,7 @@ class PairExplanation:
         ]
         for name, counts in self.compositions.items():
             shown = [f"{group} {pair[0]} and {pair[1]}" for group, pair in list(counts.items())[:_GROUPS]]
-            lines.append(f"Of {name}: {listed(shown)}.")
+            lines.append(f"Of {name}: {'; '.join(shown)}.")
         measure, several = self.aim.notion.measure, len(self.fairness) > 1
         gains = [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in self.fairness.items()]
         lines.append(f"As one cluster: {', '.join([f'Q {self.Q:+.4f}', *gains])}.")

@@ -170,6 +170,7 @@ class Explorer:
         takers: dict[str, Callable[[Any], None]] = {
             "repair": lambda found: session.labels_found(found, "repair", step),
             "alternatives": session.others_found,
+            "price": lambda found: session.costs_found(found, step),
         }
         if kind not in takers:
             raise ParameterError(f"There is no job {kind[:40]!r}.")

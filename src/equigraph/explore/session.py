@@ -142,6 +142,13 @@ class Session:
             self.others = found
             self.revision += 1
 
+    def costs_found(self, found: list[dict[str, Any] | None], basis: Step) -> None:
+        """Take what the rules of a step cost; other rules have other costs."""
+        with self._lock:
+            if self.step.rules == basis.rules:
+                self.costs = found
+                self.revision += 1
+
     def number(self, n_clusters: Any) -> None:
         """Ask for another number of clusters: nobody is anywhere until labels are found."""
         if not isinstance(n_clusters, int) or isinstance(n_clusters, bool):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from equigraph.explore import files, uploads
 from equigraph.explore.judging import scores
 from equigraph.explore.matter import Matter
 from equigraph.explore.steps import Step
-from equigraph.tradeoff.alignment import align_labels
+from equigraph.rules.items import Fixed, Sizes
+from equigraph.tradeoff.alignment import best_numbers
 
 Tell = Callable[[Progress], None]
 SEED = 0
@@ -50,12 +52,24 @@ def model_of(matter: Matter, step: Step, **options: Any) -> Any:
     import equigraph as eg
 
     rules = step.all_rules(matter.names)
-    return eg.FairPartition(step.n_clusters, rules=rules, random_state=SEED, **options)
+    options = {"attribute_weights": weights_of(step), "random_state": SEED, **options}
+    return eg.FairPartition(step.n_clusters, rules=rules, **options)
 
 
-def features_of(matter: Matter, step: Step) -> NDArray | None:
-    """Return the column that is to be spread evenly."""
-    return np.array(matter.attributes[step.attributes[0]], dtype=str) if step.attributes else None
+def weights_of(step: Step) -> dict[str, float] | None:
+    """Return that attributes which only rules speak of are not to be spread evenly."""
+    return dict.fromkeys(_ruled(step), 0.0) or None
+
+
+def _ruled(step: Step) -> list[str]:
+    named = [getattr(rule, "attribute", None) for rule in step.rules]
+    return [name for name in dict.fromkeys(named) if name is not None and name not in step.attributes]
+
+
+def features_of(matter: Matter, step: Step) -> dict[str, NDArray] | None:
+    """Return the columns that are to be spread evenly, and those that rules speak of."""
+    names = (*step.attributes, *_ruled(step))
+    return {name: np.array(matter.attributes[name], dtype=str) for name in names} or None
 
 
 def first_labels(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
@@ -84,12 +98,26 @@ def curve(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
 
 
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
-    """Return labels with the numbers that the clusters have on the board, unless rules speak of numbers."""
-    from equigraph.rules.items import Fixed
-
-    if not step.labels.size or step.locked or any(isinstance(rule, Fixed) for rule in step.rules):
-        return np.asarray(labels, dtype=np.intp)
-    return align_labels(labels, step.labels, step.n_clusters)
+    """Return labels with the numbers that the clusters have on the board, as far as rules leave the numbers free."""
+    labels = np.asarray(labels, dtype=np.intp)
+    if not step.labels.size or any(isinstance(rule, Sizes) and rule.per_cluster for rule in step.rules):
+        return labels
+    bound = {int(step.labels[who]) for who in step.locked}
+    bound |= {rule.cluster for rule in step.rules if isinstance(rule, Fixed)}
+    free = np.array([cluster for cluster in range(step.n_clusters) if cluster not in bound], dtype=np.intp)
+    if free.size < 2:
+        return labels
+    place = np.full(step.n_clusters, free.size, dtype=np.intp)  # all that is bound goes under one number
+    place[free] = np.arange(free.size)
+    inside = np.isin(labels, free)
+    aligned = labels.copy()
+    # Of the labels that are compared, those outside of the free clusters count for none of them.
+    overlap = place[step.labels[inside]]
+    known = overlap < free.size
+    table = np.zeros((free.size, free.size), dtype=np.int64)
+    np.add.at(table, (place[labels[inside]][known], overlap[known]), 1)
+    aligned[inside] = free[best_numbers(table)[place[labels[inside]]]]
+    return aligned
 
 
 def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
@@ -111,6 +139,7 @@ def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
             matter.graph,
             step.labels,
             sensitive_features=features_of(matter, step),
+            attribute_weights=weights_of(step),
             n_clusters=step.n_clusters,
             fairness=0.5 if step.attributes else 0.0,
             rules=rules,
@@ -142,6 +171,31 @@ def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]
     return found
 
 
+def price(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any] | None]:
+    """Return what each rule costs: how many more friendships the same search keeps, and how much more even, without it.
+
+    A search may miss the best, so a rule may seem to bring something; that is told as costing nothing.
+    """
+    features = features_of(matter, step)
+
+    def found(rules: tuple[Any, ...]) -> dict[str, Any]:
+        asked = replace(step, rules=rules)
+        model = model_of(matter, asked, fairness=0.5 if step.attributes else 0.0, effort=0.5)
+        labels = model.fit_predict(matter.graph, sensitive_features=features)
+        return scores(matter, labels, step.attributes, step.n_clusters)
+
+    n_rules = len(step.rules)
+    tell(Progress("price", 0, n_rules + 1))
+    here = found(step.rules)
+    costs: list[dict[str, Any] | None] = []
+    for number in range(n_rules):
+        tell(Progress("price", number + 1, n_rules + 1))
+        without = found(step.rules[:number] + step.rules[number + 1 :])
+        even = None if here["even"] is None else without["even"] - here["even"]
+        costs.append({"kept": max(without["kept"] - here["kept"], 0), "even": even, "says": ""})
+    return costs
+
+
 def layout(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
     """Return where the people are drawn, and the links between them."""
     return files.drawn_graph(matter, step)
@@ -161,6 +215,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "curve": curve,
     "repair": repair,
     "alternatives": alternatives,
+    "price": price,
     "layout": layout,
     "download": download,
     "inspect": uploads.inspect,

@@ -18,8 +18,8 @@ from equigraph.exceptions import ParameterError
 from equigraph.execution import Product, gram
 from equigraph.factorization.coordinate_kernels import (
     COMPILE_FROM,
+    Images,
     Model,
-    Panels,
     ahead,
     compiled,
     sweep,
@@ -35,7 +35,7 @@ from equigraph.factorization.normalized import (
     rescale,
     strengths,
 )
-from equigraph.penalties import Penalty
+from equigraph.penalties import Penalty, curvature_bound
 
 # Proximal term, as a share of the mean of the diagonal of B'B; doubled, up to a limit, when a plain step fails.
 PROXIMITY, FARTHEST = 0.5, 1e6
@@ -159,7 +159,7 @@ def coordinate_descent(
         return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
     if use_compiled is None:
         use_compiled = H.size >= COMPILE_FROM
-    solver = _Solver(_prepare(penalty, weight, H.shape[1], scale), use_compiled)
+    solver = _Descent(_prepare(penalty, weight, H.shape, scale), use_compiled)
     here = solver.start(H, AH, np.asarray(W, dtype=np.float64))
     before, history = here, []
     status, change = Status.MAX_ITER, float("nan")
@@ -182,7 +182,7 @@ def coordinate_descent(
     return Factors(H_out * H.dtype.type(root), W_out, np.asarray(history), change, status)
 
 
-class _Solver:
+class _Descent:
     """The adaptive part of the descent: extrapolation, proximal term, and what happens when a step fails."""
 
     def __init__(self, penalty: _Penalty, use_compiled: bool):
@@ -228,8 +228,8 @@ class _Solver:
             self._panels(here), self._panels(before), beta, groups and groups[:2], model, self.use_compiled
         )
 
-    def _panels(self, point: _Point) -> Panels:
-        return Panels(point.H, point.AH, None if self.penalty.penalty is None else point.image)
+    def _panels(self, point: _Point) -> Images:
+        return Images(point.H, point.AH, None if self.penalty.penalty is None else point.image)
 
     def accept(self, here: _Point, trial: _Point) -> _Point:
         """Return the trial if it is better, else a point between, else the old one; adapt the next step."""
@@ -306,17 +306,18 @@ def _over(panel: NDArray, norm: float, dtype: np.dtype) -> NDArray:
     return (panel * panel.dtype.type(1 / norm)).astype(dtype, copy=False)
 
 
-def _prepare(penalty: Penalty | None, weight: float, n_clusters: int, scale: Scale) -> _Penalty:
+def _prepare(penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale) -> _Penalty:
     if not np.isfinite(weight) or weight < 0:
         raise ParameterError(
             f"The weight of a penalty must be a finite number of at least 0; got {weight!r}."
         )
     if penalty is None or weight == 0:
         return _Penalty(None, 0.0, None, 0.0)
-    curvature = penalty.curvature()
+    n_nodes, n_clusters = shape
+    curvature = curvature_bound(penalty, n_nodes, n_clusters)
     if not np.isfinite(curvature):
         raise ParameterError(
             f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the curvature "
-            "of a penalty; override curvature(), or use multiplicative updates."
+            "of a penalty whose gradient() is its own; override curvature(), or use solver='mu'."
         )
     return _Penalty(penalty, penalty_weight(weight, n_clusters, scale), group_table(penalty), curvature)

@@ -26,7 +26,7 @@ COMPILE_FROM, _THREADED_FROM = 20_000, 500_000
 BLOCK = 256
 
 
-class Panels(NamedTuple):
+class Images(NamedTuple):
     """A membership, its image under A, and that under the penalty: group sums, the gradient, or nothing."""
 
     H: NDArray
@@ -290,8 +290,8 @@ def compiled() -> SimpleNamespace:
 
 
 def sweep(
-    here: Panels,
-    before: Panels,
+    here: Images,
+    before: Images,
     extrapolation: float,
     groups: tuple[NDArray[np.intp], NDArray[np.float64]] | None,
     model: Model,
@@ -309,7 +309,7 @@ def sweep(
 
 
 def _compiled_sweep(
-    here: Panels, before: Panels, extrapolation: float, groups: tuple[NDArray, NDArray] | None, model: Model
+    here: Images, before: Images, extrapolation: float, groups: tuple[NDArray, NDArray] | None, model: Model
 ) -> NDArray:
     if groups is not None:
         return compiled().columns(*here, before[:2], extrapolation, *groups, *model, NEWTON_STEPS)

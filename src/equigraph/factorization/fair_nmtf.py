@@ -52,7 +52,9 @@ class FairNMTF(GraphClusterer):
         The dial f in [0, 1].
     penalty : {"scatter", "contrastive"} or Penalty, default="scatter"
         R. "scatter": spread of the group means of H; well posed for groups of any sizes. "contrastive": the paper's.
-        A penalty of one's own needs a finite ``curvature()`` for the solver "cd".
+        A penalty of one's own takes the place of these; add them to it where groups are to count as well, such as
+        ``Scatter(groups) + 10 * own``. One that overrides ``gradient`` needs a finite ``curvature()`` for the solver
+        "cd".
     init : {"fair-spectral", "spectral", "random", "partition"}, default="fair-spectral"
         Start; the strength of fairness in the first follows the dial. "partition": the labels that `FairPartition`
         finds at the same dial.
@@ -142,6 +144,10 @@ class FairNMTF(GraphClusterer):
         self.random_state = random_state
         self.execution = execution
         self.callbacks = callbacks
+
+    def _fairness_wanted(self) -> bool:
+        # A penalty of one's own needs no groups.
+        return self.fairness > 0 and isinstance(self.penalty, str)
 
     def _fit(self, problem: Problem) -> Clustering:
         notify = Notifier(self.callbacks)

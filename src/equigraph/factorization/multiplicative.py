@@ -82,7 +82,7 @@ class Sums(NamedTuple):
     moved: float
 
 
-class Steps(Protocol):
+class MembershipSteps(Protocol):
     """A membership on its way: it keeps H, A H and what the penalty needs, here or elsewhere."""
 
     def squared_norm(self) -> float:
@@ -102,7 +102,7 @@ class Steps(Protocol):
 
 
 class PanelSteps:
-    """Steps in this process, for any penalty, by numpy.
+    """MembershipSteps in this process, for any penalty, by numpy.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class SteppedRun:
 
     Parameters
     ----------
-    steps : Steps
+    steps : MembershipSteps
         The rows.
     W : ndarray of shape (k, k)
         Start; it is not changed.
@@ -252,7 +252,7 @@ class SteppedRun:
 
     chunk = 1
 
-    def __init__(self, steps: Steps, W: NDArray, *, tol: float, fit_interaction: bool):
+    def __init__(self, steps: MembershipSteps, W: NDArray, *, tol: float, fit_interaction: bool):
         self._steps, self._tol, self._fit_interaction = steps, tol, fit_interaction
         self._squared_norm = steps.squared_norm()
         self._sums = steps.start()
@@ -285,7 +285,7 @@ class SteppedRun:
 
 
 def iterate(
-    steps: Steps, W: NDArray, *, max_iter: int, tol: float, fit_interaction: bool, notify: Notifier
+    steps: MembershipSteps, W: NDArray, *, max_iter: int, tol: float, fit_interaction: bool, notify: Notifier
 ) -> Factors:
     """Run the updates to their end, wherever the rows of H live; see `multiplicative_updates`."""
     run = SteppedRun(steps, W, tol=tol, fit_interaction=fit_interaction)

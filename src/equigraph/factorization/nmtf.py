@@ -109,6 +109,8 @@ class NMTF(GraphClusterer):
         "callbacks": CALLBACKS,
     }
 
+    _shares_fits: ClassVar[bool] = True
+
     def __init__(
         self,
         n_clusters: int = 2,
@@ -217,11 +219,7 @@ class NMTF(GraphClusterer):
     def _fit_together(
         self, problem: Problem, models: Sequence[NMTF]
     ) -> Iterator[tuple[int, Callable[[], NMTF]]] | None:
-        """Return the places of fitted models as they get ready, or None where they are better fitted one by one.
-
-        The models only differ from this one in the seed and the dial. A place comes with a function that returns the
-        fitted model; warnings of the fit are issued there.
-        """
+        """Run the fits on one thread each; see `GraphClusterer`."""
         runs_by_updates = self.init != "custom" and getattr(self, "solver", "mu") == "mu"
         if is_out_of_core(problem.graph, self.execution) or not runs_by_updates or self.callbacks is not None:
             return None

@@ -19,7 +19,7 @@ CHECKPOINT = 25
 
 
 class BlockSteps:
-    """Steps (see `equigraph.factorization.multiplicative.Steps`) on the rows of a store.
+    """Steps (see `equigraph.factorization.multiplicative.MembershipSteps`) on the rows of a store.
 
     Parameters
     ----------

@@ -26,9 +26,10 @@ from equigraph.graph.names import (
     text_array,
     texts,
 )
+from equigraph.graph.strangers import look_alike, type_hint
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.attributes import AttributeOptions, as_matrix, is_column
-from equigraph.groups.encode import as_column
+from equigraph.groups.encode import column_of
 from equigraph.words import count, did_you_mean
 
 MISSING = ("error", "ignore", "drop", "own-group")
@@ -116,14 +117,14 @@ def take_groups(
                 f"The groups have {matrix.shape[1]} columns and {count(len(names), 'name')}: give one name for each."
             )
         return [
-            Values(as_column(column.tolist()), None, one) for one, column in zip(names, matrix.T, strict=True)
+            Values(column_of(column.tolist()), None, one) for one, column in zip(names, matrix.T, strict=True)
         ]
     if name is None and isinstance(getattr(groups, "name", None), str):
         name = groups.name
     # An arrow array refuses to_numpy where that needs a copy, so it goes through a list.
     with only_ours("The groups cannot be read", GroupsError):
-        values = object_array(groups.to_pylist()) if library == "pyarrow" else as_column(groups)
-    return [Values(values, _keys_of_index(*row_labels(groups), graph), name)]
+        values = object_array(groups.to_pylist()) if library == "pyarrow" else column_of(groups)
+    return [Values(values, keys_of_index(*row_labels(groups), graph), name)]
 
 
 def _holds_columns(groups: Mapping[Any, Any], graph: Graph) -> bool:
@@ -156,7 +157,9 @@ def _values_of_columns(columns: Mapping[Any, Any], wanted: list[Any], graph: Gra
     ]
 
 
-def _keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) -> NDArray[Any] | None:
+def keys_of_index(
+    index: NDArray[Any] | None, counts_rows: bool, graph: Graph, what: str = "groups"
+) -> NDArray[Any] | None:
     """Return the index of a pandas object as names of nodes, or None where its values are in node order.
 
     A default index says nothing but the order; any other one names nodes, whatever the order.
@@ -171,8 +174,9 @@ def _keys_of_index(index: NDArray[Any] | None, counts_rows: bool, graph: Graph) 
     if not nodes & named:
         first = index[:1].tolist()[0] if index.size else None
         raise GroupsError(
-            f"The index of the groups names none of the nodes (it starts with {first!r}, the nodes with "
-            f"{graph.node_names[:1].tolist()[0]!r}): give the node names as the index, or an array in node order."
+            f"The {what} name none of the nodes (they start with {first!r}, the nodes with "
+            f"{graph.node_names[:1].tolist()[0]!r}){type_hint(texts(index), texts(graph.node_names))}: give the names "
+            "of the nodes, or an array in node order."
         )
     return index
 
@@ -185,7 +189,7 @@ def values_of_table(
     if len(columns) == 1 and node_column is None:
         if wanted and any(column_place(columns, one, GroupsError) is None for one in wanted):
             raise GroupsError(f"The groups have no column {wanted[0]!r}: expected {columns[0]!r}.")
-        keys = _keys_of_index(table.index, table.counts_rows, graph)
+        keys = keys_of_index(table.index, table.counts_rows, graph)
         return [Values(table.values[0], keys, str(columns[0]))]
     places = [column_place(columns, one, GroupsError) for one in wanted]
     key, keys = _key_of(table, places, node_column, graph, every)
@@ -226,7 +230,7 @@ def _key_of(
         if names_nodes and (not every or 2 * len(different) >= table.n_rows):
             return 0, table.values[0]
     if table.index is not None and not table.counts_rows:
-        return None, _keys_of_index(table.index, False, graph)
+        return None, keys_of_index(table.index, False, graph)
     if 0 not in places and len(different) == table.n_rows:
         return 0, table.values[0]  # which will be told to name other nodes than the graph has
     return None, None
@@ -244,11 +248,11 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
     """
     if unknown == "add":  # before values are put onto nodes, all of them are there
         for one in given:
-            graph = graph if one.keys is None else _by_name(graph, one.keys, one.values, unknown)[0]
+            graph = graph if one.keys is None else by_name(graph, one.keys, one.values, unknown)[0]
     columns = [
         _in_node_order(graph, one.values, order_known)
         if one.keys is None
-        else _by_name(graph, one.keys, one.values, unknown)[1]
+        else by_name(graph, one.keys, one.values, unknown)[1]
         for one in given
     ]
     absent = [has_missing(values) for values in columns]
@@ -349,8 +353,8 @@ def _in_node_order(graph: Graph, values: NDArray[Any], order_known: bool) -> NDA
     return values
 
 
-def _by_name(
-    graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str
+def by_name(
+    graph: Graph, keys: NDArray[Any], values: NDArray[Any], unknown: str, what: str = "groups"
 ) -> tuple[Graph, NDArray[Any]]:
     """Match values to nodes by name; names of different types are compared by their text.
 
@@ -361,17 +365,14 @@ def _by_name(
         return graph, _placed(values, places, graph.n_nodes)
     no_key = np.flatnonzero(has_missing(keys))
     if no_key.size:
-        raise GroupsError(f"Row {no_key[0]} of the groups (counting from 0) names no node: expected a name.")
+        raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
     place = _places(graph)
     key_texts = [text if text in place else _canonical(text) for text in texts(keys)]
     strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
     if strangers:
         if unknown == "error":
-            first = min(strangers.values())
             raise GroupsError(
-                f"The groups name {count(len(strangers), 'node')} that the graph lacks, first "
-                f"{key_texts[first]!r}{_look_alike(key_texts[first], graph)}: say unknown='add' to add "
-                f"{'it' if len(strangers) == 1 else 'them'} without edges, or unknown='ignore'."
+                _of_strangers(sorted(strangers, key=strangers.__getitem__), key_texts, graph, what)
             )
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(strangers.values())])
@@ -384,12 +385,30 @@ def _by_name(
             continue
         if node in seen and not _same(seen[node], value):
             raise GroupsError(
-                f"The groups give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value "
-                "per node (the first column, or node_column=, names the node)."
+                f"The {what} give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value "
+                f"per node{' (the first column, or node_column=, names the node)' * (what == 'groups')}."
             )
         seen[node] = value
         result[node] = value
     return graph, result
+
+
+def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: str) -> str:
+    """Return the sentence on names that are no nodes; where none is one, adding them is no way out."""
+    nodes, first = texts(graph.node_names), strangers[0]
+    if len(strangers) > 1 and set(strangers) == set(named):
+        return (
+            f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
+            f"{type_hint(strangers, nodes)}: expected the names of the nodes, or the column that holds them."
+        )
+    expected = "expected names of nodes"
+    if what == "groups":
+        them = "it" if len(strangers) == 1 else "them"
+        expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
+    return (
+        f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first {first!r}"
+        f"{look_alike(first, nodes)}: {expected}."
+    )
 
 
 def _placed(values: NDArray[Any], places: NDArray[np.intp], n: int) -> NDArray[Any]:
@@ -416,20 +435,6 @@ def _places(graph: Graph) -> dict[str, int]:
         if not text.isascii():
             composed.setdefault(_canonical(text), []).append(k)
     return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
-
-
-def _look_alike(text: str, graph: Graph) -> str:
-    """Say which node a name resembles, in letters that show the difference; nothing if there is none."""
-
-    def skeleton(name: str) -> str:
-        folded = unicodedata.normalize("NFKC", name).casefold()
-        return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")
-
-    wanted = skeleton(text)
-    for name in texts(graph.node_names):
-        if skeleton(name) == wanted:
-            return f" (here {text!a}, in the graph {name!a})"
-    return ""
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
 
 ACCEPTED = (
     "a scipy sparse matrix or array, a numpy array, nested lists, a networkx, igraph or networkit graph, a "
-    "torch_geometric Data, a pandas, polars or pyarrow table, or an equigraph Graph"
+    "torch_geometric Data, a pandas, polars or pyarrow table, a data set of equigraph.datasets, or an equigraph Graph"
 )
 
 
@@ -33,8 +34,9 @@ def as_graph(
     X : object
         A `Graph` (returned as it is); an adjacency matrix as a scipy sparse matrix or array, numpy array
         or nested lists; a networkx, igraph or networkit graph; a torch_geometric ``Data``; a pandas,
-        polars or pyarrow table. A table with columns source and target (or from and to, src and dst,
-        node1 and node2, node_1 and node_2, i and j), or with two or three columns, is an edge table, whose
+        polars or pyarrow table; a data set, such as of ``datasets.fetch_drugnet()``. A table with columns source and
+        target (or from and to, src and dst, node1 and node2, node_1 and node_2, i and j), or with two or three
+        columns, is an edge table, whose
         weights are in a column after these called weight, weights, w, value, strength or count;
         any other table must be a square matrix, whose column names are the names of the nodes.
     symmetrize : {"max", "min", "mean", "sum"}, optional
@@ -94,6 +96,8 @@ def convert(
         graph = X
     elif sparse.issparse(X) or isinstance(X, (np.ndarray, list, tuple)):
         graph = _from_matrix(X, None, symmetrize, dtype)
+    elif isinstance(X, Mapping) and "adjacency" in X:
+        graph = _from_bunch(X, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
     else:
         graph = _from_foreign(X, symmetrize, duplicates, dtype, weight)
     return without_weights(graph) if weight is False else graph
@@ -104,6 +108,13 @@ def _from_matrix(X: Any, names: Any, symmetrize: str | None, dtype: DTypeLike | 
     if names is None:
         names = np.arange(adjacency.shape[0], dtype=np.int64)
     return Graph._trusted(adjacency, names)
+
+
+def _from_bunch(X: Mapping[str, Any], **options: Any) -> Graph:
+    """Return the graph of a data set: an adjacency with, perhaps, names, groups and what these are called."""
+    graph = convert(X["adjacency"], **options)
+    names = graph.node_names if X.get("node_names") is None else X["node_names"]
+    return Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
 
 
 def _from_foreign(

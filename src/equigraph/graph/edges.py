@@ -13,8 +13,8 @@ from scipy import sparse
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
+from equigraph.graph.merged_pairs import merge_repeated, sorted_pairs
 from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
-from equigraph.graph.pairs import merge_repeated, sorted_pairs
 from equigraph.graph.sparse_arrays import cast_weights, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 

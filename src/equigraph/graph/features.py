@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
+from equigraph.graph.messages import as_calls
 from equigraph.groups.attributes import (
     AttributeOptions,
+    Attributes,
     checked_weights,
     encode_attributes,
     joined_name,
     weights_of,
 )
+from equigraph.groups.encode import Groups
 from equigraph.words import did_you_mean
 
 
@@ -43,14 +49,81 @@ def with_features(graph: Any, sensitive_features: Any = None, attribute_weights:
 
     known = read_graph(graph)
     if sensitive_features is not None:
+        sensitive_features = named_feature(graph, known, sensitive_features)
         known = place_features(known, sensitive_features, known.positional or isinstance(graph, Graph))
     return known.weighted(attribute_weights)
 
 
-def place_features(graph: Graph, sensitive_features: Any, order_known: bool) -> Graph:
-    """Return a graph with all attributes of what was given; every node must have each of them."""
+def place_features(graph: Graph, sensitive_features: Any, order_known: bool, missing: str = "error") -> Graph:
+    """Return a graph with all attributes of what was given; every node must have each, unless told otherwise."""
     given = take_groups(sensitive_features, None, None, graph, every=True)
-    return attach(graph, given, missing="error", unknown="error", order_known=order_known)
+    return attach(graph, given, missing=missing, unknown="error", order_known=order_known)
+
+
+def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
+    """Return a node attribute that is named as ``sensitive_features="gender"``; anything else stays as it is.
+
+    Parameters
+    ----------
+    source : object
+        What the graph was made of: a networkx, igraph or torch_geometric graph, a data set or a `Graph`. Others have
+        no node attributes, and a text is then the name of a file.
+    graph : Graph
+        The graph.
+    sensitive_features : object
+        What was given.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> network = nx.Graph([("ann", "bob")])
+    >>> nx.set_node_attributes(network, {"ann": "girl", "bob": "boy"}, "gender")
+    >>> from equigraph.graph import as_graph
+    >>> named_feature(network, as_graph(network), "gender")["gender"].tolist()
+    ['girl', 'boy']
+    """
+    if not isinstance(sensitive_features, str) or Path(sensitive_features).is_file():
+        return sensitive_features
+    name = sensitive_features
+    if isinstance(source, (Graph, Mapping)):
+        columns = dict(graph.features)
+        if isinstance(source, Mapping):
+            columns |= {key: value for key, value in source.items() if _is_node_column(value, graph)}
+        if not columns:
+            return name
+        if name not in columns:
+            known = ", ".join(map(repr, columns))
+            raise GroupsError(
+                f"There is no attribute {name!r}{did_you_mean(name, columns)}: there are {known}."
+            )
+        return {name: columns[name]}
+    library = library_of(source)
+    if library not in ("networkx", "igraph", "torch_geometric"):
+        return name
+    return {name: node_attribute(source, library, name)}
+
+
+def _is_node_column(value: Any, graph: Graph) -> bool:
+    return isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
+
+
+def attributes_in_order(
+    graph: Graph, sensitive_features: Any, order_known: bool
+) -> tuple[Attributes | None, Any]:
+    """Return the attributes that were given, by default those of the graph, and their columns in node order.
+
+    What has names is matched by them; what has none is taken only if the user knows the order of the nodes.
+    """
+    if sensitive_features is None:
+        return graph.attributes, None
+    if isinstance(sensitive_features, (Groups, Attributes)):
+        found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
+        return found, {name: groups.values() for name, groups in found.groups.items()}
+    try:
+        placed = place_features(graph, sensitive_features, order_known)
+        return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
+    except GroupsError as error:
+        raise as_calls(error) from None
 
 
 @dataclass(frozen=True)

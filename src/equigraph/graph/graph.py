@@ -22,6 +22,7 @@ from equigraph.groups.attributes import (
     Features,
     encode_attributes,
     joined_name,
+    name_nodes,
     plain_columns,
     weights_of,
 )
@@ -40,9 +41,9 @@ class Graph:
         Symmetric nonnegative weights with a zero diagonal. Checked as `check_adjacency` does.
     node_names : ndarray of shape (n_nodes,), optional
         Names of the nodes, all different: int64, text, or objects. By default 0, 1, 2, ...
-    sensitive_features : ndarray of shape (n_nodes,), dict of columns, frame or 2-D array, optional
-        Group of each node, in node order; None for a node without one. Several attributes are a dict of columns once
-        the graph is built.
+    sensitive_features : array-like, Series, mapping, dict of columns, frame or 2-D array, optional
+        Group of each node, in node order or by name; None for a node without one. Several attributes are a dict of
+        columns once the graph is built.
     attribute : str, optional
         Name of the attribute that the groups come from; of several, all names, made of the dict.
     positional : bool, default=True
@@ -51,7 +52,7 @@ class Graph:
     missing : {"error", "ignore"}, default="error"
         What a node without a group is: a mistake, or one that counts for cohesion and sizes and for no group's share.
     dropped : ndarray, optional
-        Names of the nodes that ``missing="drop"`` of `read_graph` left out.
+        Names of the nodes that ``missing="drop"`` of `read_graph` left out; the repr tells how many.
     attribute_options : AttributeOptions, optional
         How much each attribute counts, and which numbers go into bins.
 
@@ -91,7 +92,10 @@ class Graph:
                 f"There are {names.size} node names for {count(n, 'node')}: expected one name per node."
             )
         check_unique(names, "the node names")
-        columns = {} if self.sensitive_features is None else plain_columns(self.sensitive_features)
+        given: Any = self.sensitive_features
+        if given is not None and name_nodes(given):
+            given = self._placed(given, names)
+        columns = {} if given is None else plain_columns(given)
         for column in columns.values():
             if column.shape != (n,):
                 raise GroupsError(
@@ -105,6 +109,15 @@ class Graph:
             ("attribute", attribute),
         ):
             object.__setattr__(self, field, value)
+
+    @classmethod
+    def _placed(cls, features: Any, names: NDArray[Any]) -> Features | None:
+        """Return features that name their nodes in node order, with None for a node that they do not name."""
+        from equigraph.graph.attributes import attach, take_groups
+
+        nodes = cls._trusted(sparse.csr_array((names.size, names.size)), names)
+        given = take_groups(features, None, None, nodes, every=True)
+        return attach(nodes, given, missing="ignore", unknown="error", order_known=True).sensitive_features
 
     @classmethod
     def _trusted(cls, adjacency: sparse.csr_array, node_names: NDArray[Any], **others: Any) -> Graph:
@@ -257,15 +270,21 @@ class Graph:
 
     def _repr_html_(self) -> str:
         """Return the sizes of the groups, for a notebook."""
-        groups = self.groups
-        if groups is None:
+        if self.attributes is None:
             return page_of(repr(self), ["nodes", "edges"], [[self.n_nodes, self.n_edges]])
-        rows = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
-        return page_of(repr(self), [self.attribute or "group", "nodes"], rows)
+        several = self.attributes.are_several
+        rows = [
+            [f"{attribute}: {name}" if several else name, size]
+            for attribute, groups in self.attributes.groups.items()
+            for name, size in zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
+        ]
+        return page_of(repr(self), ["group" if several else self.attribute or "group", "nodes"], rows)
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge")]
         parts += group_words(self.sensitive_features, self.attribute, self.attribute_options)
+        if self.dropped is not None and self.dropped.size:
+            parts.append(f"{self.dropped.size:,} left out")
         return f"Graph({', '.join(parts)})"
 
 

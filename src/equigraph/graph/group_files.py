@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +35,7 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
     kind = file_format(path, None)
     if kind == "parquet":
         with only_ours(f"{path.name} cannot be read as parquet", GroupsError):
-            table = read_table(read_parquet(path))
+            table = read_table(_index_first(read_parquet(path)))
         return values_of_table(table, wanted, node_column, graph)
     if kind != "delimited":
         raise GroupsError(f"{path.name} is not a table: expected groups as csv, tsv, txt or parquet.")
@@ -61,6 +62,16 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
             for one, name in zip(chosen, told, strict=True)
         ]
     return [replace(one, values=_typed(one.values)) for one in chosen]
+
+
+def _index_first(table: Any) -> Any:
+    """Return an arrow table with the column first that was the index of a pandas frame, if one was."""
+    try:
+        told = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+        index = [name for name in told.get("index_columns", []) if name in table.column_names]
+    except (ValueError, AttributeError, TypeError):
+        return table  # what others write there is theirs to know
+    return table.select([*index, *(name for name in table.column_names if name not in index)])
 
 
 def _columns(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:

@@ -52,7 +52,7 @@ def check_adjacency(
     Warns
     -----
     SelfLoopWarning
-        If the diagonal is not zero; those entries are dropped.
+        If the diagonal is not zero; those entries are dropped, without a word where all are the same.
 
     Examples
     --------
@@ -144,8 +144,11 @@ def warn_self_loops(count: int) -> None:
 
 def without_loops_and_zeros(adjacency: sparse.csr_array) -> sparse.csr_array:
     """Return a matrix without repeated entries free of its diagonal, with a warning, and of stored zeros."""
-    loops = int(np.count_nonzero(adjacency.diagonal()))
-    warn_self_loops(loops)
+    diagonal = adjacency.diagonal()
+    loops = int(np.count_nonzero(diagonal))
+    # A loop of one weight at every node, as graphs of nearest neighbours have it, tells no node from another.
+    if diagonal.size < 2 or (diagonal != diagonal[0]).any():
+        warn_self_loops(loops)
     if loops == 0 and np.count_nonzero(adjacency.data) == adjacency.nnz:
         return adjacency
     rows = row_indices(adjacency)

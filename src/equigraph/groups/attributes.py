@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.groups.bins import bin_groups
-from equigraph.groups.encode import Groups, as_column, encode_groups, make_groups
+from equigraph.groups.encode import Groups, as_column, encode_groups, make_groups, names_of_rows
 from equigraph.words import did_you_mean
 
 # What a single attribute is called that came without a name.
@@ -249,6 +249,19 @@ def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
     if matrix is None:
         return {None: as_column(features)}
     return {str(place): as_column(column.tolist()) for place, column in enumerate(matrix.T)}
+
+
+def name_nodes(features: Any) -> bool:
+    """Return whether features name the nodes they belong to, all of them or some of several.
+
+    Examples
+    --------
+    >>> name_nodes({"ann": "girl", "bob": "boy"}), name_nodes({"gender": ["girl", "boy"]})
+    (True, False)
+    """
+    if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
+        return any(names_of_rows(column) is not None for column in features.values())
+    return names_of_rows(features) is not None
 
 
 def is_column(value: Any) -> bool:

@@ -22,7 +22,8 @@ def bin_groups(
     values : array-like of shape (n_nodes,)
         One number per node; texts of numbers are numbers.
     n_bins : int
-        Number of bins, at least 2. The borders are quantiles; equal numbers share a bin, so that fewer may come out.
+        Number of bins, at least 2. The borders are as near to quantiles as equal numbers, which share a bin, allow;
+        fewer bins may come out.
     n_nodes, missing
         See `encode_groups`.
     name : str, optional
@@ -51,13 +52,21 @@ def bin_groups(
     known = np.isfinite(numbers)
     codes = np.full(numbers.size, np.nan)
     if known.any():
-        borders = np.unique(np.quantile(numbers[known], np.arange(1, n_bins) / n_bins, method="inverted_cdf"))
-        # A border is the largest number of its bin.
-        codes[known] = np.unique(np.searchsorted(borders, numbers[known]), return_inverse=True)[1]
+        codes[known] = np.searchsorted(_borders(numbers[known], n_bins), numbers[known])
     groups = encode_groups(codes, n_nodes=n_nodes, missing=missing)
     names = np.empty(groups.n_groups, dtype=object)
     names[:] = [_range(numbers[groups.codes == code]) for code in range(groups.n_groups)]
     return replace(groups, names=names, numbers=numbers)
+
+
+def _borders(numbers: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+    """Return the largest numbers of all bins but the last, each where the count below is nearest to its share."""
+    values, counts = np.unique(numbers, return_counts=True)
+    below = np.cumsum(counts)[:-1]
+    if not below.size:
+        return values[:0]
+    wanted = np.arange(1, n_bins) * numbers.size / n_bins
+    return values[np.unique(np.abs(below[:, None] - wanted).argmin(axis=0))]
 
 
 def as_numbers(column: NDArray[Any], name: str | None = None) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,8 +73,9 @@ def encode_groups(
     Parameters
     ----------
     sensitive_features : array-like of shape (n_nodes,) or (n_nodes, 1), Groups or Attributes
-        One categorical value per node, of any type that can be compared with itself. Arrays, lists,
-        and pandas or polars columns are taken in node order; of several `Attributes` the joint groups.
+        One categorical value per node, in node order, of any type that can be compared with itself: arrays, lists,
+        pandas or polars columns; of several `Attributes` the joint groups. What names its nodes, such as a mapping,
+        is refused: there is no graph to find them in.
     n_nodes : int, optional
         Number of nodes that the attribute must cover.
     missing : {"error", "ignore"}, default="error"
@@ -137,14 +138,50 @@ def member_counts(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
 
 
 def as_column(values: Any) -> NDArray[Any]:
-    """Return a one-dimensional array of the values of one attribute, without changing any of them."""
+    """Return a one-dimensional array of the values of one attribute, without changing any of them.
+
+    Raises
+    ------
+    GroupsError
+        If the values are not one column, or name the nodes they belong to: what the names say must not be lost.
+    """
+    if names_of_rows(values) is not None:
+        raise GroupsError(
+            f"A {type(values).__name__} that names its nodes cannot be matched without a graph: give an array in node "
+            "order."
+        )
+    return column_of(values)
+
+
+def names_of_rows(values: Any) -> NDArray[Any] | None:
+    """Return the names that a mapping or a pandas object gives to its values; None where they only have an order.
+
+    Examples
+    --------
+    >>> names_of_rows({"ann": 1, "bob": 0}).tolist(), names_of_rows([1, 0])
+    (['ann', 'bob'], None)
+    """
+    if isinstance(values, Mapping):
+        return _object_array(list(values))
+    index: Any = getattr(values, "index", None)
+    if not hasattr(index, "to_numpy"):
+        return None
+    names = index.to_numpy()
+    counts = names.dtype.kind in "iu" and np.array_equal(names, np.arange(names.size))
+    return None if counts else np.asarray(names)
+
+
+def column_of(values: Any) -> NDArray[Any]:
+    """Do what `as_column` says with the values alone, for those who have taken care of the names."""
+    if isinstance(values, Mapping):
+        values = list(values.values())
     if hasattr(values, "to_pylist"):  # pyarrow, whose to_numpy refuses to copy text
         array = _object_array(values.to_pylist())
     elif hasattr(values, "to_numpy"):  # pandas, polars and narwhals columns and frames
         array = values.to_numpy()
     elif isinstance(values, np.ndarray):
         array = values
-    elif isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__"):
+    elif isinstance(values, (str, bytes, Set)) or not hasattr(values, "__len__"):
         raise GroupsError(
             f"The sensitive features must be one value per node, not a single {type(values).__name__}."
         )

@@ -22,9 +22,11 @@ from equigraph.metrics.individual import individual_balance_score, representatio
 from equigraph.metrics.links import link_shares
 from equigraph.metrics.lipschitz import LipschitzReport, lipschitz_score
 from equigraph.metrics.quality import group_modularity_scores, modularity_score
+from equigraph.metrics.scorer import ClusteringScorer
 from equigraph.metrics.summary import Composition, cluster_sizes, composition, evaluate
 
 __all__ = [
+    "ClusteringScorer",
     "Composition",
     "FairnessFrame",
     "FrameDifference",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.labels import labels_in_order
 from equigraph.graph.sparse_arrays import check_sparse
-from equigraph.metrics._table import encode_labels
+from equigraph.groups.encode import names_of_rows
+from equigraph.metrics._table import Nodes, encode_labels
 
 _BLOCK_ENTRIES = 1 << 21
 
@@ -42,8 +45,10 @@ class Outputs:
         return distances
 
 
-def as_outputs(membership: ArrayLike, *, n_nodes: int | None = None) -> Outputs:
+def as_outputs(membership: ArrayLike, *, nodes: Nodes | None = None) -> Outputs:
     """Take labels (n_nodes,) of any type, or a nonnegative membership (n_nodes, k), whose rows are scaled.
+
+    Both are matched with the nodes by name where they have names.
 
     Raises
     ------
@@ -58,13 +63,14 @@ def as_outputs(membership: ArrayLike, *, n_nodes: int | None = None) -> Outputs:
     labels = _hard_labels(membership)
     if labels is not None:
         membership = labels
-    matrix = _as_matrix(membership)
+    matrix = None if isinstance(membership, Mapping) else _as_matrix(membership)
     if matrix is None:
-        return Outputs(encode_labels(membership, n_nodes=n_nodes, name="membership").codes, None)
-    if n_nodes is not None and matrix.shape[0] != n_nodes:
-        raise ParameterError(
-            f"membership has {matrix.shape[0]} rows and the graph has {n_nodes} nodes: give one row per node."
+        encoded = (
+            nodes.labels(membership, "membership") if nodes else encode_labels(membership, name="membership")
         )
+        return Outputs(encoded.codes, None)
+    if nodes is not None:
+        matrix = _rows_in_order(matrix, membership, nodes)
     bad = np.flatnonzero(~((matrix >= 0) & np.isfinite(matrix)).all(axis=1))
     if bad.size:
         raise ParameterError(
@@ -78,6 +84,20 @@ def as_outputs(membership: ArrayLike, *, n_nodes: int | None = None) -> Outputs:
         )
     matrix = matrix / largest  # first, so that the sum of a row cannot overflow
     return Outputs(None, matrix / matrix.sum(axis=1, keepdims=True))
+
+
+def _rows_in_order(matrix: NDArray[np.float64], membership: Any, nodes: Nodes) -> NDArray[np.float64]:
+    """Return the rows in the order of the nodes, matched by the names that a table has in its index."""
+    n_nodes = nodes.graph.n_nodes
+    if matrix.shape[0] != n_nodes:
+        raise ParameterError(
+            f"membership has {matrix.shape[0]} rows and the graph has {n_nodes} nodes: give one row per node."
+        )
+    names = names_of_rows(membership)
+    if names is None:
+        return matrix
+    rows = dict(zip(names.tolist(), range(n_nodes), strict=True))
+    return matrix[labels_in_order(rows, nodes.graph, "rows of the membership").astype(np.intp)]
 
 
 def _hard_labels(membership: Any) -> NDArray[Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import Graph, as_graph
+from equigraph.graph.features import attributes_in_order, named_feature
+from equigraph.graph.labels import labels_in_order
+from equigraph.graph.names import texts
 from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
-from equigraph.groups.encode import as_column, is_missing, unique_values
+from equigraph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
+from equigraph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
+from equigraph.words import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +85,8 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
     try:
         column = as_column(labels)
     except GroupsError as error:
+        if names_of_rows(labels) is not None:
+            raise ParameterError(f"{name}: {error}") from error
         raise ParameterError(
             f"{name} must be one-dimensional with one label per node, shape (n_nodes,)."
         ) from error
@@ -131,12 +139,14 @@ def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Group
     Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them. Several attributes are
     refused.
     """
+    labels, sensitive_features = in_one_order(labels, sensitive_features, ("labels", "sensitive_features"))
     encoded = encode_labels(labels)
     return _table(encoded, encode_groups(sensitive_features, n_nodes=encoded.n_nodes))
 
 
 def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[Table]]:
     """Return the attributes and one table for each of them."""
+    labels, sensitive_features = columns_in_one_order(labels, sensitive_features)
     encoded = encode_labels(labels)
     attributes = encode_attributes(sensitive_features, n_nodes=encoded.n_nodes)
     return attributes, [_table(encoded, groups) for groups in attributes.groups.values()]
@@ -155,11 +165,109 @@ def _table(encoded: Labels, groups: Groups) -> Table:
     return Table(encoded, groups, counts)
 
 
-def as_adjacency(adjacency: Any) -> sparse.csr_array:
-    """Return the validated CSR adjacency of anything that is a graph."""
-    from equigraph.graph import as_graph
+def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
+    """Do what `in_one_order` does for labels and one attribute or several."""
+    if names_of_rows(labels) is None and not name_nodes(features):
+        return labels, features
+    names = ("labels", "sensitive_features")
+    if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
+        columns = dict(features)
+    elif is_frame(features):
+        columns = frame_columns(features)
+    else:
+        return in_one_order(labels, features, names)
+    return column_of(labels), {name: in_one_order(labels, one, names)[1] for name, one in columns.items()}
 
-    return as_graph(adjacency).adjacency
+
+def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, Any]:
+    """Return two columns of the same nodes in the order of the first, matched by name where names are given.
+
+    Parameters
+    ----------
+    first, second : mapping, Series, array-like, Labels or Groups
+        One value per node.
+    names : tuple of str
+        What they are called, for the messages.
+
+    Raises
+    ------
+    ParameterError
+        If only one of them has names, or they name different nodes.
+
+    Examples
+    --------
+    >>> first, second = in_one_order({"ann": 0, "bob": 1}, {"bob": "y", "ann": "x"}, ("labels", "groups"))
+    >>> first.tolist(), second.tolist()
+    ([0, 1], ['x', 'y'])
+    """
+    keys, other_keys = names_of_rows(first), names_of_rows(second)
+    if keys is None and other_keys is None:
+        return first, second
+    keys = _counted(first) if keys is None else keys
+    other_keys = _counted(second) if other_keys is None else other_keys
+    if keys is None or other_keys is None:
+        named, other = names if other_keys is None else names[::-1]
+        raise ParameterError(
+            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by a "
+            "pandas index or a dict, or give both as arrays in node order."
+        )
+    return column_of(first), column_of(second)[_places(keys, other_keys, names)]
+
+
+def _counted(values: Any) -> NDArray[Any] | None:
+    """Return the default index of a pandas object, which is a name where others have names."""
+    return values.index.to_numpy() if hasattr(getattr(values, "index", None), "to_numpy") else None
+
+
+def _places(keys: NDArray[Any], other: NDArray[Any], names: tuple[str, str]) -> NDArray[np.intp]:
+    """Return where in `other` each of the keys is."""
+    place = {text: k for k, text in enumerate(texts(other))}
+    wanted = texts(keys)
+    absent = [text for text in wanted if text not in place]
+    if absent or not len(set(wanted)) == keys.size == len(place) == other.size:
+        what = f"{names[1]} lacks {absent[0]!r}" if absent else "one of them has more, or a name twice"
+        raise ParameterError(
+            f"{names[0]} ({count(keys.size, 'name')}) and {names[1]} ({other.size:,}) name different nodes ({what}): "
+            "expected the same ones, each once."
+        )
+    return np.fromiter((place[text] for text in wanted), dtype=np.intp, count=keys.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """A graph that scores are computed on, and what comes beside it, in the order of its nodes."""
+
+    graph: Graph
+    order_known: bool
+    source: Any
+
+    @property
+    def adjacency(self) -> sparse.csr_array:
+        """The adjacency."""
+        return self.graph.adjacency
+
+    def labels(self, labels: Any, name: str = "labels") -> Labels:
+        """Return labels, matched by name where they have names."""
+        if isinstance(labels, Labels):
+            return encode_labels(labels, n_nodes=self.graph.n_nodes, name=name)
+        return encode_labels(labels_in_order(labels, self.graph, name), name=name)
+
+    def attributes(self, sensitive_features: Any) -> Attributes | None:
+        """Return attributes, matched by name where they have names; by default those of the graph."""
+        features = named_feature(self.source, self.graph, sensitive_features)
+        return attributes_in_order(self.graph, features, self.order_known)[0]
+
+    def groups(self, sensitive_features: Any) -> Groups | None:
+        """Return the groups of one attribute, or the joint groups of several."""
+        found = self.attributes(sensitive_features)
+        return None if found is None else found.joint
+
+
+def read_nodes(adjacency: Any) -> Nodes:
+    """Read anything that is a graph."""
+    graph = as_graph(adjacency)
+    # The nodes of an edge table are sorted behind one's back; those of a Graph can be seen.
+    return Nodes(graph, graph.positional or isinstance(adjacency, Graph), adjacency)
 
 
 def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.metrics._table import Labels, encode_labels
+from equigraph.metrics._table import Labels, encode_labels, in_one_order
 
 _DENSE_CELLS = 1_000_000  # above this the contingency table stays sparse
 
@@ -116,6 +116,7 @@ def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
 
 
 def _encode_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[Labels, Labels]:
+    labels_true, labels_pred = in_one_order(labels_true, labels_pred, ("labels_true", "labels_pred"))
     true = encode_labels(labels_true, name="labels_true")
     return true, encode_labels(labels_pred, n_nodes=true.n_nodes, name="labels_pred")
 

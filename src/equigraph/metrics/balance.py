@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import ParameterError
 from equigraph.groups import Groups, encode_groups
+from equigraph.groups.encode import column_of, names_of_rows
 from equigraph.metrics._table import check_choice, check_n_clusters, mean_over_attributes
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
 
@@ -262,7 +263,8 @@ def population_balance(sensitive_features: ArrayLike | Groups) -> float:
     >>> population_balance(["x", "x", "y"])
     0.5
     """
-    sizes = encode_groups(sensitive_features).sizes
+    named = names_of_rows(sensitive_features) is not None
+    sizes = encode_groups(column_of(sensitive_features) if named else sensitive_features).sizes
     if sizes.size == 0:
         raise ParameterError("sensitive_features is empty: give at least one node.")
     return float(sizes.min() / sizes.max())

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.metrics._membership import as_outputs
-from equigraph.metrics._table import as_adjacency
+from equigraph.metrics._table import read_nodes
 from equigraph.metrics.quality import _degrees, _same_cluster
 
 
@@ -55,8 +55,8 @@ def consistency_score(membership: ArrayLike, *, adjacency: Any, weighted: bool =
     >>> consistency_score([0, 0, 1], adjacency=A)
     0.5
     """
-    matrix = as_adjacency(adjacency)
-    outputs = as_outputs(membership, n_nodes=matrix.shape[0])
+    nodes = read_nodes(adjacency)
+    matrix, outputs = nodes.adjacency, as_outputs(membership, nodes=nodes)
     if not weighted:
         # Shares the index arrays: only the data differ.
         matrix = sparse.csr_array(

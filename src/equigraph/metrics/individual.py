@@ -19,11 +19,12 @@ from equigraph.groups import Groups
 from equigraph.groups.sums import indicator
 from equigraph.metrics._table import (
     Labels,
+    Nodes,
     Table,
-    as_adjacency,
     encode_labels,
     make_table,
     mean_over_attributes,
+    read_nodes,
 )
 
 
@@ -83,8 +84,7 @@ def representation_violation(
     if sensitive_features is not None:
         table = make_table(labels, sensitive_features)
         return _per_node(_group_violations(table, self_pairs), table, 0.0)
-    encoded = encode_labels(labels)
-    counts, totals = _representative_counts(representation, encoded, self_pairs)
+    encoded, counts, totals = _representative_counts(representation, labels, self_pairs)
     shares = totals / encoded.n_nodes
     row_sizes = np.diff(counts.indptr)
     gaps = np.abs(counts.data / encoded.sizes[counts.indices] - np.repeat(shares, row_sizes))
@@ -129,9 +129,11 @@ def individual_balance_score(
     """Return the individual balance rho.
 
     ``rho_i = min_{l, l'} |C_l ∩ N_R(i)| / |C_l' ∩ N_R(i)|`` over the non-empty clusters, and rho is the mean
-    over the nodes. It lies in [0, 1]: 1 means that the representatives of every node are spread evenly over
-    the clusters, 0 that every node finds some cluster without one. A single cluster scores 1, and so does a
-    node without representatives, which no clustering treats unfairly.
+    over the nodes. It lies in [0, 1]: 1 means that every node has equally many representatives in each cluster, 0 that
+    every node finds some cluster without one. With groups and without ``self_pairs`` nobody represents
+    themselves, so that 1 is out of reach: where each of several clusters holds c of a group, its members score
+    (c - 1) / c. A single cluster scores 1, and so does a node without representatives, which no clustering
+    treats unfairly.
 
     Parameters
     ----------
@@ -183,8 +185,7 @@ def individual_balance_score(
             )
         table = make_table(labels, sensitive_features)
         return _per_node(_group_balances(table, self_pairs, normalize), table, np.nan)
-    encoded = encode_labels(labels)
-    counts, totals = _representative_counts(representation, encoded, self_pairs)
+    encoded, counts, totals = _representative_counts(representation, labels, self_pairs)
     data = counts.data / encoded.sizes[counts.indices] if normalize else counts.data
     low = _reduce_rows(np.minimum, data, counts.indptr)
     high = _reduce_rows(np.maximum, data, counts.indptr)
@@ -243,25 +244,28 @@ def _max_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _representative_counts(
-    representation: Any, labels: Labels, self_pairs: bool
-) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+    representation: Any, labels: Any, self_pairs: bool
+) -> tuple[Labels, sparse.csr_array, NDArray[np.int64]]:
     """Count the representatives of each node in each cluster (sparse, n x k) and in all."""
-    pattern = _pattern(representation, labels.n_nodes, self_pairs)
-    counts = sparse.csr_array(pattern @ indicator(labels.codes, labels.n_clusters))
-    return counts, np.diff(pattern.indptr).astype(np.int64)
+    # A matrix is not read as a graph: R may be directed, and its self-loops are legitimate.
+    plain = sparse.issparse(representation) or isinstance(representation, np.ndarray)
+    nodes = None if plain else read_nodes(representation)
+    encoded = encode_labels(labels) if nodes is None else nodes.labels(labels)
+    pattern = _pattern(nodes or representation, encoded.n_nodes, self_pairs)
+    counts = sparse.csr_array(pattern @ indicator(encoded.codes, encoded.n_clusters))
+    return encoded, counts, np.diff(pattern.indptr).astype(np.int64)
 
 
 def _pattern(representation: Any, n_nodes: int, self_pairs: bool) -> sparse.csr_array:
     """Return the 0/1 matrix of who represents whom, with the diagonal as self_pairs says."""
-    if sparse.issparse(representation) or isinstance(representation, np.ndarray):
-        # Not as_graph: R may be directed, and its self-loops are legitimate.
+    if not isinstance(representation, Nodes):
         check_sparse(representation, "The representation")
         matrix = sparse.csr_array(representation)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
     else:
-        matrix = as_adjacency(representation)
+        matrix = representation.adjacency
     if matrix.shape != (n_nodes, n_nodes):
         raise ParameterError(
             f"representation has shape {matrix.shape} where {n_nodes} labels were given: "

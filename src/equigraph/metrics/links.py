@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.groups.sums import indicator
-from equigraph.metrics._table import as_adjacency, encode_labels
+from equigraph.metrics._table import read_nodes
 
 
 def link_shares(adjacency: Any, labels: ArrayLike) -> NDArray[np.float64]:
@@ -40,9 +40,11 @@ def link_shares(adjacency: Any, labels: ArrayLike) -> NDArray[np.float64]:
     >>> link_shares(path, ["a", "a", "b"]).tolist()
     [[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]]
     """
-    matrix = as_adjacency(adjacency)
-    encoded = encode_labels(labels, n_nodes=matrix.shape[0])
-    weights = np.asarray((matrix @ indicator(encoded.codes, encoded.n_clusters)).todense(), dtype=np.float64)
+    nodes = read_nodes(adjacency)
+    encoded = nodes.labels(labels)
+    weights = np.asarray(
+        (nodes.adjacency @ indicator(encoded.codes, encoded.n_clusters)).todense(), dtype=np.float64
+    )
     degrees = weights.sum(axis=1, keepdims=True)
     return np.divide(weights, degrees, out=np.zeros_like(weights), where=degrees > 0)
 

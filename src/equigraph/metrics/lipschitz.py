@@ -13,7 +13,7 @@ from scipy import sparse
 
 from equigraph.exceptions import ParameterError
 from equigraph.metrics._membership import as_outputs
-from equigraph.metrics._table import as_adjacency
+from equigraph.metrics._table import read_nodes
 
 _TOLERANCE = 1e-12  # output distances below this are rounding, not a difference
 _BLOCK_ENTRIES = 1 << 21
@@ -117,8 +117,8 @@ def lipschitz_score(
         raise ParameterError("distances needs pairs: give the pair that each distance belongs to.")
     if adjacency is None and (pairs is None or distances is None):
         raise ParameterError("Give the adjacency, or both pairs and distances.")
-    matrix = None if adjacency is None else as_adjacency(adjacency)
-    outputs = as_outputs(membership, n_nodes=None if matrix is None else matrix.shape[0])
+    nodes = None if adjacency is None else read_nodes(adjacency)
+    matrix, outputs = None if nodes is None else nodes.adjacency, as_outputs(membership, nodes=nodes)
     first, second = _edges(matrix) if pairs is None else _check_pairs(pairs, outputs.n_nodes)
     if distances is not None:
         inputs = _check_distances(distances, first.size)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
-from equigraph.groups import Groups, encode_groups
-from equigraph.metrics._table import as_adjacency, encode_labels
+from equigraph.groups import Groups
+from equigraph.metrics._table import read_nodes
 
 _BLOCK_ENTRIES = 1 << 22  # stored entries handled at a time: bounds the temporaries to some 100 MB
 
@@ -56,10 +56,10 @@ def modularity_score(adjacency: Any, labels: ArrayLike, *, resolution: float = 1
     >>> modularity_score(A, ["a", "a", "b", "b"])
     0.5
     """
-    matrix = as_adjacency(adjacency)
-    encoded = encode_labels(labels, n_nodes=matrix.shape[0])
+    nodes = read_nodes(adjacency)
+    encoded = nodes.labels(labels)
     _check_resolution(resolution)
-    return _modularity(matrix, encoded.codes, encoded.n_clusters, resolution)
+    return _modularity(nodes.adjacency, encoded.codes, encoded.n_clusters, resolution)
 
 
 def group_modularity_scores(
@@ -104,11 +104,11 @@ def group_modularity_scores(
     >>> group_modularity_scores(A, [0, 0, 1, 1], sensitive_features=["x", "x", "x", "y"])
     {'x': 0.375, 'y': 0.125}
     """
-    matrix = as_adjacency(adjacency)
-    encoded = encode_labels(labels, n_nodes=matrix.shape[0])
-    groups = encode_groups(sensitive_features, n_nodes=encoded.n_nodes)
+    nodes = read_nodes(adjacency)
+    encoded, groups = nodes.labels(labels), nodes.groups(sensitive_features)
+    assert groups is not None
     _check_resolution(resolution)
-    scores = _group_modularity(matrix, encoded.codes, encoded.n_clusters, groups, resolution)
+    scores = _group_modularity(nodes.adjacency, encoded.codes, encoded.n_clusters, groups, resolution)
     return dict(zip(groups.names.tolist(), scores.tolist(), strict=True))
 
 

@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import ParameterError
-from equigraph.graph.graph import Graph
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.bins import mean_gap
+from equigraph.groups.encode import column_of, names_of_rows
+from equigraph.metrics._shown import Shown, capped
 from equigraph.metrics._table import (
     Table,
-    as_adjacency,
     check_choice,
     check_n_clusters,
     encode_labels,
     make_tables,
+    read_nodes,
 )
 from equigraph.metrics.agreement import _accuracy, _ari, _nmi
-from equigraph.metrics.balance import Empty, _balance_with_empty, normalized_balance_of_table
-from equigraph.metrics.individual import _individual_balance
-from equigraph.metrics.quality import _modularity
+from equigraph.metrics.balance import Empty
+from equigraph.metrics.scores import SCORES
 
 
 def evaluate(
@@ -79,25 +79,26 @@ def evaluate(
     (1.0, 0.0, 0.5)
     """
     check_choice("empty", empty, ("ignore", "zero"))
-    if sensitive_features is None and isinstance(adjacency, Graph):
-        sensitive_features = adjacency.attributes
-    matrix = as_adjacency(adjacency)
-    encoded = encode_labels(labels, n_nodes=matrix.shape[0])
+    nodes = read_nodes(adjacency)
+    encoded = nodes.labels(labels)
     if n_clusters is not None:
         check_n_clusters(n_clusters, encoded.n_clusters)
-    scores: dict[str, float] = {"Q": _modularity(matrix, encoded.codes, encoded.n_clusters)}
+    each: list[dict[str, float]] = []
     of_attributes: dict[str, float] = {}
-    if sensitive_features is not None:
-        attributes, tables = make_tables(encoded, sensitive_features)
+    given = nodes.attributes(sensitive_features)
+    if given is not None:
+        attributes, tables = make_tables(encoded, given)
         each = [_fairness(table, n_clusters, empty) for table in tables]
-        for name in each[0]:
-            values = [one[name] for one in each]
-            scores[name] = min(values) if name == "min_balance" else attributes.mean(values)
         of_attributes = _by_attribute(attributes, tables, each)
-    scores["n_nonempty"] = encoded.n_clusters
+    scores: dict[str, float] = {}
+    for name, score in SCORES.items():
+        if score.of_graph is not None:
+            scores[name] = score.of_graph(nodes.adjacency, encoded)
+        elif each:
+            scores[name] = score.over(attributes, [one[name] for one in each])
     scores |= of_attributes
     if target is not None:
-        true = encode_labels(target, n_nodes=encoded.n_nodes, name="target")
+        true = nodes.labels(target, "labels of the target")
         scores.update(accuracy=_accuracy(true, encoded), nmi=_nmi(true, encoded), ari=_ari(true, encoded))
     return scores
 
@@ -105,10 +106,9 @@ def evaluate(
 def _fairness(table: Table, n_clusters: int | None, empty: Empty) -> dict[str, float]:
     """Return the fairness scores of one attribute."""
     return {
-        "B": _balance_with_empty(table.counts, "mean", n_clusters, empty),
-        "NB": normalized_balance_of_table(table.counts, table.groups.sizes),
-        "min_balance": _balance_with_empty(table.counts, "min", n_clusters, empty),
-        "rho": _individual_balance(table),
+        name: score.of_groups(table, n_clusters, empty)
+        for name, score in SCORES.items()
+        if score.of_groups is not None
     }
 
 
@@ -164,7 +164,8 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
     >>> cluster_sizes([0, 2, 2], n_clusters=4).tolist()
     [1, 0, 2, 0]
     """
-    encoded = encode_labels(labels)
+    # How many there are of each does not depend on who is who.
+    encoded = encode_labels(column_of(labels) if names_of_rows(labels) is not None else labels)
     if n_clusters is None:
         return encoded.sizes.copy()
     n_clusters = check_n_clusters(n_clusters, encoded.n_clusters)
@@ -211,16 +212,24 @@ class Composition:
         """Number of nodes of each cluster, with a group or without."""
         return self.counts.sum(axis=1) + self.ungrouped
 
+    def capped(self) -> Shown:
+        """Return what fits a page: the 50 largest clusters, and 12 groups, of which the last may be all others."""
+        return capped(self.clusters.tolist(), self.groups.tolist(), self.counts, self.ungrouped)
+
     def __str__(self) -> str:
-        some = bool(self.ungrouped.any())
-        rows = [["cluster", "size", *map(str, self.groups.tolist()), *(["no group"] if some else [])]]
-        for label, size, counts, shares, rest in zip(
-            self.clusters.tolist(), self.sizes, self.counts, self.shares, self.ungrouped, strict=True
-        ):
-            rows.append([str(label), str(size), *map(_cell, counts, shares), *([str(rest)] if some else [])])
-        totals, rest = self.counts.sum(axis=0), self.ungrouped.sum()
-        whole = [str(self.sizes.sum()), *map(_cell, totals, self.population), *([str(rest)] if some else [])]
-        rows.append(["all", *whole])
+        shown = self.capped()
+        rows = [["cluster", "size", *shown.groups, *(["no group"] if shown.n_ungrouped else [])]]
+
+        def row(name: str, counts: NDArray[np.int64], rest: int) -> list[str]:
+            members = max(int(counts.sum()), 1)
+            cells = [_cell(part, part / members) for part in counts.tolist()]
+            return [name, str(counts.sum() + rest), *cells, *([str(rest)] if shown.n_ungrouped else [])]
+
+        for label, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped.tolist(), strict=True):
+            rows.append(row(str(label), counts, rest))
+        if shown.n_hidden:
+            rows.append([f"({shown.n_hidden} more)", str(shown.hidden_nodes), *[""] * (len(rows[0]) - 2)])
+        rows.append(row("all", shown.totals, shown.n_ungrouped))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(map(str.rjust, row[1:], widths[1:])) for row in rows)
         return "\n".join(f"{row[0]:<{widths[0]}}  {line}" for row, line in zip(rows, lines, strict=True))

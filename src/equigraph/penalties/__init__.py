@@ -3,7 +3,7 @@
 A solver asks a penalty for a few products with the membership and knows nothing of groups.
 """
 
-from equigraph.penalties.base import GroupForm, Penalty, WeightedSum, check_penalty
+from equigraph.penalties.base import GroupForm, Penalty, WeightedSum, check_penalty, curvature_bound
 from equigraph.penalties.graph import GraphPenalty
 from equigraph.penalties.group import Contrastive, GroupParity, Scatter, over_attributes
 
@@ -16,5 +16,6 @@ __all__ = [
     "Scatter",
     "WeightedSum",
     "check_penalty",
+    "curvature_bound",
     "over_attributes",
 ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import ParameterError
+
+_ROUNDS = 20  # of looking for a bound on the curvature
 
 # Tables of more groups than this would cost more than the arrays with a row per node that they replace.
 MOST_GROUPS = 1024
@@ -225,6 +227,54 @@ def _joint(forms: list[GroupForm]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return codes, np.column_stack([np.arange(forms[0].own.size)] * len(forms))
     members, joint = np.unique(np.column_stack([form.codes for form in forms]), axis=0, return_inverse=True)
     return joint.ravel().astype(np.intp), members
+
+
+def curvature_bound(penalty: Penalty, n_nodes: int, n_clusters: int) -> float:
+    """Return `Penalty.curvature`, or a bound that is found by trial where a penalty does not know its own.
+
+    For a symmetric L it is at most the largest eigenvalue of L+ plus that of L-, both nonnegative matrices, and such an
+    eigenvalue is at most the largest ratio of an entry of L x to that of x, whatever the positive x (Collatz and
+    Wielandt). A penalty that overrides ``gradient`` has no symmetric L; infinity then says that there is no bound.
+
+    Parameters
+    ----------
+    penalty : Penalty
+        The penalty; of a sum each term is asked.
+    n_nodes, n_clusters : int
+        Shape of a membership.
+
+    Examples
+    --------
+    >>> class Shrink(Penalty):
+    ...     def positive(self, H):
+    ...         return 3 * H
+    ...
+    ...     def negative(self, H):
+    ...         return 0 * H
+    >>> Shrink().curvature(), curvature_bound(Shrink(), 4, 2)
+    (inf, 3.0)
+    """
+    if isinstance(penalty, WeightedSum):
+        return float(
+            sum(weight * curvature_bound(one, n_nodes, n_clusters) for weight, one in penalty.weighted)
+        )
+    known = float(penalty.curvature())
+    if np.isfinite(known) or getattr(type(penalty), "gradient", None) is not Penalty.gradient:
+        return known
+    shape = (n_nodes, n_clusters)
+    return _largest_ratio(penalty.positive, shape) + _largest_ratio(penalty.negative, shape)
+
+
+def _largest_ratio(product: Callable[[NDArray], NDArray], shape: tuple[int, int]) -> float:
+    """Return a bound on the largest eigenvalue of a nonnegative matrix, the better the more rounds."""
+    x, best = np.ones(shape), float("inf")
+    for _ in range(_ROUNDS):
+        image = np.asarray(product(x), dtype=np.float64)
+        best = min(best, float((image / x).max()))
+        if best == 0:
+            break
+        x = image / image.max() + 1e-3  # whatever is positive will do
+    return best
 
 
 def check_penalty(penalty: Any, H: NDArray) -> None:

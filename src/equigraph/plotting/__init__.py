@@ -5,6 +5,7 @@ from equigraph.plotting.composition import CompositionDisplay
 from equigraph.plotting.graph import GraphDisplay
 from equigraph.plotting.interaction import InteractionDisplay
 from equigraph.plotting.layout import spring_layout
+from equigraph.plotting.stability import StabilityDisplay
 from equigraph.plotting.tradeoff import TradeoffCurvesDisplay, TradeoffDisplay
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "CompositionDisplay",
     "GraphDisplay",
     "InteractionDisplay",
+    "StabilityDisplay",
     "TradeoffCurvesDisplay",
     "TradeoffDisplay",
     "spring_layout",

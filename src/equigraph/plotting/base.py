@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from pathlib import Path
 from typing import Any, Self
 
@@ -62,9 +63,24 @@ class Display:
             )
 
     def _axes(self, ax: Any, size: tuple[float, float]) -> Any:
-        """Take the axes, or make a figure, and remember both."""
+        """Take the axes, or make a figure, and remember both.
+
+        A figure of the user's without a layout gets one that leaves room for legends, titles and second axes: several
+        pictures in one figure would cover each other.
+        """
+        self._is_part = ax is not None
         if ax is None:
             figure = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
             ax = figure(figsize=size, layout="constrained").add_subplot()
         self.ax_, self.figure_ = ax, ax.figure
+        root = ax.figure.get_figure(root=True) if hasattr(ax.figure, "get_figure") else ax.figure
+        if root is not None and root.get_layout_engine() is None:
+            root.set_layout_engine("constrained")
         return ax
+
+    def _set_title(self, ax: Any, text: str, **options: Any) -> None:
+        """Write a title; above axes of the user's it is broken into lines that are no wider than they."""
+        title = ax.set_title(text, **options)
+        if self._is_part:
+            letters = ax.get_window_extent().width / ax.figure.dpi * 72 / (0.62 * title.get_fontsize())
+            title.set_text(textwrap.fill(text, max(12, int(letters))))

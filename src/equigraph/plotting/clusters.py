@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
-from equigraph.groups.encode import as_column, unique_values
+from equigraph.graph import as_graph
+from equigraph.graph.labels import labels_in_order
+from equigraph.groups.encode import unique_values
 from equigraph.groups.sums import indicator
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, look, shown
@@ -52,15 +53,8 @@ class ClusterGraphDisplay(Display):
     """
 
     def __init__(self, adjacency: Any, labels: ArrayLike):
-        from equigraph.graph import as_graph
-
         graph = as_graph(adjacency)
-        column = as_column(labels)
-        if column.size != graph.n_nodes:
-            raise ParameterError(
-                f"There are {column.size} labels for {count(graph.n_nodes, 'node')}: expected one per node."
-            )
-        names, codes = unique_values(column)
+        names, codes = unique_values(labels_in_order(labels, graph))
         sizes = np.bincount(codes)
         # Stable: of equally large clusters the first ones are kept.
         kept = np.sort(np.argsort(-sizes, kind="stable")[:MAX_DRAWN_CLUSTERS])
@@ -111,7 +105,7 @@ class ClusterGraphDisplay(Display):
             drawn = count(self.n_clusters, "cluster")
             if k < self.n_clusters:
                 drawn = f"The {k} largest of {drawn}"
-            ax.set_title(drawn if title is None else title)
+            self._set_title(ax, drawn if title is None else title)
             ax.set_aspect("equal")
             ax.set_xlim(-1.5, 1.5)
             ax.set_ylim(-1.4, 1.4)

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equigraph.exceptions import GroupsError, ParameterError, require
+from equigraph.metrics._shown import MAX_CLUSTERS
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import MUTED, group_colors, look, shown, text_color
 
+MAX_LINED_GROUPS = 6
 _MAX_WRITTEN = 15  # more bars than that are too narrow for percentages
 
 
@@ -51,11 +53,14 @@ class CompositionDisplay(Display):
     ) -> Self:
         """Draw the labels of a fitted estimator; the groups are given, or come with the graph."""
         attribute = None
-        if sensitive_features is None and graph is not None:
-            from equigraph.graph import as_graph
+        if graph is not None:
+            from equigraph.metrics._table import read_nodes
 
-            graph = as_graph(graph)
-            sensitive_features, attribute = graph.attributes, graph.attribute
+            nodes = read_nodes(graph)
+            if sensitive_features is not None:
+                sensitive_features = nodes.attributes(sensitive_features)
+            else:
+                sensitive_features, attribute = nodes.graph.attributes, nodes.graph.attribute
         return cls.from_predictions(
             model.labels_, sensitive_features=sensitive_features, attribute=attribute, ax=ax
         )
@@ -95,6 +100,8 @@ class CompositionDisplay(Display):
     def plot(self, ax: Any = None) -> Self:
         """Draw the bars: the population first, then one bar per cluster, with its number of nodes above.
 
+        Of more than 50 clusters the largest are drawn, and of more than 12 groups the small ones are one.
+
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
@@ -106,7 +113,7 @@ class CompositionDisplay(Display):
             With ``ax_`` and ``figure_``.
         """
         parts = self._parts()
-        widest = max(what.clusters.size for _, what in parts)
+        widest = max(min(what.clusters.size, MAX_CLUSTERS) for _, what in parts)
         width = float(np.clip(3.2 + 0.75 * (1 + widest), 5, 16))
         with look():
             if len(parts) == 1:
@@ -115,6 +122,7 @@ class CompositionDisplay(Display):
             if ax is not None:
                 raise ParameterError("Several attributes need a figure of their own: leave ax= out.")
             figure, axes = _panels(len(parts), width)
+            self._is_part = False
             for place, (one, (name, what)) in enumerate(zip(axes, parts, strict=True)):
                 self._draw(one, name, what, title=place == 0, label=place == len(parts) - 1)
             self.ax_, self.figure_ = axes[0], figure
@@ -130,26 +138,33 @@ class CompositionDisplay(Display):
         self, ax: Any, attribute: str | None, what: Any, *, title: bool = True, label: bool = True
     ) -> None:
         """Draw the bars of one attribute."""
-        shares = np.vstack((what.population, what.shares))
-        sizes = np.concatenate(([what.sizes.sum()], what.sizes))
+        part = what.capped()
+        counts = np.vstack((part.totals, part.counts))
+        shares = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
+        sizes = np.concatenate(([what.sizes.sum()], part.sizes))
         # A gap sets the population apart from the clusters.
-        places = np.concatenate(([0.0], 1.4 + np.arange(what.clusters.size)))
-        handles = _draw_bars(ax, places, shares, what)
+        places = np.concatenate(([0.0], 1.4 + np.arange(len(part.clusters))))
+        handles = _draw_bars(ax, places, shares)
         small = 9 if places.size <= 20 else 7
         for place, size in zip(places, sizes.tolist(), strict=True):
             ax.text(place, 1.015, f"{size:,}", ha="center", va="bottom", fontsize=small)
-        ax.set_xticks(places, ["all", *(shown(name, 12) for name in what.clusters.tolist())], fontsize=small)
+        ax.set_xticks(places, ["all", *(shown(name, 12) for name in part.clusters)], fontsize=small)
         ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
         ax.set_ylim(0, 1)
         ax.tick_params(axis="x", length=0)
         ax.spines["bottom"].set_visible(False)
-        ax.set_xlabel("cluster" if label else "")
+        rest = (
+            f" (the {len(part.clusters)} largest; {part.n_hidden:,} more are not drawn)"
+            if part.n_hidden
+            else ""
+        )
+        ax.set_xlabel(f"cluster{rest}" if label else "")
         ax.set_ylabel("share of nodes")
-        ax.set_title("Groups in each cluster (number of nodes above)" if title else "", pad=20)
+        self._set_title(ax, "Groups in each cluster (number of nodes above)" if title else "", pad=20)
         # Not the labels of the bars: matplotlib would hide a group whose name starts with "_".
         ax.legend(
             handles[::-1],
-            [shown(name, 24) for name in what.groups.tolist()][::-1],
+            [shown(name, 24) for name in part.groups][::-1],
             title=attribute or "group",
             loc="center left",
             bbox_to_anchor=(1.0, 0.5),
@@ -164,15 +179,17 @@ def _panels(number: int, width: float) -> tuple[Any, list[Any]]:
     return figure, list(figure.subplots(number, 1))
 
 
-def _draw_bars(ax: Any, places: Any, shares: Any, what: Any) -> list[Any]:
+def _draw_bars(ax: Any, places: Any, shares: Any) -> list[Any]:
     bottom, drawn = np.zeros(places.size), []
-    for group, color in enumerate(group_colors(what.groups.size)):
+    colors = group_colors(shares.shape[1])
+    for group, color in enumerate(colors):
         share = shares[:, group]
         drawn.append(ax.bar(places, share, 0.82, bottom, color=color, edgecolor="white", linewidth=1))
         if places.size <= _MAX_WRITTEN:
             _write_shares(ax, places, bottom, share, color)
         bottom = bottom + share
-    for border in np.cumsum(what.population)[:-1]:
+    # The borders of many groups would be a fence.
+    for border in np.cumsum(shares[0])[:-1] if len(colors) <= MAX_LINED_GROUPS else ():
         ax.axhline(border, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)), zorder=3)
     return drawn
 

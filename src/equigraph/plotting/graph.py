@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
-from equigraph.groups import Groups, encode_groups
-from equigraph.groups.encode import as_column, unique_values
+from equigraph.graph.labels import labels_in_order
+from equigraph.groups import Groups
+from equigraph.groups.attributes import joined_name
+from equigraph.groups.encode import unique_values
+from equigraph.metrics._table import read_nodes
 from equigraph.plotting.base import Display
 from equigraph.plotting.layout import spring_layout
+from equigraph.plotting.names import write_names
 from equigraph.plotting.style import (
     EDGE,
     MUTED,
@@ -80,21 +83,20 @@ class GraphDisplay(Display):
         positions: NDArray[np.float64] | None = None,
         seed: int = 0,
     ):
-        from equigraph.graph import as_graph
-
-        graph = as_graph(adjacency)
+        nodes = read_nodes(adjacency)
+        graph = nodes.graph
         self.adjacency = graph.adjacency
-        self.labels = as_column(labels)
-        features = graph.groups if sensitive_features is None else sensitive_features
-        self.groups = None if features is None else encode_groups(features, n_nodes=graph.n_nodes)
+        self.labels = labels_in_order(labels, graph)
+        # A node has one shape, so of several attributes it is that of the joint group.
+        attributes = nodes.attributes(sensitive_features)
+        self.groups = None if attributes is None else attributes.joint
         own = graph.attribute if sensitive_features is None else None
+        if own is None and attributes is not None and attributes.are_several:
+            own = joined_name(attributes.names)
         self.attribute = own if attribute is None else attribute
-        self.node_names = graph.node_names if node_names is None else as_column(node_names)
-        for what, values in (("labels", self.labels), ("node_names", self.node_names)):
-            if values.size != graph.n_nodes:
-                raise ParameterError(
-                    f"There are {values.size} {what} for {count(graph.n_nodes, 'node')}: expected one per node."
-                )
+        self.node_names = graph.node_names
+        if node_names is not None:
+            self.node_names = labels_in_order(node_names, graph, "node_names")
         self.clusters, self._codes = unique_values(self.labels)
         self.positions = (
             positions if positions is not None else spring_layout(graph, labels=self.labels, seed=seed)
@@ -163,7 +165,8 @@ class GraphDisplay(Display):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a figure of its own.
         names : bool, optional
-            Whether to write the names; by default up to 60 nodes.
+            Whether to write the names; by default up to 60 nodes. Names that would cover others, or nodes, are left
+            out, and the picture tells how many are there.
         legend : bool, default=True
             Whether to explain colours and shapes.
         title : str, optional
@@ -182,19 +185,22 @@ class GraphDisplay(Display):
             ax = self._axes(ax, (9.0, 7.0))
             n_drawn = self._draw_edges(ax)
             self._draw_nodes(ax)
-            if names:
-                self._draw_names(ax)
             if numbers:
                 self._draw_numbers(ax)
             if legend:
                 self._draw_legends(ax)
-            ax.set_title(self._title() if title is None else title)
-            if n_drawn < self.adjacency.nnz // 2:
-                note = f"{n_drawn:,} of {self.adjacency.nnz // 2:,} edges drawn"
-                ax.text(0, 0, note, transform=ax.transAxes, fontsize=8, color=MUTED)
+            self._set_title(ax, self._title() if title is None else title)
             ax.set_aspect("equal")
             ax.margins(0.06)
             ax.set_axis_off()
+            notes = []
+            if n_drawn < self.adjacency.nnz // 2:
+                notes.append(f"{n_drawn:,} of {self.adjacency.nnz // 2:,} edges drawn")
+            if names:
+                n_written = self._draw_names(ax)
+                notes += [f"{n_written:,} of {n:,} names written"] if n_written < n else []
+            if notes:
+                ax.text(0, 0, ", ".join(notes), transform=ax.transAxes, fontsize=8, color=MUTED)
         return self
 
     def _title(self) -> str:
@@ -202,7 +208,10 @@ class GraphDisplay(Display):
         return ", ".join(count(number, noun) for noun, number in numbers.items())
 
     def _node_size(self) -> float:
-        return float(np.clip(9000 / self.labels.size, 4, 150))
+        """Return the area of a node in points: less in axes that are smaller than a figure of one's own."""
+        whole = self.ax_.get_window_extent()
+        room = min(1.0, whole.width * whole.height / self.ax_.figure.dpi**2 / 40)
+        return float(np.clip(9000 / self.labels.size, 4, 150)) * room
 
     def _draw_edges(self, ax: Any) -> int:
         from matplotlib.collections import LineCollection
@@ -248,22 +257,12 @@ class GraphDisplay(Display):
                         zorder=2,
                     )
 
-    def _draw_names(self, ax: Any) -> None:
-        from matplotlib.patheffects import withStroke
-
-        offset = -(np.sqrt(self._node_size()) / 2 + 2.5)
-        for (x, y), name in zip(self.positions, self.node_names.tolist(), strict=True):
-            ax.annotate(
-                shown(name, 14),
-                (x, y),
-                xytext=(0, offset),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize=8,
-                zorder=3,
-                path_effects=[withStroke(linewidth=2.2, foreground="white")],
-            )
+    def _draw_names(self, ax: Any) -> int:
+        names = [shown(name, 14) for name in self.node_names.tolist()]
+        # Other pictures of the same figure may still take some of the room.
+        spare = 1.35 if self._is_part else 1.0
+        reach = float(np.sqrt(self._node_size())) / 2
+        return write_names(ax, self.positions, names, reach=reach, spare=spare)
 
     def _draw_numbers(self, ax: Any) -> None:
         colors = [text_color(color) for color in cluster_colors(self.clusters.size)]

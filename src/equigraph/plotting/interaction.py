@@ -91,7 +91,7 @@ class InteractionDisplay(Display):
             ax.tick_params(length=0)
             ax.set_xlabel("cluster")
             ax.set_ylabel("cluster")
-            ax.set_title("Interaction between clusters (W)")
+            self._set_title(ax, "Interaction between clusters (W)")
             ax.spines[:].set_visible(False)
             if k <= _MAX_VALUES if values is None else values:
                 self._write_values(ax, image)

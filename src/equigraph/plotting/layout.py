@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
-from equigraph.groups.encode import as_column, unique_values
+from equigraph.graph import Graph, as_graph
+from equigraph.graph.labels import labels_in_order
+from equigraph.groups.encode import unique_values
 
 MAX_SPRING_NODES = 3000
 _BLOCK = 256  # rows of the distance matrix at a time
@@ -58,11 +59,9 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     >>> position.shape, bool(np.abs(position).max() <= 1)
     ((3, 2), True)
     """
-    from equigraph.graph import as_graph
-
-    matrix = as_graph(adjacency).adjacency
-    n = matrix.shape[0]
-    codes = np.zeros(n, dtype=np.intp) if labels is None else _codes(labels, n)
+    graph = as_graph(adjacency)
+    matrix, n = graph.adjacency, graph.n_nodes
+    codes = np.zeros(n, dtype=np.intp) if labels is None else _codes(labels, graph)
     rng = np.random.default_rng(seed)
     connected = np.flatnonzero(np.diff(matrix.indptr))
     positions = np.zeros((n, 2))
@@ -75,11 +74,8 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     return _fit(positions)
 
 
-def _codes(labels: ArrayLike, n: int) -> NDArray[np.intp]:
-    column = as_column(labels)
-    if column.size != n:
-        raise ParameterError(f"There are {column.size} labels for {n} nodes: expected one label per node.")
-    return np.asarray(unique_values(column)[1], dtype=np.intp)
+def _codes(labels: ArrayLike, graph: Graph) -> NDArray[np.intp]:
+    return np.asarray(unique_values(labels_in_order(labels, graph))[1], dtype=np.intp)
 
 
 def _fit(positions: NDArray[np.float64]) -> NDArray[np.float64]:

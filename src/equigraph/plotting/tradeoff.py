@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import ParameterError
+from equigraph.metrics.scores import words_of
 from equigraph.plotting.annotate import PointLabel, label_points
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import EDGE, MARKERS, MUTED, PALETTE, TEXT, look
@@ -21,15 +22,6 @@ _QUALITY, _FAIR = PALETTE[0], PALETTE[5]
 _MARK = TEXT
 # Orange, green, pink, sky, yellow and grey: not the colours of the curve.
 _OTHERS = tuple(color for color in PALETTE if color not in (_QUALITY, _FAIR))
-_NAMES = {
-    "Q": "modularity Q",
-    "B": "balance B",
-    "NB": "normalised balance NB",
-    "min_balance": "balance of the worst cluster",
-    "rho": "individual balance rho",
-    "mouflon": "MOUFLON balance",
-    "evenness": "evenness",
-}
 _RULE_OF = {"twin": "intersection", "front": "product"}
 _FRONT = "nothing found is better"
 _WIDE = 30.0  # a dial whose values span more than this ratio is drawn on a logarithmic axis
@@ -146,7 +138,7 @@ class TradeoffDisplay(Display):
             va="bottom",
             fontsize=9,
         )
-        ax.set_title(f"Cohesion and fairness over the dial: {self._title()}", pad=24)
+        self._set_title(ax, f"Cohesion and fairness over the dial: {self._title()}", pad=24)
         self._draw_clusters(ax)
 
     def _draw_clusters(self, ax: Any) -> None:
@@ -216,9 +208,9 @@ class TradeoffDisplay(Display):
         ax.margins(0.13)
         ax.grid(color="#E6E6E6", linewidth=0.7)
         ax.set_axisbelow(True)
-        ax.set_xlabel(_NAMES["Q"])
+        ax.set_xlabel(words_of("Q"))
         ax.set_ylabel(_name(measure))
-        ax.set_title(f"Cohesion against fairness: {self._title()}")
+        self._set_title(ax, f"Cohesion against fairness: {self._title()}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
         self._write_labels(ax, x, y)
 
@@ -314,10 +306,10 @@ class TradeoffCurvesDisplay(Display):
             ax.margins(0.08)
             ax.grid(color="#E6E6E6", linewidth=0.7)
             ax.set_axisbelow(True)
-            ax.set_xlabel(_NAMES["Q"])
+            ax.set_xlabel(words_of("Q"))
             ax.set_ylabel(_name(measure))
             method = next(iter(self.curves.values())).method
-            ax.set_title(f"Cohesion against fairness: {method}")
+            self._set_title(ax, f"Cohesion against fairness: {method}")
             ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
         return self
 
@@ -361,7 +353,7 @@ def _band(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray
 
 def _name(measure: str) -> str:
     """Return a score in words; a notion of one's own has none but its name."""
-    return _NAMES.get(measure, measure)
+    return words_of(measure)
 
 
 def _along_dial(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.metrics.summary import Composition
+from equigraph.metrics._shown import Shown
+from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.style import group_colors, text_color
-from equigraph.report.figures import MAX_SHOWN_CLUSTERS, MAX_SHOWN_GROUPS, hex_color
+from equigraph.report.figures import hex_color
 from equigraph.report.markup import Html, element, percent, table
 
-MAX_LINED_GROUPS = 6  # the borders of more groups would be a fence
 _MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
-
-
-class Shown(NamedTuple):
-    """The part of a composition that the page shows: the largest clusters, and small groups together."""
-
-    clusters: list[Any]
-    groups: list[str]
-    counts: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    ungrouped: NDArray[np.int64]
-    n_ungrouped: int
-    n_hidden: int
-    hidden_nodes: int
-
-
-def capped(what: Composition) -> Shown:
-    """Return at most 50 clusters, the largest, and at most 12 groups, of which the last may be all others."""
-    totals = what.counts.sum(axis=0)
-    kept = np.sort(np.argsort(-what.sizes, kind="stable")[:MAX_SHOWN_CLUSTERS])
-    names = [str(name) for name in what.groups.tolist()]
-    counts = what.counts
-    if len(names) > MAX_SHOWN_GROUPS:
-        order = np.argsort(-totals, kind="stable")
-        first, rest = np.sort(order[: MAX_SHOWN_GROUPS - 1]), order[MAX_SHOWN_GROUPS - 1 :]
-        names = [*(names[i] for i in first), f"{rest.size} other groups"]
-        counts = np.column_stack((counts[:, first], counts[:, rest].sum(axis=1)))
-        totals = counts.sum(axis=0)
-    hidden = what.clusters.size - kept.size
-    return Shown(
-        [what.clusters.tolist()[i] for i in kept],
-        names,
-        counts[kept],
-        totals,
-        what.ungrouped[kept],
-        int(what.ungrouped.sum()),
-        hidden,
-        int(what.sizes.sum() - what.sizes[kept].sum()),
-    )
 
 
 def composition_bars(shown: Shown, *, caption: str) -> Html:

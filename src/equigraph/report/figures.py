@@ -9,6 +9,7 @@ from scipy import sparse
 
 from equigraph.exceptions import require
 from equigraph.groups import Groups
+from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
 from equigraph.plotting.graph import MAX_NAMED_NODES
 from equigraph.plotting.style import UNGROUPED_MARKER, cluster_colors, group_markers, look, shown
@@ -18,9 +19,7 @@ from equigraph.report.svg import as_text, inline_svg, marker_icon
 
 MAX_DRAWN_NODES = 1000
 MAX_NUMBERED_NODES = 200  # more are too small for the number of their cluster
-MAX_SHOWN_CLUSTERS = 50
 _MAX_VALUES = 8  # clusters of a heat map with numbers that can be read on a phone
-MAX_SHOWN_GROUPS = 12
 
 
 def hex_color(color: tuple[float, ...]) -> str:
@@ -35,10 +34,8 @@ def hex_color(color: tuple[float, ...]) -> str:
 
 
 def figure(picture: Html, caption: Any, *, legend: Html | None = None, kind: str = "") -> Html:
-    """Return a picture with its caption; one of kind "wide" scrolls on a phone instead of shrinking."""
-    # What can scroll can be reached by keyboard.
-    reach = {"tabindex": 0, "role": "region", "aria_label": "Drawing"} if "wide" in kind else {}
-    box = element("div", picture, class_=f"picture {kind}".strip(), **reach)
+    """Return a picture with its caption."""
+    box = element("div", picture, class_=f"picture {kind}".strip())
     return element("figure", box, legend or "", element("figcaption", caption))
 
 
@@ -68,7 +65,7 @@ def _place(point: Any, measure: str) -> tuple[float, float]:
 def interaction_figure(findings: Findings, *, caption: str) -> Html:
     """Return the heat map of the largest clusters."""
     assert findings.interaction is not None
-    k = min(findings.n_clusters, MAX_SHOWN_CLUSTERS)
+    k = min(findings.n_clusters, MAX_CLUSTERS)
     # Numbered by size, so the first ones are the largest; on a curve they are not, and are sorted here.
     largest = np.sort(np.argsort(-findings.sizes, kind="stable")[:k])
     part = sparse.csr_array(findings.interaction)[largest][:, largest]
@@ -85,12 +82,12 @@ def graph_figure(findings: Findings, *, caption: str) -> Html:
     graph = findings.graph
     assert graph is not None
     display = GraphDisplay(graph, findings.labels, sensitive_features=findings.groups)
-    display.plot(_axes(7.2, 6.0), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
+    # Narrow enough for a phone: names that shrink with the picture could not be read.
+    size = (5.0, 5.6) if graph.n_nodes <= MAX_NAMED_NODES else (7.2, 6.0)
+    display.plot(_axes(*size), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
     as_text(display.ax_.texts)
     picture = inline_svg(display.figure_, name="graph", label=caption)
-    # Names that shrink with the picture could not be read.
-    kind = "large wide" if graph.n_nodes <= MAX_NAMED_NODES else "large"
-    return figure(picture, caption, legend=_graph_legend(findings), kind=kind)
+    return figure(picture, caption, legend=_graph_legend(findings), kind="large")
 
 
 def cluster_graph_figure(findings: Findings, *, caption: str) -> Html:
@@ -106,10 +103,10 @@ def _graph_legend(findings: Findings) -> Html:
         (marker_icon("o", hex_color(color)), f"{cluster} ({findings.sizes[cluster]:,})")
         for cluster, color in zip(used.tolist(), colors, strict=True)
     ]
-    parts = [_legend("Colour: cluster", clusters, MAX_SHOWN_CLUSTERS)]
+    parts = [_legend("Colour: cluster", clusters, MAX_CLUSTERS)]
     groups = findings.groups
     if groups is not None:
-        parts.append(_legend(f"Shape: {findings.attribute or 'group'}", _shapes(groups), MAX_SHOWN_GROUPS))
+        parts.append(_legend(f"Shape: {findings.attribute or 'group'}", _shapes(groups), MAX_GROUPS))
     return joined(parts)
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from equigraph.base import sparse_interaction
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
+from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Attributes, Groups
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.links import share_inside
@@ -22,7 +23,6 @@ from equigraph.report.baseline import Baseline, Costs
 from equigraph.results import ClusteringResult
 from equigraph.same_graph import clustered_graph
 from equigraph.tradeoff import TradeoffCurve
-from equigraph.words import count
 
 if TYPE_CHECKING:
     from equigraph.tradeoff.point import TradeoffPoint
@@ -221,15 +221,16 @@ def _given_baseline(
     given: ClusteringResult | ArrayLike, result: ClusteringResult, graph: Graph | None
 ) -> Baseline:
     """Return other clusters of the same nodes, numbered like those of the result."""
-    from equigraph.groups.encode import as_column, unique_values
+    from equigraph.groups.encode import unique_values
 
+    n = result.labels.size
     is_result = isinstance(given, ClusteringResult)
-    labels = given.labels if isinstance(given, ClusteringResult) else as_column(given)
-    if labels.size != result.labels.size:
-        raise ParameterError(
-            f"The baseline has {count(labels.size, 'label')} for {count(result.labels.size, 'node')}: expected one "
-            "per node."
-        )
+    if isinstance(given, ClusteringResult):
+        given_labels: Any = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
+    else:
+        given_labels = given
+    nodes = Graph._trusted(sparse.csr_array((n, n)), result.node_names)
+    labels = labels_in_order(given_labels, nodes, "labels of the baseline")
     scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
     if not is_result and graph is not None:
         scores = evaluate(graph, labels, sensitive_features=result.attributes)

@@ -10,7 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.groups import Groups
+from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.metrics.summary import Composition, score_name
+from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors
 from equigraph.report import bars, figures, wording
 from equigraph.report.baseline import method_of
@@ -19,9 +21,9 @@ from equigraph.report.markup import NO_BREAK, Html, element, joined, number, per
 from equigraph.tradeoff import TradeoffCurve
 from equigraph.words import count
 
-# Names of one cluster, and of one row of the table of moves; fewer where nobody would read them all.
-_MAX_MEMBERS, _MAX_MOVED = 60, 30
-_MANY_NODES, _MAX_OF_MANY = 1000, 20
+# Names of one row of the table of moves; members are listed all, unless there are too many for anybody to read.
+_MAX_MOVED = 30
+_MANY_NODES, _MAX_OF_MANY = 2000, 20
 _MAX_MOVES = 12  # rows of that table
 
 
@@ -97,7 +99,7 @@ def asked(findings: Findings) -> Html:
 def _groups_words(findings: Findings, attribute: str | None, groups: Groups) -> str:
     """Return the groups of an attribute with their sizes, and how much it counts where there are several."""
     pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-    told = [f"{name} ({size:,})" for name, size in pairs[: figures.MAX_SHOWN_GROUPS]]
+    told = [f"{name} ({size:,})" for name, size in pairs[:MAX_GROUPS]]
     rest = len(pairs) - len(told)
     told += [f"and {rest:,} more"] if rest else []
     if groups.n_ungrouped:
@@ -148,8 +150,8 @@ def composition(findings: Findings) -> Html:
 
 def _bars_of(what: Composition, attribute: str | None) -> list[Html]:
     """Return bars and table of the groups of one attribute."""
-    shown = bars.capped(what)
-    lines = ", whose borders are the dashed lines" if len(shown.groups) <= bars.MAX_LINED_GROUPS else ""
+    shown = what.capped()
+    lines = ", whose borders are the dashed lines" if len(shown.groups) <= MAX_LINED_GROUPS else ""
     hidden = ""
     if shown.n_hidden:
         hidden = (
@@ -177,14 +179,14 @@ def _mirror_note() -> str:
 def _members(findings: Findings) -> Html:
     used = np.flatnonzero(findings.sizes)
     colors = dict(zip(used.tolist(), map(figures.hex_color, cluster_colors(used.size)), strict=True))
-    order = used[np.argsort(-findings.sizes[used], kind="stable")][: figures.MAX_SHOWN_CLUSTERS]
+    order = used[np.argsort(-findings.sizes[used], kind="stable")][:MAX_CLUSTERS]
     items = []
     for cluster in sorted(order.tolist()):
         members = np.flatnonzero(findings.labels == cluster)
         chip = element("span", class_="chip", style=f"background-color: {colors[cluster]}")
         head = element("h4", chip, f"Cluster {cluster} ", element("small", count(members.size, "node")))
         items.append(
-            element("div", head, element("p", _names(findings, members, _MAX_MEMBERS)), class_="cluster")
+            element("div", head, element("p", _names(findings, members, members.size)), class_="cluster")
         )
     if used.size > order.size:
         items.append(element("p", f"and {count(used.size - order.size, 'smaller cluster')}."))
@@ -317,9 +319,7 @@ def drawing(findings: Findings) -> Html:
         "so the clusters are drawn instead."
     )
     found = int((findings.sizes > 0).sum())
-    some = (
-        "" if found <= figures.MAX_SHOWN_CLUSTERS else f" The {figures.MAX_SHOWN_CLUSTERS} largest are drawn."
-    )
+    some = "" if found <= MAX_CLUSTERS else f" The {MAX_CLUSTERS} largest are drawn."
     caption = (
         "Each disc is a cluster, its area the number of nodes; the width of a line is the number of links between two "
         f"clusters.{some}"
@@ -332,8 +332,8 @@ def interaction(findings: Findings) -> Html:
     if findings.interaction is None:
         return Html("")
     some = _interaction_words(findings)
-    if findings.n_clusters > figures.MAX_SHOWN_CLUSTERS:
-        some += f" Shown are the {figures.MAX_SHOWN_CLUSTERS} largest clusters of {findings.n_clusters:,}."
+    if findings.n_clusters > MAX_CLUSTERS:
+        some += f" Shown are the {MAX_CLUSTERS} largest clusters of {findings.n_clusters:,}."
     caption = (
         "How strongly each two clusters are linked (W): the darker, the stronger. A dark diagonal means that links "
         f"stay inside clusters.{some}"

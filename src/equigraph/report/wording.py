@@ -9,6 +9,7 @@ import numpy as np
 from equigraph.groups import Groups
 from equigraph.groups.remarks import ungrouped_sentence
 from equigraph.metrics.balance import cluster_normalized_balances
+from equigraph.metrics.scores import COMPARED, OF_NOTIONS, SCORES
 from equigraph.metrics.summary import Composition, score_name
 from equigraph.report.findings import Findings
 from equigraph.report.markup import percent
@@ -22,34 +23,11 @@ TOLERANCE = 0.1
 _NARROW = 0.05
 _MOST_NAMED = 3
 
-MEANINGS = {
-    "within": "Share of the links (by weight) whose two ends are in the same cluster; more is more cohesive.",
-    "Q": "Modularity: how many more links stay inside clusters than chance would keep there; 0 is chance, 1 is "
-    "never reached, and higher is more cohesive.",
-    "B": "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups of "
-    "different size cannot reach.",
-    "NB": "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
-    "cluster lacks some group.",
-    "min_balance": "Balance of the worst cluster: smallest group over largest group there.",
-    "rho": "Individual balance: 1 if everybody finds equally many of the own group in all clusters, so that clusters "
-    "of different size score lower however fair they are.",
-    "mouflon": "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
-    "clusters counting more.",
-    "evenness": "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
-    "0 if no cluster holds two groups.",
-    "n_nonempty": "Clusters that have at least one node.",
-}
-NAMES = {
-    "within": "links inside clusters",
-    "Q": "modularity Q",
-    "B": "balance B",
-    "NB": "normalised balance NB",
-    "min_balance": "minimum balance",
-    "rho": "individual balance rho",
-    "mouflon": "MOUFLON balance",
-    "evenness": "evenness",
-    "n_nonempty": "clusters with nodes",
-}
+_WITHIN = "Share of the links (by weight) whose two ends are in the same cluster; more is more cohesive."
+# The number of clusters comes last.
+_LISTED = (*(SCORES[name] for name in COMPARED), *OF_NOTIONS.values(), SCORES["n_nonempty"])
+MEANINGS = {"within": _WITHIN, **{score.name: score.meaning for score in _LISTED}}
+NAMES = {"within": "links inside clusters", **{score.name: score.words for score in _LISTED}}
 
 
 _ENDINGS = {

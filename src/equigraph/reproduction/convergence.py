@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.lines import save
+from equigraph.reproduction.chart_style import save
 from equigraph.reproduction.networks import TITLES, load_network
 from equigraph.reproduction.tables import FAILED, markdown_table, write_rows, write_text
 
@@ -66,7 +66,7 @@ def trace_losses(network: str, seeds: Sequence[int]) -> dict[str, Any]:
     dict
         By curve: for every start the loss after each iteration, over the squared norm of the graph.
     """
-    from equigraph import NMTF, IFairNMTF
+    from equigraph.factorization import NMTF, IFairNMTF
 
     graph = load_network(network).graph
     squared_norm = float(graph.adjacency.multiply(graph.adjacency).sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from equigraph.reproduction.entries import Entry
+from equigraph.reproduction.method_entries import Entry
 from equigraph.reproduction.scoring import column
 
 TOLERANCE = 0.05

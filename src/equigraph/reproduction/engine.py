@@ -16,7 +16,7 @@ from equigraph.files import atomic_path
 from equigraph.reproduction.cells import Cell
 from equigraph.reproduction.schedule import Forecast, expected_seconds
 from equigraph.reproduction.store import FOLDER, Finished, read_cell, write_cell
-from equigraph.reproduction.workers import Worker
+from equigraph.reproduction.workers import CellWorker
 
 _TICK_SECONDS = 0.5
 
@@ -108,10 +108,10 @@ class _Run:
     outcome: Outcome
     n_cells: int
     watch: Watch | None
-    running: dict[Future[Finished], tuple[Cell, Worker, float]] = field(default_factory=dict)
+    running: dict[Future[Finished], tuple[Cell, CellWorker, float]] = field(default_factory=dict)
 
     def run(self, n_workers: int) -> None:
-        workers = [Worker() for _ in range(min(n_workers, len(self.waiting)))]
+        workers = [CellWorker() for _ in range(min(n_workers, len(self.waiting)))]
         idle = list(workers)
         try:
             while self.waiting or self.running:
@@ -128,7 +128,7 @@ class _Run:
             for worker in workers:
                 worker.abandon()
 
-    def _take(self, future: Future[Finished]) -> Worker:
+    def _take(self, future: Future[Finished]) -> CellWorker:
         """Store what a future gave; return the worker, which is idle now."""
         cell, worker, _ = self.running.pop(future)
         failed = self.folder / FOLDER / f"{cell.key}.failed.txt"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.entries import Entry, entry_of
-from equigraph.reproduction.lines import STYLES, save
+from equigraph.reproduction.chart_style import STYLES, save
+from equigraph.reproduction.method_entries import Entry, entry_of
 from equigraph.reproduction.networks import TITLES as NETWORK_TITLES
 from equigraph.reproduction.networks import load_network
 from equigraph.reproduction.plans import score_cell

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.entries import Entry, entry_of
 from equigraph.reproduction.figure_lambda_chart import draw
+from equigraph.reproduction.method_entries import Entry, entry_of
 from equigraph.reproduction.networks import TITLES as NETWORK_TITLES
 from equigraph.reproduction.plans import K, score_cell
 from equigraph.reproduction.scoring import TITLES, crossing

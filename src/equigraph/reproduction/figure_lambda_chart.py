@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.plotting.style import MUTED, PALETTE, TEXT, look
-from equigraph.reproduction.entries import Entry
-from equigraph.reproduction.lines import STYLES, save
+from equigraph.reproduction.chart_style import STYLES, save
+from equigraph.reproduction.method_entries import Entry
 from equigraph.reproduction.networks import TITLES
 from equigraph.reproduction.plans import K
 from equigraph.reproduction.scoring import column, crossing

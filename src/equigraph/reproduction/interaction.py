@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.lines import save
+from equigraph.reproduction.chart_style import save
 from equigraph.reproduction.tables import FAILED, markdown_table, write_rows, write_text
 from equigraph.reproduction.toys import ROMAN, Toy, interaction_toy
 
@@ -57,7 +57,7 @@ def fit_toy(seed: int) -> dict[str, Any]:
 def _fit(toy: Toy, start: str, seed: int) -> dict[str, Any]:
     from scipy.optimize import linear_sum_assignment
 
-    from equigraph import IFairNMTF
+    from equigraph.factorization import IFairNMTF
     from equigraph.groups import contingency_table
 
     k = len(ROMAN)

@@ -30,7 +30,7 @@ _FILE_NUMBERS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class PrintedNetwork:
     """A graph of the table.
 
     Attributes
@@ -55,7 +55,7 @@ class Network:
 
 
 @lru_cache(maxsize=2)
-def load_network(name: str, seed: int = 0) -> Network:
+def load_network(name: str, seed: int = 0) -> PrintedNetwork:
     """Return a network; a block model is drawn anew for every seed, a real network is always the same.
 
     Examples
@@ -73,4 +73,4 @@ def load_network(name: str, seed: int = 0) -> Network:
         attribute = data.attribute
         numbers = np.array([_FILE_NUMBERS[group] for group in data.sensitive_features.tolist()])
     graph = read_graph(data.adjacency, groups=data.sensitive_features, attribute=attribute)
-    return Network(graph, numbers, data.get("target"))
+    return PrintedNetwork(graph, numbers, data.get("target"))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.methods import get_method
 from equigraph.metrics import evaluate
-from equigraph.reproduction.networks import Network, load_network
+from equigraph.reproduction.networks import PrintedNetwork, load_network
 from equigraph.tradeoff import selection
 
 TITLES = {
@@ -180,7 +181,7 @@ def _score(network: str, method: str, n_clusters: int, seed: int, weight: float 
     return _scores(data, model.labels_)
 
 
-def _scores(data: Network, labels: NDArray) -> Scores:
+def _scores(data: PrintedNetwork, labels: NDArray) -> Scores:
     found = evaluate(data.graph, labels, target=data.target)
     return {name: float(found[name]) for name in MEASURES if name in found}
 
@@ -197,18 +198,13 @@ def build(method: str, n_clusters: int, seed: int, weight: float | None = None) 
     >>> build("fair-sc", 5, 0)
     FairSC(n_clusters=5, random_state=0)
     """
-    import equigraph as eg
-
     own = {} if weight is None else {"fairness": weight}
-    settings: dict[str, tuple[Any, dict[str, Any]]] = {
-        "fair-sc": (eg.FairSC, {}),
-        "scalable-fair-sc": (eg.ScalableFairSC, {}),
-        "individual-fair-sc": (eg.IndividualFairSC, {"constraint": "group_no_constant"}),
-        "dmon": (eg.DMoN, {"features": "ordinal", "hidden": 64, "epochs": 500, "device": "cpu"}),
-        "ifair-nmtf": (eg.IFairNMTF, {"self_pairs": False, "tol": 0}),
-        "fair-nmtf": (eg.FairNMTF, {}),
-        "sc": (eg.SpectralClustering, {"row_normalize": False}),
-        "nmtf": (eg.NMTF, {"tol": 0}),
+    as_printed: dict[str, dict[str, Any]] = {
+        "individual-fair-sc": {"constraint": "group_no_constant"},
+        "dmon": {"features": "ordinal", "hidden": 64, "epochs": 500, "device": "cpu"},
+        "ifair-nmtf": {"self_pairs": False, "tol": 0},
+        "sc": {"row_normalize": False},
+        "nmtf": {"tol": 0},
     }
-    estimator, parameters = settings[method]
-    return estimator(n_clusters, random_state=seed, **own, **parameters)
+    estimator = get_method(method).load()
+    return estimator(n_clusters, random_state=seed, **own, **as_printed.get(method, {}))

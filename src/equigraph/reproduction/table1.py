@@ -9,8 +9,8 @@ from typing import Any
 from equigraph.reproduction import networks
 from equigraph.reproduction.cells import Cell, Settings
 from equigraph.reproduction.differences import TOLERANCE, differences
-from equigraph.reproduction.entries import DIAL, Entry, entry_of
-from equigraph.reproduction.leading import at_dial, bar_of, dominating, leads, rules
+from equigraph.reproduction.method_entries import DIAL, Entry, entry_of
+from equigraph.reproduction.networks_led import at_dial, bar_of, dominating, leads, rules
 from equigraph.reproduction.plans import score_cell
 from equigraph.reproduction.scoring import COMPARED, LEADING, MEASURES, RIVALS, TITLES
 from equigraph.reproduction.tables import FAILED, markdown_table, number, with_spread, write_rows, write_text

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.lines import save
+from equigraph.reproduction.chart_style import save
 from equigraph.reproduction.tables import markdown_table, number, with_spread, write_rows, write_text
 from equigraph.reproduction.toys import ROMAN, tradeoff_toy
 
@@ -59,8 +59,9 @@ def fit_toy(seed: int, n_starts: int) -> dict[str, Any]:
 def _fit(seed: int, start: int, weight: float) -> Run:
     import warnings
 
-    from equigraph import IFairNMTF, metrics
+    from equigraph import metrics
     from equigraph.exceptions import EmptyClusterWarning
+    from equigraph.factorization import IFairNMTF
     from equigraph.tradeoff.alignment import align_labels
 
     toy = tradeoff_toy(seed)

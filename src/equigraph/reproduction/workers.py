@@ -1,4 +1,4 @@
-"""Worker processes, each with an executor of its own.
+"""CellWorker processes, each with an executor of its own.
 
 ``concurrent.futures`` rather than joblib's loky: it needs no further package state, hands back one future per cell,
 and an executor of a single process keeps damage local. If the process dies (no memory left, a crash in compiled
@@ -31,7 +31,7 @@ _ONE_THREAD = (
 )  # fmt: skip
 
 
-class Worker:
+class CellWorker:
     """A process that computes one cell after the other; it is started by the first of them."""
 
     def __init__(self) -> None:

@@ -16,9 +16,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
-from equigraph.groups.encode import as_column, is_missing
 from equigraph.rules.facts import Facts
 from equigraph.rules.items import (
     Apart,
@@ -78,23 +77,10 @@ def violations(
     [(Apart(nodes=(0, 1)), '0 and 1 are to be apart, and both are in cluster 7.')]
     """
     facts = Facts.of(graph, sensitive_features)
-    column = _labels(labels, facts.graph.n_nodes)
+    column = texts(labels_in_order(labels, facts.graph))
     asked = set() if n_clusters is None else set(map(str, range(n_clusters)))
     division = Division(facts, column, sorted({*column, *asked}, key=_by_number))
     return [(rule, sentence) for rule in rules for sentence in CHECKS[type(rule)](rule, division)]
-
-
-def _labels(labels: ArrayLike, n_nodes: int) -> list[str]:
-    try:
-        column = as_column(labels)
-    except GroupsError:
-        raise ParameterError(f"The labels must be one per node, {n_nodes} in all.") from None
-    if column.size != n_nodes or is_missing(column).any():
-        raise ParameterError(
-            f"There are {column.size - int(is_missing(column).sum())} labels for {count(n_nodes, 'node')}: expected "
-            "one label per node, in node order."
-        )
-    return texts(column)
 
 
 def _by_number(text: str) -> tuple[int, str]:

@@ -15,13 +15,14 @@ from equigraph.exceptions import (
     FairnessIgnoredWarning,
     FairnessNotReachedWarning,
     GroupsError,
-    InputError,
     ParameterError,
     warn,
 )
+from equigraph.graph import Graph
 from equigraph.graph.features import with_features
+from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Attributes
-from equigraph.groups.encode import as_column, is_missing, unique_values
+from equigraph.groups.encode import is_missing, unique_values
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
 from equigraph.parameters import Integer, Real, check_parameters
@@ -58,9 +59,9 @@ def refine_labels(
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes.
-    labels : array-like of shape (n_nodes,)
-        Labels of any type, in node order. With ``rules``, ``max_moves`` or ``stay`` some may be missing (None): these
-        nodes are new, and go wherever it is best.
+    labels : array-like of shape (n_nodes,), Series or mapping
+        Labels of any type, in node order or by the names of the nodes. With ``rules``, ``max_moves`` or ``stay`` some
+        may be missing (None): these nodes are new, and go wherever it is best.
     sensitive_features : array-like, dict of columns, frame or 2-D array, optional
         Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph.
     attribute_weights : mapping from attribute to number, optional
@@ -205,7 +206,7 @@ def refine(
     graph = with_features(graph, sensitive_features, attribute_weights)
     few = max_moves is not None or stay > 0
     ruled = few or rules is not None
-    start, n_labels = _start(labels, graph.n_nodes, n_clusters, gaps=ruled)
+    start, n_labels = _start(labels, graph, n_clusters, gaps=ruled)
     if n_clusters is None:
         n_clusters = n_labels
         if n_clusters < 2:
@@ -273,16 +274,16 @@ def _home(
 
 
 def _start(
-    labels: ArrayLike, n_nodes: int, n_clusters: int | None, gaps: bool
+    labels: ArrayLike, graph: Graph, n_clusters: int | None, gaps: bool
 ) -> tuple[NDArray[np.int64], int]:
     """Return labels as numbers, -1 where there are gaps and may be, and how many labels there are.
 
     Whole numbers below the number of clusters stay what they are.
     """
-    column = _checked_labels(labels, n_nodes, gaps)
+    column = labels_in_order(labels, graph, gaps=gaps)
     known = ~is_missing(column)
     names, codes = unique_values(column[known])
-    start = np.full(n_nodes, -1, dtype=np.int64)
+    start = np.full(graph.n_nodes, -1, dtype=np.int64)
     start[known] = codes
     if all(isinstance(name, int) and 0 <= name < (n_clusters or names.size) for name in names.tolist()):
         start[known] = column[known].astype(np.int64)
@@ -327,19 +328,3 @@ def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> 
             f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort=.",
             FairnessNotReachedWarning,
         )
-
-
-def _checked_labels(labels: ArrayLike, n_nodes: int, gaps: bool) -> NDArray[Any]:
-    try:
-        column = as_column(labels)
-    except GroupsError:
-        raise InputError(f"The labels are not a column: give one label per node, {n_nodes} in all.") from None
-    if column.size != n_nodes:
-        raise InputError(f"There are {column.size} labels for {n_nodes} nodes: give one label per node.")
-    absent = np.flatnonzero(is_missing(column))
-    if absent.size and (not gaps or absent.size == n_nodes):
-        raise InputError(
-            f"The labels of {absent.size} of {n_nodes} nodes are missing (first at position {absent[0]}): give one "
-            "label per node."
-        )
-    return column

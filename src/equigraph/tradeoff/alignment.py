@@ -34,12 +34,22 @@ def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArra
     >>> align_labels(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]), 3).tolist()
     [0, 0, 1, 2]
     """
-    from scipy.optimize import linear_sum_assignment
-
     labels = np.asarray(labels, dtype=np.intp)
     overlap = contingency_table(labels, np.asarray(reference, dtype=np.intp), n_clusters, n_clusters)
-    _, numbers = linear_sum_assignment(overlap, maximize=True)
-    return numbers[labels]
+    return best_numbers(overlap)[labels]
+
+
+def best_numbers(overlap: NDArray) -> NDArray[np.intp]:
+    """Return the number that each row gets, so that the rows share as much as possible with the columns they get.
+
+    Examples
+    --------
+    >>> best_numbers(np.array([[1, 4], [3, 0]])).tolist()
+    [1, 0]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    return np.asarray(linear_sum_assignment(overlap, maximize=True)[1], dtype=np.intp)
 
 
 def align_all(labelings: Iterable[NDArray], n_clusters: int) -> Sequence[NDArray[np.intp]]:

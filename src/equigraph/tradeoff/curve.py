@@ -15,6 +15,7 @@ from equigraph.featured import Featured
 from equigraph.groups import AttributeOptions
 from equigraph.groups.attributes import Features
 from equigraph.metrics.summary import score_name
+from equigraph.notebook import Explorable
 from equigraph.parameters import Real, check_parameters
 from equigraph.records import Tabular, write_csv, write_json
 from equigraph.tradeoff import selection
@@ -28,7 +29,7 @@ RULES = {"product": selection.product, "intersection": selection.intersection, "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TradeoffCurve(Featured, KeptCurve, Tabular):
+class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
     """Labels from the most cohesive to the fairest, with what is needed to repeat the sweep.
 
     Attributes

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from equigraph.base import DialLabels, GraphClusterer
 from equigraph.callbacks import Notifier
+from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 
 
@@ -22,7 +23,7 @@ class Sweep:
     """What is to be computed."""
 
     model: GraphClusterer
-    graph: Graph
+    graph: Graph | BlockGraph
     notion: str
     # None: the whole front, of which so many points are shown.
     values: tuple[float, ...] | None
@@ -74,7 +75,7 @@ def _noted(notes: list[tuple[type[Warning], str]]) -> Iterator[None]:
 
 
 def _solve(
-    model: GraphClusterer, graph: Graph, seed: int, values: tuple[float, ...] | None, notify: Any
+    model: GraphClusterer, graph: Graph | BlockGraph, seed: int, values: tuple[float, ...] | None, notify: Any
 ) -> tuple[DialLabels, list[tuple[type[Warning], str]]]:
     """Return the labels for each value and on the front, and the warnings; runs in any process."""
     model = clone(model).set_params(random_state=seed)
@@ -96,7 +97,7 @@ def _whole(labelings: Iterable[NDArray]) -> list[NDArray[np.intp]]:
 def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Any]] | None:
     """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
     tasks = sweep.tasks()
-    if not hasattr(sweep.model, "_fit_together") or len(tasks) < 2:
+    if not sweep.model._shares_fits or len(tasks) < 2:
         return None
     pairs = [(seed, value) for seed, values in tasks for value in values or ()]
     highest = max(value for _, value in pairs)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.execution.block_scores import evaluate_blocks
+from equigraph.execution.blocks import BlockGraph
 from equigraph.metrics.notions import get_notion
 from equigraph.search.pool import TOLERANCE
 
@@ -29,7 +31,7 @@ def score_labels(graph: Any, labels: NDArray, notion: Any) -> dict[str, float]:
     from equigraph.metrics._table import make_tables
     from equigraph.metrics.summary import score_name
 
-    scores = evaluate(graph, labels)
+    scores = evaluate_blocks(graph, labels) if isinstance(graph, BlockGraph) else evaluate(graph, labels)
     notion = get_notion(notion)
     if notion.measure in scores:
         return scores

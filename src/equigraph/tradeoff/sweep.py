@@ -14,6 +14,7 @@ from sklearn.base import clone
 from equigraph.base import GraphClusterer
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import GroupsError, ParameterError, warn
+from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
 from equigraph.parameters import Integer, Real, check_parameters
@@ -97,7 +98,7 @@ def tradeoff_curve(
     Parameters
     ----------
     graph : graph
-        Anything that `equigraph.graph.as_graph` takes.
+        A `BlockGraph`, or anything that `equigraph.graph.as_graph` takes.
     sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
         Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph. There
         must be some. Several attributes count as the estimator's ``attribute_weights`` say, or else the graph's.
@@ -215,9 +216,9 @@ def _configured(
 ) -> tuple[GraphClusterer, str]:
     """Return a copy of the estimator with the notion and others of its parameters set, and the notion."""
     if estimator is None:
-        import equigraph
+        from equigraph.community import FairPartition
 
-        estimator = equigraph.FairPartition()
+        estimator = FairPartition()
     if not isinstance(estimator, GraphClusterer) or "fairness" not in estimator.get_params(deep=False):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise ParameterError(
@@ -281,8 +282,12 @@ def _cluster_numbers(n_clusters: Any) -> list[int]:
     return numbers
 
 
-def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: Any) -> Graph:
-    graph = with_features(graph, sensitive_features, attribute_weights)
+def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: Any) -> Graph | BlockGraph:
+    if isinstance(graph, BlockGraph):
+        nodes = with_features(graph.without_edges(), sensitive_features, attribute_weights)
+        graph = graph.with_features_of(nodes)
+    else:
+        graph = with_features(graph, sensitive_features, attribute_weights)
     if graph.attributes is None:
         raise GroupsError(
             "A trade-off curve needs groups: pass sensitive_features=, or read the graph with groups."

@@ -120,6 +120,17 @@ def add_pairs(starts, stops, indices, data, scale, first_column, own, labels, ou
             out[own[row], labels[indices[p] - first_column]] += weight
 
 
+@compiled
+def weight_to_own(indptr, indices, data, low, labels):
+    """Return the weight of each node, of the rows from ``low`` on, to its own cluster."""
+    own = np.zeros(indptr.size - 1)
+    for node in range(own.size):
+        for entry in range(indptr[node], indptr[node + 1]):
+            if labels[indices[entry]] == labels[low + node]:
+                own[node] += data[entry]
+    return own
+
+
 def add_tile(starts, stops, block, first_column, panel, out):
     """Add the product of one tile: with a panel, or with the one-hot panel of labels where it has one dimension."""
     tile = _tile(starts, stops, block, first_column, out.dtype)

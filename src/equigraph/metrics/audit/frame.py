@@ -13,7 +13,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import read_graph
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.attributes import joined_name
-from equigraph.metrics._table import encode_labels
+from equigraph.metrics._table import read_nodes
 from equigraph.metrics.agreement import _ari, clustering_accuracy
 from equigraph.metrics.audit import chance, views
 from equigraph.metrics.audit.attributes import attributes_of, joint_values
@@ -74,7 +74,7 @@ class FairnessFrame:
         metrics: Mapping[str, Metric] | None = None,
     ):
         self.graph = read_graph(graph)
-        self.labels = encode_labels(labels, n_nodes=self.graph.n_nodes)
+        self.labels = read_nodes(self.graph).labels(labels)
         self._given: Attributes | None = attributes_of(self.graph, sensitive_features)
         self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
         self.metrics = dict(metrics or {})

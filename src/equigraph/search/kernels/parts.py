@@ -25,17 +25,6 @@ def weight_inside(indptr: Any, indices: Any, data: Any, labels: Any, n_clusters:
 
 
 @compiled
-def weight_to_own(indptr: Any, indices: Any, data: Any, low: int, labels: Any) -> Any:
-    """Return the weight of each node, of the rows from ``low`` on, to its own cluster."""
-    own = np.zeros(indptr.size - 1)
-    for node in range(own.size):
-        for entry in range(indptr[node], indptr[node + 1]):
-            if labels[indices[entry]] == labels[low + node]:
-                own[node] += data[entry]
-    return own
-
-
-@compiled
 def spread_rows(
     indptr: Any,
     indices: Any,

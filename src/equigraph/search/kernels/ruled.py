@@ -239,7 +239,7 @@ def climb_ruled(
             a = labels[site]
             if members[a] == 1:
                 continue
-            count = gather(indptr, indices, data, labels, nothing, site, weight, touched)
+            count = gather(indptr, indices, data, labels, nothing, 0, site, weight, touched)
             listed = count
             if not dense and sums[BROKEN] > 0:
                 for _ in range(8):

@@ -13,7 +13,7 @@ import equigraph as eg
 from equigraph.exceptions import InputError
 from equigraph.folders import OutputFolder
 from equigraph.graph import read_graph
-from equigraph.report.stored import read_folder
+from equigraph.report.stored_results import read_folder
 
 
 def test_a_result_comes_back(result: eg.ClusteringResult, tmp_path: Path) -> None:

@@ -7,14 +7,8 @@ from typing import Any
 
 import click
 
-from equigraph.cli.options import MethodCommand, SectionOption
+from equigraph.cli.options import SectionOption
 from equigraph.cli.sources import PREFIX, READING_NAMES, READING_OPTIONS, read_source
-
-
-class Sections(MethodCommand):
-    """Options in sections, without those of a method."""
-
-    parse_args = click.Command.parse_args
 
 
 def stored_graph_options(function: Any) -> Any:

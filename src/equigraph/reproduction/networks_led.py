@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.reproduction.entries import DIAL, Entry
+from equigraph.reproduction.method_entries import DIAL, Entry
 from equigraph.reproduction.scoring import column
 from equigraph.tradeoff import selection
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.edges import EdgeRows, graph_from_rows
-from equigraph.graph.pairs import sorted_pairs
+from equigraph.graph.merged_pairs import sorted_pairs
 
 N = 5
 ROWS = st.lists(

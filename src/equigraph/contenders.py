@@ -1,0 +1,203 @@
+"""What is compared: methods by name and estimators of one's own, fitted with one seed after the other."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from equigraph.base import GraphClusterer
+from equigraph.callbacks import Watched
+from equigraph.exceptions import ParameterError
+from equigraph.graph import Graph
+from equigraph.methods import get_method
+from equigraph.parameters import Real
+
+# Where a dial has no upper end, its values are tried by powers of ten.
+_TRIED_WEIGHTS = (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+_TRIED_SHARES = 11
+# Methods that are fair by construction, and what they are without: the class, and what must be the same.
+_TWINS = {"FairSC": "SpectralClustering", "ScalableFairSC": "SpectralClustering"}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row of a comparison before it is run.
+
+    Attributes
+    ----------
+    name : str
+        Name of the row.
+    given : estimator or None
+        An estimator of the user's, which is copied for every fit; None for a method by its name.
+    fairness : float or None
+        Its dial; None leaves it as it is.
+    """
+
+    name: str
+    given: Any = None
+    fairness: float | None = None
+
+    def make(self, **wanted: Any) -> Any:
+        """Return a new estimator; of what is wanted it is told what it has a parameter for."""
+        base = get_method(self.name).load()() if self.given is None else clone(self.given)
+        known = base.get_params(deep=False)
+        chosen = {"fairness": self.fairness, **wanted}
+        return base.set_params(
+            **{name: value for name, value in chosen.items() if name in known and value is not None}
+        )
+
+    @property
+    def has_dial(self) -> bool:
+        """Whether there is a dial; a method that cannot be imported tells so in its row."""
+        try:
+            return "fairness" in self.make().get_params(deep=False)
+        except ImportError:
+            return True
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one fit gave."""
+
+    labels: NDArray[Any]
+    scores: Mapping[str, float]
+    sizes: tuple[int, ...]
+    seconds: float
+    status: str | None
+
+
+def contenders(methods: Iterable[Any], fairness: float | Mapping[str, float] | None) -> tuple[Contender, ...]:
+    """Return what is compared, each under a name of its own.
+
+    Raises
+    ------
+    ParameterError
+        If a method is unknown, an object is no estimator, or a dial is given to what has none.
+    """
+    found: list[Contender] = []
+    for one in methods:
+        if isinstance(one, str):
+            entry = Contender(get_method(one).name)
+        else:
+            entry = Contender(_own_name(one, [known.name for known in found]), given=_checked(one))
+        found.append(entry)
+    return tuple(_with_dial(entry, fairness, [one.name for one in found]) for entry in found) if found else ()
+
+
+def _checked(estimator: Any) -> Any:
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in ("fit", "get_params")):
+        raise ParameterError(
+            f"{estimator!r} cannot be compared: expected the name of a method, or an instance of an estimator with fit "
+            "and get_params, such as NMTF()."
+        )
+    return estimator
+
+
+def _own_name(estimator: Any, taken: list[str]) -> str:
+    name = type(estimator).__name__
+    numbered = [name, *(f"{name} ({i})" for i in range(2, len(taken) + 3))]
+    return next(one for one in numbered if one not in taken)
+
+
+def _with_dial(entry: Contender, fairness: float | Mapping[str, float] | None, names: list[str]) -> Contender:
+    if isinstance(fairness, Mapping):
+        strangers = [name for name in fairness if name not in names]
+        if strangers:
+            raise ParameterError(
+                f"fairness names {strangers[0]!r}, which is not compared; the methods are {', '.join(names)}."
+            )
+        if entry.name in fairness and not entry.has_dial:
+            raise ParameterError(f"fairness names {entry.name!r}, which has no such dial: leave it out.")
+        fairness = fairness.get(entry.name)
+    elif entry.given is not None:
+        fairness = None  # whoever brings an estimator has set its dial
+    return entry if fairness is None else Contender(entry.name, entry.given, float(fairness))
+
+
+def fit(
+    entry: Contender, graph: Graph, n_clusters: int, seed: int, watch: Watched | None = None, **more: Any
+) -> Outcome:
+    """Fit once, and score the labels."""
+    from equigraph.metrics import evaluate
+
+    model = entry.make(n_clusters=n_clusters, random_state=seed, callbacks=watch, **more)
+    start = time.perf_counter()
+    if isinstance(model, GraphClusterer):
+        model.fit(graph)
+    else:
+        model.fit(graph.adjacency, **_groups_for(model, graph))
+    seconds = time.perf_counter() - start
+    labels = np.asarray(model.labels_)
+    status = "stopped" if watch is not None and watch.stopped else getattr(model, "status_", None)
+    return Outcome(labels, evaluate(graph, labels), _sizes(model, labels), seconds, status)
+
+
+def _groups_for(model: Any, graph: Graph) -> dict[str, Any]:
+    """Return the groups for an estimator that is none of ours, where it takes any."""
+    takes = inspect.signature(model.fit).parameters
+    wanted = "sensitive_features" in takes and graph.sensitive_features is not None
+    return {"sensitive_features": graph.sensitive_features} if wanted else {}
+
+
+def _sizes(model: Any, labels: NDArray[Any]) -> tuple[int, ...]:
+    """Return the sizes of the clusters, empty ones included where the estimator is one of ours."""
+    if isinstance(model, GraphClusterer):
+        return tuple(np.bincount(labels, minlength=model.membership_.shape[1]).tolist())
+    return tuple(np.unique(labels, return_counts=True)[1].tolist())
+
+
+def same_without_fairness(entry: Contender, graph: Graph, n_clusters: int, seed: int, found: Outcome) -> str:
+    """Say that the labels are those of the same method without fairness, where they are; nothing otherwise."""
+    from equigraph.metrics import adjusted_rand_score
+
+    twin = _twin(entry, n_clusters)
+    if twin is None or graph.sensitive_features is None:
+        return ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other = fit(twin[0], graph, n_clusters, seed)
+    same = adjusted_rand_score(found.labels, other.labels) == 1.0
+    return f"The clusters of seed {seed} are those of {twin[1]}: fairness changed nothing." if same else ""
+
+
+def _twin(entry: Contender, n_clusters: int) -> tuple[Contender, str] | None:
+    """Return the same method without fairness, and what it is called."""
+    model = entry.make(n_clusters=n_clusters)
+    kind = type(model).__name__
+    if kind in _TWINS:
+        import equigraph as eg
+
+        plain = eg.SpectralClustering(
+            normalized=getattr(model, "normalized", True), row_normalize=model.row_normalize
+        )
+        return Contender(kind, given=plain), _TWINS[kind]
+    if getattr(model, "fairness", None):
+        return Contender(entry.name, entry.given, 0.0), f"{kind} without fairness"
+    return None
+
+
+def tuned(entry: Contender, graph: Graph, n_clusters: int, seed: int) -> Contender:
+    """Return the same with the value of its dial for which Q times NB is largest; what has no dial stays as it is."""
+    from equigraph.tradeoff import tradeoff_curve
+
+    if not entry.has_dial:
+        return entry
+    model = entry.make()
+    constraint = getattr(model, "_parameters", {}).get("fairness")
+    bounded = isinstance(constraint, Real) and constraint.high == 1
+    values = np.linspace(0, 1, _TRIED_SHARES).tolist() if bounded else _TRIED_WEIGHTS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        curve = tradeoff_curve(
+            graph, n_clusters=n_clusters, estimator=model, fairness=values, random_state=seed
+        )
+    best = max(curve.points, key=lambda point: max(point.scores["Q"], 0.0) * point.scores["NB"])
+    return Contender(entry.name, entry.given, best.fairness)

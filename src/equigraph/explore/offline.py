@@ -1,0 +1,195 @@
+"""A board that is only looked at: the same page with all points of a curve inside it, as one file or in a notebook."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import os
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.exceptions import ParameterError
+from equigraph.explore.files import drawn_graph
+from equigraph.explore.judging import scores
+from equigraph.explore.matter import Matter
+from equigraph.explore.steps import Step, names_for
+from equigraph.files import atomic_path
+from equigraph.graph import Graph
+from equigraph.report import findings as finding
+from equigraph.report import wording
+from equigraph.report.markup import Html, element
+from equigraph.results import ClusteringResult
+from equigraph.tradeoff import TradeoffCurve
+
+_POLICY = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src '{}'"
+
+
+def write_interactive(
+    subject: ClusteringResult | TradeoffCurve,
+    path: str | os.PathLike[str],
+    *,
+    graph: Any = None,
+    select: Any = "product",
+) -> list[str]:
+    """Write one page with the curve, a dial over all of its labels, the graph and the board; it needs no network.
+
+    Parameters
+    ----------
+    subject : ClusteringResult or TradeoffCurve
+        What to show; of a clustering with groups the curve is computed where that is cheap.
+    path : path-like
+        The file; it is complete or not there.
+    graph : graph, optional
+        The graph of the subject.
+    select : TradeoffPoint or str, default="product"
+        For a curve: the point to begin with, or the rule that picks it.
+
+    Returns
+    -------
+    list of str
+        What the page leaves out and why, in sentences.
+    """
+    found = findings_of(subject, graph, select)
+    page = make_page(content_of(found), wording.headline(found))
+    with atomic_path(path) as partial:
+        partial.write_text(page, encoding="utf-8", newline="\n")
+    return found.left_out
+
+
+def findings_of(subject: ClusteringResult | TradeoffCurve, graph: Any, select: Any) -> finding.Findings:
+    """Return what there is to show of a clustering or a curve."""
+    if isinstance(subject, TradeoffCurve):
+        return finding.of_curve(subject, graph, select)
+    return finding.of_result(subject, graph, True)
+
+
+def content_of(found: finding.Findings) -> dict[str, Any]:
+    """Return what the page shows: people, the labels of every point, their scores, and where to draw everybody."""
+    matter = _matter(found)
+    labelings, here = _labelings(found)
+    k = max(int(labels.max()) + 1 for labels in labelings)
+    if k < 2:
+        raise ParameterError("There is one cluster only, so there is nothing to explore.")
+    names = names_for((), k)
+    attributes = tuple(matter.attributes)
+    judged = [scores(matter, labels, attributes, k) for labels in labelings]
+    points = [{"even": one["even"], "kept": one["kept"]} for one in judged]
+    step = Step(labelings[here], names, attributes=attributes)
+    state = {
+        "revision": 0,
+        "step": 0,
+        "can_undo": False,
+        "can_redo": False,
+        "what": "start",
+        "labels": labelings[here].tolist(),
+        "clusters": list(names),
+        "locked": [],
+        "even": list(attributes),
+        "rules": [],
+        "scores": judged[here],
+        "curve": {"points": points if attributes else [], "here": here, "current": True},
+        "alternatives": [],
+        "costs": None,
+        "kept": True,
+    }
+    board = {
+        "title": matter.title,
+        "mark": "",
+        "people": list(matter.names),
+        "attributes": {name: list(column) for name, column in matter.attributes.items()},
+        "directed": False,
+        "notes": [],
+        "restored": False,
+    }
+    drawn = drawn_graph(matter, step) if matter.adjacency.nnz else None
+    upper = sparse.triu(matter.adjacency, format="coo")
+    return {
+        "board": board,
+        "state": state,
+        "first": labelings[0].tolist(),
+        "changes": [changes(one, other) for one, other in itertools.pairwise(labelings)],
+        "scores": judged,
+        "links": np.column_stack((upper.row, upper.col)).ravel().tolist(),
+        "drawn": None
+        if drawn is None
+        else {**drawn, "links": drawn["links"] if drawn["kind"] == "clusters" else None},
+    }
+
+
+def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
+    """Return who changes the cluster: steps from one such person to the next, each with the new cluster.
+
+    Examples
+    --------
+    >>> changes(np.array([0, 0, 1, 1]), np.array([0, 2, 1, 0]))
+    [1, 2, 2, 0]
+    """
+    (places,) = np.nonzero(before != after)
+    steps = np.diff(places, prepend=0)
+    return np.column_stack((steps, after[places])).ravel().tolist()
+
+
+def _matter(found: finding.Findings) -> Matter:
+    subject = found.subject
+    n = found.labels.size
+    graph = found.graph
+    if graph is None:
+        graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
+    bare = Graph(graph.adjacency, graph.node_names)
+    return Matter.of_graph(bare, wording.headline(found), further=_columns(subject))
+
+
+def _columns(subject: ClusteringResult | TradeoffCurve) -> dict[str, Any]:
+    return {name or "group": column for name, column in subject.features.items()}
+
+
+def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:
+    """Return the labels of the curve from the least even on, and the place of those the page begins with."""
+    if found.curve is None:
+        return [np.asarray(found.labels, dtype=np.intp)], 0
+    labelings = [np.asarray(point.labels, dtype=np.intp) for point in found.curve.front]
+    for place, labels in enumerate(labelings):
+        if np.array_equal(labels, found.labels):
+            return labelings, place
+    values = [point.scores[found.curve.measure] for point in found.curve.front]
+    place = int(np.searchsorted(values, found.scores[found.curve.measure]))
+    return [*labelings[:place], np.asarray(found.labels, dtype=np.intp), *labelings[place:]], place
+
+
+def make_page(content: dict[str, Any], title: str) -> str:
+    """Return the page; its policy lets no other script in, and nothing be fetched."""
+    script, style = static_text("explore.js"), static_text("explore.css")
+    # A module that holds the end of a script element would end it; the built one does not.
+    assert "</script" not in script.lower()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY.format(f"sha256-{digest}")),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Html(style)),
+    )
+    body = element(
+        "body",
+        element("div", id="equigraph-explore"),
+        element(
+            "noscript", f"{title}. This page needs JavaScript; `equigraph report` makes one that does not."
+        ),
+        element("script", Html(data), type="application/json", id="equigraph-data"),
+        element("script", Html(script), type="module"),
+    )
+    page = element("html", head, body, lang="en")
+    return f"<!doctype html>\n{page}\n"
+
+
+def static_text(name: str) -> str:
+    """Return a built file of the page."""
+    return resources.files("equigraph.explore").joinpath("static", name).read_text("utf-8")

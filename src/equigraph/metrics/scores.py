@@ -1,0 +1,165 @@
+"""The scores of a clustering, each in one place: how it is computed, what it is called and what it means.
+
+`evaluate`, the tables of the command line, the report and the pictures read this list: a new score is one more entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from scipy import sparse
+
+from equigraph.metrics._table import Labels, Table
+from equigraph.metrics.balance import Empty, _balance_with_empty, normalized_balance_of_table
+from equigraph.metrics.individual import _individual_balance
+from equigraph.metrics.quality import _modularity
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score.
+
+    Attributes
+    ----------
+    name : str
+        Name in results, tables and files, such as "min_balance".
+    head : str
+        Head of its column where space is scarce.
+    words : str
+        A few words for axes and rows.
+    short : str
+        What it means, in half a line.
+    meaning : str
+        What it means and where it misleads, in a sentence.
+    of_graph : callable, optional
+        ``f(adjacency, labels)``, for what needs no groups.
+    of_groups : callable, optional
+        ``f(table, n_clusters, empty)``, for what needs the contingency table of one attribute.
+    over_attributes : {"mean", "min"}
+        How the values of several attributes become one.
+    larger_is_better : bool or None
+        Direction; None where neither is.
+    """
+
+    name: str
+    head: str
+    words: str
+    short: str
+    meaning: str
+    of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
+    of_groups: Callable[[Table, int | None, Empty], float] | None = None
+    over_attributes: Literal["mean", "min"] = "mean"
+    larger_is_better: bool | None = True
+
+    def over(self, attributes: Any, values: list[float]) -> float:
+        """Return one value of those of several attributes."""
+        return min(values) if self.over_attributes == "min" else attributes.mean(values)
+
+
+# In the order of `evaluate` and of all tables.
+SCORES: dict[str, Score] = {
+    score.name: score
+    for score in (
+        Score(
+            "Q",
+            "Q",
+            "modularity Q",
+            "modularity: edges within clusters beyond what chance gives; higher is more cohesive",
+            "Modularity: how many more links stay inside clusters than chance would keep there; 0 is chance, 1 is "
+            "never reached, and higher is more cohesive.",
+            of_graph=lambda adjacency, labels: _modularity(adjacency, labels.codes, labels.n_clusters),
+        ),
+        Score(
+            "B",
+            "B",
+            "balance B",
+            "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
+            "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups "
+            "of different size cannot reach.",
+            of_groups=lambda table, n_clusters, empty: _balance_with_empty(
+                table.counts, "mean", n_clusters, empty
+            ),
+        ),
+        Score(
+            "NB",
+            "NB",
+            "normalised balance NB",
+            "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
+            "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
+            "cluster lacks some group.",
+            of_groups=lambda table, n_clusters, empty: normalized_balance_of_table(
+                table.counts, table.groups.sizes
+            ),
+        ),
+        Score(
+            "min_balance",
+            "min B",
+            "minimum balance",
+            "balance of the worst cluster",
+            "Balance of the worst cluster: smallest group over largest group there.",
+            of_groups=lambda table, n_clusters, empty: _balance_with_empty(
+                table.counts, "min", n_clusters, empty
+            ),
+            over_attributes="min",
+        ),
+        Score(
+            "rho",
+            "rho",
+            "individual balance rho",
+            "individual balance: fewest over most of one's own group, oneself left out, in any two clusters; below 1",
+            "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
+            "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
+            "cluster score 0.75, and clusters of different size less, however fair they are.",
+            of_groups=lambda table, n_clusters, empty: _individual_balance(table),
+        ),
+        Score(
+            "n_nonempty",
+            "k",
+            "clusters with nodes",
+            "clusters that have at least one node",
+            "Clusters that have at least one node.",
+            of_graph=lambda adjacency, labels: labels.n_clusters,
+            larger_is_better=None,
+        ),
+    )
+}
+# Scores that a curve has when its notion is theirs.
+OF_NOTIONS: dict[str, Score] = {
+    score.name: score
+    for score in (
+        Score(
+            "mouflon",
+            "mouflon",
+            "MOUFLON balance",
+            "balance as MOUFLON defines it",
+            "Balance as MOUFLON defines it: 1 if all groups are equally many in every cluster, large "
+            "clusters counting more.",
+        ),
+        Score(
+            "evenness",
+            "evenness",
+            "evenness",
+            "one minus the index of dissimilarity",
+            "One minus the index of dissimilarity: 1 if every cluster has exactly the shares of the population, "
+            "0 if no cluster holds two groups.",
+        ),
+    )
+}
+# What decides between clusterings: everything but the number of clusters.
+COMPARED = tuple(name for name, score in SCORES.items() if score.larger_is_better is not None)
+# What is told of every single attribute.
+OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is not None)
+
+
+def words_of(name: str) -> str:
+    """Return a few words for a score; of one that is not listed, its name.
+
+    Examples
+    --------
+    >>> words_of("NB"), words_of("evenness"), words_of("mine")
+    ('normalised balance NB', 'evenness', 'mine')
+    """
+    score = SCORES.get(name) or OF_NOTIONS.get(name)
+    return name if score is None else score.words

@@ -1,0 +1,131 @@
+"""Several attributes on the command line: weights, joint groups, bins, and names with a colon."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from equigraph import ClusteringResult, TradeoffCurve
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+]
+
+FRIENDS = "source,target\nann,bob\nann,cem\nbob,cem\ndora,eva\ndora,fin\neva,fin\nann,dora\ncem,fin\n"
+PEOPLE = (
+    "name,gender,needs,age,level:2\nann,girl,no,9,x\nbob,boy,no,8,y\ncem,boy,yes,10,x\ndora,girl,no,9,y\n"
+    "eva,girl,yes,11,x\nfin,boy,no,10,y\n"
+)
+
+
+@pytest.fixture
+def sheets(tmp_path):
+    (tmp_path / "friends.csv").write_text(FRIENDS, encoding="utf-8")
+    (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
+    return [str(tmp_path / "friends.csv"), "--groups", str(tmp_path / "people.csv")]
+
+
+def summary(run, sheets, *options):
+    return json.loads(run("cluster", *sheets, "-k", "2", "--json", *options).stdout)
+
+
+def test_weights_bins_and_joint_groups_reach_the_result(run, sheets):
+    told = summary(
+        run, sheets, "--attribute", "gender", "--attribute", "needs:2", "--attribute", "age", "--bins", "age=2",
+        "--intersect", "gender,needs",
+    )  # fmt: skip
+    names = ["gender", "needs", "age", "gender, needs"]
+    assert [one["name"] for one in told["attributes"]] == names
+    assert [one["weight"] for one in told["attributes"]] == [1, 2, 1, 1]
+    assert [one["bins"] for one in told["attributes"]] == [None, None, 2, None]
+    scores = told["scores"]
+    mean = sum(one["weight"] * scores[f"NB[{one['name']}]"] for one in told["attributes"]) / 5
+    assert scores["NB"] == pytest.approx(mean)
+    assert scores["mean_gap[age]"] >= 0
+
+
+def test_one_attribute_is_told_as_ever(run, sheets):
+    told = summary(run, sheets, "--attribute", "gender")
+    assert told["attribute"] == "gender"
+    assert "attributes" not in told
+    assert not any("[" in name for name in told["scores"])
+    # A weight beside nothing else says nothing.
+    assert summary(run, sheets, "--attribute", "gender:3")["scores"] == told["scores"]
+
+
+def test_a_colon_belongs_to_a_name_unless_a_number_follows(run, sheets):
+    assert summary(run, sheets, "--attribute", "level:2:1")["attribute"] == "level:2"
+    assert run("cluster", *sheets, "-k", "2", "--attribute", "level:2").exit_code == 2
+    told = summary(run, sheets, "--attribute", "gender", "--attribute", "level:2:4")
+    assert [(one["name"], one["weight"]) for one in told["attributes"]] == [("gender", 1), ("level:2", 4)]
+
+
+def test_joint_groups_alone_are_one_attribute(run, sheets):
+    told = summary(run, sheets, "--intersect", "gender,needs")
+    assert told["attribute"] == "gender, needs"
+    assert "attributes" not in told
+
+
+def test_columns_by_number_are_weighed_and_binned_too(run, sheets):
+    told = summary(run, sheets, "--attribute", "1", "--attribute", "3:2", "--bins", "3=2")
+    assert [(one["name"], one["weight"], one["bins"]) for one in told["attributes"]] == [
+        ("gender", 1, None),
+        ("age", 2, 2),
+    ]
+
+
+def test_a_folder_holds_all_attributes_and_its_page_too(run, sheets, tmp_path):
+    out = tmp_path / "out"
+    options = ["--attribute", "gender", "--attribute", "age:2", "--bins", "age=2"]
+    assert run("cluster", *sheets, "-k", "2", *options, "-o", str(out)).exit_code == 0
+    rows = list(csv.DictReader((out / "labels.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["group[age]"] for row in rows] == ["9", "8", "10", "9", "11", "10"]
+    assert {row["group[gender]"] for row in rows} == {"boy", "girl"}
+    loaded = ClusteringResult.load(out)
+    assert loaded.attributes.names == ("gender", "age")
+    assert loaded.attributes.weights.tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert loaded.attributes["age"].names.tolist() == ["8 to 9", "10 to 11"]
+    # The graph is read again as the folder tells, with all attributes.
+    assert run("report", str(out), "--no-baseline").exit_code == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "NB of gender" in page
+    assert "The means of age differ" in page
+
+
+def test_curve_comparison_and_refinement_show_every_attribute(run, sheets, tmp_path):
+    options = ["--attribute", "gender", "--attribute", "needs:2"]
+    out = tmp_path / "curve"
+    done = run("tradeoff", *sheets, "-k", "2", *options, "-o", str(out))
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[1].split()[:3] == ["NB", "gender", "needs"]
+    curve = TradeoffCurve.load(out)
+    assert curve.attribute == "gender, needs"
+    assert curve.points[0].scores["NB"] == pytest.approx(
+        (curve.points[0].scores["NB[gender]"] + 2 * curve.points[0].scores["NB[needs]"]) / 3
+    )
+    table = run("compare", *sheets, "-k", "2", *options, "--methods", "random,fair-partition", "--seeds", "1")
+    assert "NB[gender]" in table.stdout
+    better = run("refine", *sheets, str(out / "labels.csv"), *options)
+    assert "NB[needs]" in better.stdout
+    assert "sizes (no + yes)" in better.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--attribute", "gender", "--attribute", "gender:2"], "--attribute gender is given twice"),
+        (["--attribute", "needs:-1"], "has the weight -1"),
+        (["--attribute", "gender", "--bins", "age"], "is not NAME=NUMBER"),
+        (["--attribute", "gender", "--bins", "age=4"], "bins names 'age', and the attributes are 'gender'"),
+        (["--attribute", "gender", "--bins", "gender=2"], "which is no number"),
+        (["--intersect", "gender"], "names no two attributes"),
+        (["--attribute", "gender", "--attribute", "sex"], "no column 'sex'"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_sentence(run, sheets, options, words):
+    done = run("cluster", *sheets, "-k", "2", *options)
+    assert done.exit_code == 2
+    assert words in done.stderr

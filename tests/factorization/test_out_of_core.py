@@ -1,0 +1,112 @@
+"""Factorisations of graphs on disk: the factors of the graph in memory."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import equigraph as eg
+from equigraph.exceptions import ParameterError
+from equigraph.execution.blocks import write_blocks
+from equigraph.penalties import GraphPenalty
+from tests.reference.stored import random_graph, sbm, sbm_blocks
+
+# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
+]
+
+
+@pytest.fixture
+def blocks(tmp_path):
+    return sbm_blocks(tmp_path / "sbm")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"init": "random"},
+        {"init": "random", "dtype": "float32"},
+        {"self_pairs": False},
+        {"fairness": 0.0},
+        {"penalty": 0.1 * GraphPenalty(sbm().adjacency)},
+    ],
+    ids=str,
+)
+def test_streamed_factors_are_those_in_memory(blocks, settings):
+    data = sbm()
+    parameters = {"n_clusters": 4, "fairness": 2.0, "max_iter": 40, "tol": 0, "random_state": 1, **settings}
+    here = eg.IFairNMTF(**parameters).fit(data.adjacency, sensitive_features=data.sensitive_features)
+    streamed = eg.IFairNMTF(**parameters).fit(blocks)
+    tolerance = 1e-4 if settings.get("dtype") else 1e-8
+    np.testing.assert_allclose(streamed.membership_, here.membership_, atol=tolerance)
+    np.testing.assert_allclose(streamed.interaction_, here.interaction_, atol=tolerance)
+    np.testing.assert_allclose(streamed.objective_history_, here.objective_history_, rtol=tolerance)
+    np.testing.assert_array_equal(streamed.labels_, here.labels_)
+    assert streamed.membership_.dtype == here.membership_.dtype
+
+
+def test_weighted_graphs_custom_starts_and_coordinate_descent(tmp_path):
+    A = random_graph(weighted=True)
+    stored = write_blocks(A, tmp_path / "x", rows_per_block=25)
+    rng = np.random.default_rng(0)
+    start = {"H": rng.random((90, 3)), "W": np.eye(3)}
+    here = eg.NMTF(3, init="custom", max_iter=30, tol=0).fit(A, **start)
+    streamed = eg.NMTF(3, init="custom", max_iter=30, tol=0).fit(stored, **start)
+    np.testing.assert_allclose(streamed.membership_, here.membership_, atol=1e-8)
+    here = eg.NMTF(3, solver="cd", init="random", random_state=0).fit(A)
+    streamed = eg.NMTF(3, solver="cd", init="random", random_state=0).fit(stored)
+    np.testing.assert_allclose(streamed.membership_, here.membership_, atol=1e-6)
+
+
+def test_divergence_and_callbacks(blocks):
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.step)
+        return progress.step == 5
+
+    model = eg.IFairNMTF(3, 1.0, tol=0, init="random", callbacks=stop, random_state=0).fit(blocks)
+    assert seen == [1, 2, 3, 4, 5]
+    assert model.status_ == "stopped"
+    unequal = blocks.with_groups(np.arange(300) < 15)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        worst = eg.IFairNMTF(3, 1e7, self_pairs=False, tol=0, max_iter=4000, random_state=0).fit(unequal)
+        here = eg.IFairNMTF(3, 1e7, self_pairs=False, tol=0, max_iter=4000, random_state=0).fit(
+            blocks.to_graph().adjacency, sensitive_features=np.arange(300) < 15
+        )
+    assert worst.status_ == here.status_ == "diverged"
+    assert np.isfinite(worst.membership_).all()
+
+
+@pytest.mark.parametrize("init", ["fair-spectral", "random", "partition"])
+@pytest.mark.parametrize("fairness", [0.0, 0.5])
+def test_fair_nmtf_from_disk(blocks, fairness, init):
+    model = eg.FairNMTF(3, fairness, init=init, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        streamed, again = (clone(model).fit(blocks) for _ in range(2))
+    assert streamed.membership_.shape == (300, 3)
+    np.testing.assert_array_equal(streamed.membership_.argmax(axis=1), streamed.labels_)
+    history = streamed.objective_history_
+    assert (np.diff(history) <= 1e-9 * np.abs(history[:-1])).all()
+    np.testing.assert_array_equal(again.membership_, streamed.membership_)
+
+
+def test_what_cannot_be_done_out_of_core_is_said(tmp_path):
+    A = random_graph()
+    stored = write_blocks(A, tmp_path / "x", rows_per_block=40).with_groups(np.arange(90) % 2)
+    with pytest.raises(ParameterError, match="links single nodes"):
+        eg.FairNMTF(4, penalty=GraphPenalty(A)).fit(stored)
+    empty = write_blocks(sparse.csr_array((9, 9)), tmp_path / "y").with_groups(np.arange(9) % 2)
+    with pytest.raises(eg.exceptions.InfeasibleError, match="has no edge"):
+        eg.FairNMTF(3).fit(empty)

@@ -1,0 +1,62 @@
+"""Point 11: a name that does not match gets a hint at what was meant, node names and types of ids included."""
+
+import pandas as pd
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.rules import Rules
+
+EDGES = pd.DataFrame({"source": ["Anna", "Bela", "Cem"], "target": ["Bela", "Cem", "Dora"]})
+GROUPS = {"Anna": "x", "Bela": "y", "Cem": "x", "Dora": "y"}
+
+
+def numbered(names):
+    return pd.DataFrame({"source": names[:-1], "target": names[1:]})
+
+
+@pytest.mark.parametrize(
+    ("nodes", "keys", "hint"),
+    [
+        (["0", "1", "2"], ["0.0", "1.0", "2.0"], "a fraction.*'0.0' may be the node '0'"),
+        (["007", "008", "009"], ["7", "8", "9"], "zeros in front: '7' may be the node '007'"),
+        (["7", "8", "9"], ["007", "008", "009"], "zeros in front: '007' may be the node '7'"),
+        (
+            ["ann", "bob", "cem"],
+            ["ann ", "bob ", "cem "],
+            "blanks around the names: 'ann ' may be the node 'ann'",
+        ),
+        (
+            ["ann", "bob", "cem"],
+            ["Ann", "Bob", "Cem"],
+            "capital and small letters: 'Ann' may be the node 'ann'",
+        ),
+        (["ann", "bob", "cem"], ["x1", "x2", "x3"], r"start with 'x1', the nodes with 'ann'\): expected"),
+    ],
+)
+def test_point_11_ids_of_another_type(nodes, keys, hint):
+    groups = pd.DataFrame({"name": keys, "group": ["x", "y", "x"]})
+    with pytest.raises(GroupsError, match=hint) as told:
+        eg.read_graph(numbered(nodes), groups=groups)
+    assert "name none of the nodes" in str(told.value)
+    assert "unknown=" not in str(told.value)
+    with pytest.raises(GroupsError, match=hint.replace("expected", "give")):
+        eg.FairPartition(2).fit(numbered(nodes), sensitive_features=pd.Series(["x", "y", "x"], index=keys))
+
+
+def test_point_11_a_misspelt_node():
+    wrong = {**GROUPS, "Dorra": "x"}
+    with pytest.raises(GroupsError, match=r"first 'Dorra' \(did you mean 'Dora'\?\): say"):
+        eg.read_graph(EDGES, groups=wrong)
+    graph = eg.read_graph(EDGES, groups=GROUPS)
+    with pytest.raises(ParameterError, match=r"did you mean 'Dora'\?"):
+        eg.metrics.evaluate(graph, {"Anna": 0, "Bela": 0, "Cem": 1, "Dorra": 1})
+    with pytest.raises(ParameterError, match=r"did you mean 'Dora'\?"):
+        Rules(together=[["Anna", "Dorra"]]).check(graph, [0, 0, 1, 1])
+
+
+def test_point_11_names_in_the_library():
+    with pytest.raises(ParameterError, match=r"did you mean 'fair-nmtf'\?"):
+        eg.cluster(EDGES, method="fair-nmft")
+    with pytest.raises(ParameterError, match=r"did you mean 'drugnet'\?"):
+        eg.datasets.load("drugnett")

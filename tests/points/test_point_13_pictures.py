@@ -1,0 +1,98 @@
+"""Point 13: pictures and pages whose parts do not cover each other."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+
+from equigraph.plotting import CompositionDisplay, GraphDisplay, TradeoffDisplay  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
+
+
+@pytest.fixture(scope="module")
+def room():
+    return eg.as_graph(eg.datasets.make_classroom())
+
+
+@pytest.fixture(scope="module")
+def curve(room):
+    return eg.tradeoff_curve(room, n_clusters=3, random_state=0)
+
+
+def overlap(one, other):
+    """Return the area that two boxes share, in pixels."""
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return max(width, 0) * max(height, 0)
+
+
+def test_point_13_subplots_do_not_overlap(room, curve):
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(10, 8))
+    labels = eg.FairPartition(3, random_state=0).fit_predict(room)
+    GraphDisplay(room, labels).plot(axes[0, 0])
+    CompositionDisplay.from_predictions(labels, sensitive_features=room.groups, ax=axes[0, 1])
+    twin = TradeoffDisplay(curve, kind="twin").plot(axes[1, 0])
+    TradeoffDisplay(curve, kind="front").plot(axes[1, 1])
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    boxes = [ax.get_tightbbox(renderer) for ax in axes.flat]
+    second = [ax for ax in figure.axes if ax not in axes.flat]
+    twin_boxes = [ax.get_tightbbox(renderer) for ax in second]
+    for one, other in itertools.combinations(boxes, 2):
+        assert overlap(one, other) == 0
+    for box in twin_boxes:
+        assert all(overlap(box, boxes[i]) == 0 for i in (0, 1, 3))
+    # Legends and titles are inside the figure.
+    for box in [*boxes, *twin_boxes]:
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.width + 1
+        assert box.y1 <= figure.bbox.height + 1
+    assert twin.figure_ is figure
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_point_13_names_do_not_cover_each_other(n):
+    graph = eg.as_graph(eg.datasets.make_classroom(n, n_circles=3))
+    display = GraphDisplay(graph, np.arange(n) % 3).plot(names=True)
+    display.figure_.canvas.draw()
+    notes = [text for text in display.ax_.texts if hasattr(text, "xyann")]
+    boxes = [note.get_window_extent() for note in notes]
+    assert len(boxes) >= n / 2
+    assert all(overlap(one, other) == 0 for one, other in itertools.combinations(boxes, 2))
+    told = [text.get_text() for text in display.ax_.texts if "names written" in text.get_text()]
+    assert told == ([f"{len(boxes)} of {n} names written"] if len(boxes) < n else [])
+
+
+def test_point_13_the_axes_of_the_twin_chart_start_at_zero(curve):
+    display = TradeoffDisplay(curve, kind="twin").plot()
+    axes = [ax for ax in display.figure_.axes if ax.get_ylabel()]
+    assert len(axes) == 2
+    assert all(ax.get_ylim()[0] == 0 for ax in axes)
+
+
+def test_point_13_all_members_are_listed(room, tmp_path):
+    graph = eg.as_graph(eg.datasets.make_classroom(300, n_circles=3))
+    result = eg.cluster(graph, method="random", n_clusters=2, random_state=0)
+    result.report(tmp_path / "r.html", graph=graph, baseline=False)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    members = page[page.index("Members") :]
+    assert all(f"<bdi>{name}</bdi>" in members for name in graph.node_names.tolist())
+
+
+def test_point_13_the_drawing_is_whole_on_a_phone_and_tables_on_paper(room, tmp_path):
+    result = eg.cluster(room, n_clusters=3, random_state=0)
+    result.report(tmp_path / "r.html", graph=room, baseline=False)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "36rem" not in page
+    printed = page[page.index("@media print") :]
+    assert ".scroll { break-inside: avoid; }" in printed

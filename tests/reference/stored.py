@@ -1,0 +1,38 @@
+"""Graphs in row blocks, for tests of what runs out of core."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+
+
+def random_graph(n=90, weighted=False, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) < 0.15, 1) * (rng.random((n, n)) + 0.1 if weighted else 1.0)
+    upper[:, 7] = upper[7, :] = 0  # a node without an edge
+    return sparse.csr_array((upper + upper.T).astype(dtype))
+
+
+def sbm(n=300):
+    return eg.datasets.make_fair_sbm(n, 3, 2, random_state=0)
+
+
+def sbm_blocks(folder, n=300, rows_per_block=47):
+    """Return the blocks of a block model, with its groups."""
+    data = sbm(n)
+    graph = eg.Graph(data.adjacency, None, data.sensitive_features, "group")
+    return eg.write_blocks(graph, folder, rows_per_block=rows_per_block)
+
+
+def write_parts(folder, n_parts=3, **columns):
+    """Write columns as parquet files, their rows dealt out in turn."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    folder.mkdir()
+    for part in range(n_parts):
+        table = pyarrow.table({name: values[part::n_parts] for name, values in columns.items()})
+        parquet.write_table(table, folder / f"part-{part}.parquet")
+    return folder

@@ -1,0 +1,108 @@
+"""Every import of the package goes up the list in CONTRIBUTING.md, also those inside functions."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "equigraph"
+# Methods of results that hand themselves to what draws or prints them.
+ALLOWED = {
+    ("choosing", "plotting"),
+    ("results", "report"),
+    ("notebook", "explore"),
+    ("tradeoff", "plotting"),
+    ("tradeoff", "report"),
+}
+# The package itself: its lazy names lead everywhere, so only what stands last may use them.
+PACKAGE = "__init__"
+OUTSIDE = {"__init__", "__main__", "_version"}
+
+
+def drawn_order() -> list[str]:
+    """Return folders and modules as CONTRIBUTING.md lists them."""
+    block = (
+        (ROOT / "CONTRIBUTING.md").read_text().partition("```\nsrc/equigraph/\n")[2].partition("\ntests/")[0]
+    )
+    order = []
+    for line in filter(lambda line: line.startswith("  "), block.splitlines()):
+        words = itertools.takewhile(re.compile(r"\w+(/|\.py)").fullmatch, line.split())
+        order += [word.removesuffix("/").removesuffix(".py") for word in words]
+    return order
+
+
+@cache
+def units() -> set[str]:
+    found = {path.stem for path in SOURCE.glob("*.py")}
+    return found | {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+
+
+@cache
+def imported(path: Path) -> list[tuple[str, int]]:
+    """Return the folder or module of this package that each import of a file names, with its line."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            assert node.module is not None
+            whole = node.module == "equigraph"
+            names = [f"{node.module}.{alias.name}" for alias in node.names] if whole else [node.module]
+        for name in names:
+            if name.partition(".")[0] == "equigraph":
+                unit = (name.split(".")[1:] or [PACKAGE])[0]
+                found.append((unit if unit in units() else PACKAGE, node.lineno))
+    return found
+
+
+def wrong_imports(order: list[str]) -> list[str]:
+    place = {name: at for at, name in enumerate(order)}
+    last_line = {"explore", "cli"}
+    wrong = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        own = path.relative_to(SOURCE).with_suffix("").parts[0]
+        if own in OUTSIDE:
+            continue
+        for other, line in imported(path):
+            if other == own or other == "_version" or (own, other) in ALLOWED:
+                continue
+            if other == PACKAGE and own in last_line:
+                continue
+            if other == PACKAGE or place[other] > place[own]:
+                wrong.append(f"{path.relative_to(SOURCE)}, line {line}: {own} imports {other}")
+    return wrong
+
+
+def test_the_list_names_everything_once() -> None:
+    order = drawn_order()
+    assert len(order) == len(set(order))
+    assert set(order) == units() - OUTSIDE
+
+
+def test_imports_go_up_the_list() -> None:
+    assert wrong_imports(drawn_order()) == []
+
+
+def test_exceptions_are_few_and_used() -> None:
+    assert len(ALLOWED) <= 5
+    used = {
+        (path.relative_to(SOURCE).with_suffix("").parts[0], other)
+        for path in SOURCE.rglob("*.py")
+        for other, _ in imported(path)
+    }
+    assert used >= ALLOWED
+
+
+@pytest.mark.parametrize("lower", ["graph", "metrics"])
+def test_an_import_down_the_list_is_found(lower: str) -> None:
+    order = drawn_order()
+    order.remove(lower)
+    assert any(f"imports {lower}" in line for line in wrong_imports([*order, lower]))
