@@ -37,6 +37,5 @@ for weight in (0, 1, 5):
     penalty = weight * Partners(pairs, 30) if weight else None
     labels = eg.NMTF(3, penalty=penalty, random_state=0).fit_predict(room.adjacency)
     kept = sum(labels[one] == labels[other] for one, other in pairs)
-    print(
-        f"weight {weight}: {kept} of {len(pairs)} pairs together, Q {eg.metrics.modularity_score(room.adjacency, labels):.3f}"
-    )
+    cohesion = eg.metrics.modularity_score(room.adjacency, labels)
+    print(f"weight {weight}: {kept} of {len(pairs)} pairs together, Q {cohesion:.3f}")

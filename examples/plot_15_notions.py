@@ -47,8 +47,8 @@ plt.show()
 # **B wants equal numbers**, whatever the population: of a rare group it can never be high. NB, evenness and MOUFLON's
 # compare with the population, and are 1 where both clusters mirror it.
 #
-# **How the paper's B is gamed.** It is the mean over clusters, large and small alike: two pairs of one node of each group
-# are two perfect clusters, and lift the mean of an unfair rest.
+# **How the paper's B is gamed.** It is the mean over clusters, large and small alike: two pairs of one node of each
+# group are two perfect clusters, and lift the mean of an unfair rest.
 
 labels = np.array([0] * 18 + [1] * 18 + [2, 2, 3, 3])
 groups = np.array([0] * 18 + [1] * 18 + [0, 1, 0, 1])
