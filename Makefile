@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format fuzz dist bench bench-regressions clean
+.PHONY: demo test lint format fuzz hostile coverage mutation audit test-minimal test-lowest docs dist bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
@@ -25,6 +25,47 @@ format: $(VENV)/.dev
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz --seconds 60
+
+# The site; the scripts of the gallery are run on the way. A warning is an error.
+docs: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "The site is in docs/_build/html/index.html."
+
+# Every method on every hostile matrix; a slice of it is in the suite.
+hostile: $(VENV)/.dev
+	$(BIN)/python -m tests.hostile
+
+# Line coverage of src. Loops that numba compiles are run by machine code, which no tracer sees; see pyproject.toml.
+coverage: $(VENV)/.dev
+	$(BIN)/python -m coverage run -m pytest -q $(PYTEST_ARGS)
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage report
+
+# Faults planted one at a time, in the copy mutants/; docs/reliability.md has the figures.
+mutation: $(VENV)/.dev
+	$(BIN)/mutmut run $(MUTATION_ARGS)
+	$(BIN)/mutmut results
+
+audit: $(VENV)/.dev
+	$(BIN)/python -m pip_audit --skip-editable
+
+# The package alone, without any extra; tests of what needs one skip themselves.
+test-minimal:
+	rm -rf $(VENV)-minimal
+	$(PYTHON) -m venv $(VENV)-minimal
+	$(VENV)-minimal/bin/python -m pip install --quiet -e . pytest pytest-timeout hypothesis
+	$(VENV)-minimal/bin/python -m pytest -q -p no:cacheprovider $(MINIMAL_TESTS)
+
+# The oldest versions that pyproject.toml allows, on the oldest Python that it allows.
+test-lowest:
+	rm -rf $(VENV)-lowest
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet -c tests/lowest.txt -e ".[plot,io,sheets,data]" pytest pytest-timeout hypothesis
+	$(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider $(MINIMAL_TESTS)
+
+MINIMAL_TESTS ?= tests/metrics/test_notions.py tests/metrics/test_metrics_links.py tests/metrics/test_metrics_summary.py tests/graph/test_units.py \
+	tests/groups/test_placement.py tests/rules/test_compile.py tests/search/test_bounds.py tests/search/test_pool.py
 
 # Wheel and sdist, checked, and tried in an empty environment without any extra.
 dist: $(VENV)/.dev
@@ -61,4 +102,5 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.user
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/reference/generated docs/sg_execution_times.rst
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis mutants htmlcov .coverage*

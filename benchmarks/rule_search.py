@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.rule_search --random 300`` for random instances of 20 to 120 nodes with rules of all kinds
 (every answer is checked by the oracle, every conflict for being irreducible), ``--brute 100`` for random rules on 8 to
-11 nodes against all divisions, ``--school`` for the classes of a made-up school, and ``--large`` for a million nodes and
+11 nodes against all divisions, ``--school`` for a made-up school, and ``--large`` for a million nodes and
 ten million edges with 1,000 pairs together, 1,000 apart, two attributes and bounds on sizes.
 """
 
@@ -45,6 +45,8 @@ def answer(instance: Instance, **options: Any) -> str:
     try:
         solve(instance, **options)
     except ConflictError as error:
+        if "perhaps not all of these" in str(error):
+            return "impossible, and not proven to be irreducible"
         check_conflict(instance, error.rules)
         return "impossible"
     except NotFoundError:
@@ -71,7 +73,7 @@ def random_instances(first: int, number: int, effort: float) -> None:
         seconds.append(time.perf_counter() - begin)
         answers[came] += 1
         if came == "not found":
-            print(f"seed {seed}: not found")
+            print(f"seed {seed}: not found", flush=True)
     print(f"{number} instances, none with a violation: {dict(answers)}")
     print(f"median {np.median(seconds):.2f} s, worst {max(seconds):.1f} s")
 
@@ -120,22 +122,23 @@ def brute_force(first: int, number: int) -> None:
     print(f"optimum in {number - len(missed)} of {number}; missed: {missed}")
 
 
-def shortfall(instance: Instance, fairness: float) -> float | None:
+def shortfall(instance: Instance, fairness: float, effort: float = 1.0) -> float | None:
     """Return how far the search is below the optimum; None for an instance that is impossible or has no choice."""
     if instance.graph.n_edges == 0 or any(np.unique(column).size < 2 for column in instance.groups.values()):
         return None
     best = best_value(instance, fairness)
     if best == -np.inf:
-        assert answer(instance) == "impossible"
+        assert answer(instance, effort=effort).startswith("impossible")
         return None
-    return best - float(solve(instance, fairness).objective_)
+    return best - float(solve(instance, fairness, effort=effort).objective_)
 
 
 def school(seed: int = 0) -> None:
     """Divide 78 pupils into three classes of 25 to 27."""
     graph, rules = school_task(seed)
     begin = time.perf_counter()
-    model = eg.FairPartition(3, at_least=0.98, rules=rules, random_state=0).fit(graph)
+    # A mean of two of at least .99 leaves each at least .98.
+    model = eg.FairPartition(3, at_least=0.99, rules=rules, random_state=0).fit(graph)
     seconds = time.perf_counter() - begin
     scores = eg.metrics.evaluate(graph, model.labels_)
     told = ", ".join(f"{name} {scores[name]:.3f}" for name in ("Q", "NB[gender]", "NB[needs]"))

@@ -107,3 +107,8 @@ def dask_workers() -> Iterator[Any]:
 
     with dask_client("dask", n_workers=2) as client:
         yield client
+
+
+# mutmut asks for a private name that pytest has given up.
+if "MUTANT_UNDER_TEST" in os.environ and not hasattr(pytest.Item, "_nodeid"):
+    pytest.Item._nodeid = property(lambda item: item.nodeid)

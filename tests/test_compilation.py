@@ -114,3 +114,30 @@ def test_nothing_is_compiled_or_loaded_for_a_small_graph():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False", done.stderr
+
+
+def test_an_index_of_an_older_version_is_no_obstacle(tmp_path):
+    program = """
+from typing import NamedTuple
+from equigraph.compilation import compiled
+class {name}(NamedTuple):
+    value: int
+@compiled
+def double(pair):
+    return 2 * pair.value
+print(double({name}(21)))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    environment["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
+    module = tmp_path / "older_loops.py"
+    for name in ("Old", "New"):
+        module.write_text(program.format(name=name))
+        done = subprocess.run(
+            [sys.executable, "-c", "import older_loops"],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        assert done.stdout.strip() == "42", done.stderr
+    assert len(list(tmp_path.rglob("*.nbi"))) == 1

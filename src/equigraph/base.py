@@ -23,6 +23,7 @@ from equigraph.exceptions import (
     FairnessIgnoredWarning,
     GraphError,
     GroupsError,
+    InfeasibleError,
     ParameterError,
     SmallClusterWarning,
     warn,
@@ -40,6 +41,9 @@ from equigraph.randomness import as_seed
 from equigraph.sizes import proposed_bounds, small_clusters, small_words
 from equigraph.words import count
 
+# Clusters of fewer nodes than this on average are refused by methods whose cost grows with the square of their number,
+# where the nodes times that square times the passes are more than some ten minutes of one core.
+SMALLEST_MEAN, MOST_SQUARES = 10, 1e12
 # What says of which groups nodes are: columns, mappings, frames of any library, arrays.
 SensitiveFeatures = Any
 
@@ -67,13 +71,18 @@ class Problem:
 
     @property
     def adjacency(self) -> sparse.csr_array:
-        """The adjacency A; a graph on disk has none."""
+        """The adjacency A, weights in units of the largest; a graph on disk has none."""
         if isinstance(self.graph, BlockGraph):
             raise GraphError(
                 f"{self.graph} lies on disk, and this method needs the graph in memory: use FairPartition, FairNMTF, "
                 "IFairNMTF or NMTF, or give to_graph() of it."
             )
-        return self.graph.adjacency
+        return self.graph.unit_adjacency
+
+    @property
+    def unit(self) -> float:
+        """The largest weight, in the unit of the user."""
+        return self.graph.unit
 
     @property
     def n_nodes(self) -> int:
@@ -129,8 +138,8 @@ class DialLabels(NamedTuple):
 class GraphClusterer(ClusterMixin, BaseEstimator):
     """Base class of all estimators.
 
-    Attributes set by ``fit``
-    -------------------------
+    Attributes
+    ----------
     labels_ : ndarray of shape (n_nodes,)
         Cluster of each node. Clusters are numbered by size, largest first (ties: by their first node).
     membership_ : ndarray or csr_array of shape (n_nodes, n_clusters)
@@ -156,6 +165,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _takes_ungrouped: ClassVar[bool] = False
     # Whether clusters of one or two nodes are worth a warning: a search on labels can be told to avoid them.
     _warns_of_small: ClassVar[bool] = False
+    # Passes whose cost grows with the square of the number of clusters, for `_check_growth`; 0: no such cost.
+    _square_passes: ClassVar[int] = 0
     # Whether a method implements `_fit_dial`; others are fitted once for each value of their dial.
     _searches_dial: ClassVar[bool] = False
     # Whether a method implements `_fit_together`, for many seeds and values of the dial.
@@ -285,6 +296,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 f"{name}: n_clusters={n_clusters} needs at least as many nodes; the graph has "
                 f"{graph.n_nodes} (n_samples={graph.n_nodes})."
             )
+        self._check_growth(graph.n_nodes, n_clusters or 0)
         # Only who made a Graph has seen its order; the nodes of an edge table are sorted behind one's back.
         order_known = graph.positional or isinstance(X, Graph)
         nodes = graph.without_edges() if isinstance(graph, BlockGraph) else graph
@@ -295,6 +307,17 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
         self.seed_ = as_seed(getattr(self, "random_state", None))
         return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
+
+    def _check_growth(self, n_nodes: int, n_clusters: int) -> None:
+        """Refuse many small clusters, before the wait, where the cost grows with the square of their number."""
+        passes = self._square_passes * getattr(self, "max_iter", 1) * getattr(self, "n_init", 1)
+        if n_clusters * SMALLEST_MEAN <= n_nodes or n_nodes * n_clusters**2 * passes <= MOST_SQUARES:
+            return
+        raise InfeasibleError(
+            f"{type(self).__name__}: {n_clusters:,} clusters of {count(n_nodes, 'node')} would take very long, since "
+            f"its cost grows with the square of the number of clusters: expected at most {n_nodes // SMALLEST_MEAN:,} "
+            "clusters of so many nodes; FairPartition and FairLouvain take more."
+        )
 
     def _checked_attributes(
         self, graph: Graph | BlockGraph, attributes: Attributes | None, own: bool
@@ -355,7 +378,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if clustering.interaction is not None:
             interaction = clustering.interaction[np.ix_(order, order)]
         else:
-            interaction = sparse_interaction(problem.adjacency, labels, membership.shape[1])
+            interaction = interaction_of(problem.graph, labels, membership.shape[1])
         # As many clusters as come out may be nearly as many as nodes, and then these would be n x n.
         if getattr(self, "n_clusters", None) is not None:
             membership, interaction = _dense(membership), _dense(interaction)
@@ -418,6 +441,12 @@ def sparse_interaction(adjacency: sparse.csr_array, labels: NDArray, n_clusters:
     sizes = np.bincount(labels, minlength=n_clusters)
     mean = weight.data / (sizes[rows].astype(np.float64) * sizes[columns])
     return sparse.csr_array((mean, (rows, columns)), shape=weight.shape)
+
+
+def interaction_of(graph: Graph | BlockGraph, labels: NDArray, n_clusters: int) -> sparse.csr_array:
+    """Return what `sparse_interaction` says for a graph, in the unit of its weights."""
+    assert isinstance(graph, Graph)
+    return sparse_interaction(graph.unit_adjacency, labels, n_clusters) * graph.unit
 
 
 def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:

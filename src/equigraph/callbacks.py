@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from equigraph.randomness import random_state_kept
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -137,9 +139,10 @@ class ProgressBar(_Shared):
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressBar:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichProgress
+        with random_state_kept():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
 
         self._bar = RichProgress(
             TextColumn("{task.description}"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equigraph.contenders import Contender, Outcome
+from equigraph.metrics.agreement import seed_stability
 from equigraph.metrics.scores import COMPARED
 
 # How a fit can end, from the best to the worst.
@@ -119,20 +118,6 @@ def _means_by_attribute(outcomes: list[Outcome]) -> dict[str, float | None]:
 def _severity(status: str | None) -> int:
     """Return how bad an end is; one that an estimator of the user's made up is worse than none of ours."""
     return _SEVERITY.index(status) if status in _SEVERITY else len(_SEVERITY)
-
-
-def seed_stability(labelings: list[NDArray]) -> float | None:
-    """Return the mean adjusted Rand index over all pairs of labelings, or None for fewer than two.
-
-    Examples
-    --------
-    >>> seed_stability([np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])])
-    1.0
-    """
-    from equigraph.metrics import adjusted_rand_score
-
-    pairs = [adjusted_rand_score(one, two) for one, two in itertools.combinations(labelings, 2)]
-    return float(np.mean(pairs)) if pairs else None
 
 
 def _finite(value: Any) -> float | None:

@@ -6,6 +6,7 @@ cache folder where that is read-only, or where ``NUMBA_CACHE_DIR`` says. From th
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Callable
 from functools import cache, partial
@@ -36,9 +37,28 @@ def compiled(
         return partial(compiled, inline=inline)
     watch_compiler()
     try:
-        return njit(cache=True, nogil=True, inline=inline)(function)
+        return _forgiving(njit(cache=True, nogil=True, inline=inline)(function))
     except RuntimeError:
         return njit(nogil=True, inline=inline)(function)
+
+
+def _forgiving(dispatcher: Any) -> Any:
+    """Take an index of the cache that cannot be read for an empty one.
+
+    The index names the classes of arguments; one that an older version of this package left behind may name a class
+    that is gone, and numba looks at whether the index is out of date only after it was read.
+    """
+    file = dispatcher._cache._cache_file
+    read = file._load_index
+
+    def load_index() -> dict[Any, Any]:
+        try:
+            return read()
+        except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+            return {}
+
+    file._load_index = load_index
+    return dispatcher
 
 
 @cache

@@ -173,9 +173,9 @@ def _twin(entry: Contender, n_clusters: int) -> tuple[Contender, str] | None:
     model = entry.make(n_clusters=n_clusters)
     kind = type(model).__name__
     if kind in _TWINS:
-        import equigraph as eg
+        from equigraph.spectral import SpectralClustering
 
-        plain = eg.SpectralClustering(
+        plain = SpectralClustering(
             normalized=getattr(model, "normalized", True), row_normalize=model.row_normalize
         )
         return Contender(kind, given=plain), _TWINS[kind]
@@ -186,18 +186,13 @@ def _twin(entry: Contender, n_clusters: int) -> tuple[Contender, str] | None:
 
 def tuned(entry: Contender, graph: Graph, n_clusters: int, seed: int) -> Contender:
     """Return the same with the value of its dial for which Q times NB is largest; what has no dial stays as it is."""
-    from equigraph.tradeoff import tradeoff_curve
-
     if not entry.has_dial:
         return entry
-    model = entry.make()
-    constraint = getattr(model, "_parameters", {}).get("fairness")
+    constraint = getattr(entry.make(), "_parameters", {}).get("fairness")
     bounded = isinstance(constraint, Real) and constraint.high == 1
     values = np.linspace(0, 1, _TRIED_SHARES).tolist() if bounded else _TRIED_WEIGHTS
+    tried = [Contender(entry.name, entry.given, value) for value in values]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        curve = tradeoff_curve(
-            graph, n_clusters=n_clusters, estimator=model, fairness=values, random_state=seed
-        )
-    best = max(curve.points, key=lambda point: max(point.scores["Q"], 0.0) * point.scores["NB"])
-    return Contender(entry.name, entry.given, best.fairness)
+        scores = [fit(one, graph, n_clusters, seed).scores for one in tried]
+    return tried[int(np.argmax([max(one["Q"], 0.0) * one["NB"] for one in scores]))]

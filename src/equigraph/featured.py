@@ -82,6 +82,7 @@ def group_cells(groups: NDArray[Any]) -> NDArray[Any]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> group_cells(np.array([1.5, np.nan])).tolist()
     [1.5, None]
     """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.base import sparse_interaction
+from equigraph.base import interaction_of
 from equigraph.graph import Graph
 from equigraph.groups.sums import indicator
 from equigraph.metrics import evaluate
@@ -51,7 +51,7 @@ def result_of_labels(
         method=method,
         labels=labels,
         membership=indicator(labels, k),
-        interaction=sparse_interaction(graph.adjacency, labels, k),
+        interaction=interaction_of(graph, labels, k),
         node_names=graph.node_names,
         sensitive_features=graph.sensitive_features,
         scores=evaluate(graph, labels),

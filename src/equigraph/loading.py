@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -14,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import InputError, require
+from equigraph.exceptions import InputError, reason, require
 from equigraph.featured import features_of, gaps_of
 from equigraph.folders import MANIFEST, Kept, parse_json
 from equigraph.graph.names import as_names, object_array
+from equigraph.graph.npz_files import npy_header
 from equigraph.groups.encode import as_column, is_missing
 from equigraph.groups.sums import indicator
 from equigraph.records import as_given
@@ -26,6 +29,9 @@ RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membersh
 PARQUET_LABELS = "labels.parquet"
 RESULT_FILES = (LABELS, PARQUET_LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
 _KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "truth"}
+# What reading a damaged archive of arrays ends with; an unknown way of packing is a RuntimeError.
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,
+           zipfile.BadZipFile, zlib.error)  # fmt: skip
 _NUMBER, _WHOLE = (int, float), (int,)
 # What an entry of result.json has to be; None stands for NaN, and for what is not known.
 _RESULT_ENTRIES: dict[str, tuple[type, ...]] = {
@@ -105,7 +111,19 @@ def _told_rules(told: Any, path: Path) -> dict[str, list[str]] | None:
         raise InputError(f"{path} has an entry 'rules' of the wrong kind ({_few(told)}).")
     if not all(isinstance(text, str) for text in texts):
         raise InputError(f"{path} has an entry 'rules' with something that is no text.")
+    if "prices" in told:
+        _check_prices(told["prices"], path)
     return told
+
+
+def _check_prices(told: Any, path: Path) -> None:
+    rows = told.get("rows") if isinstance(told, dict) else None
+    if not isinstance(rows, list) or not isinstance(told.get("measure"), str):
+        raise InputError(f"{path} has prices of rules of the wrong kind ({_few(told)}).")
+    kinds: dict[str, tuple[type, ...]] = {"rule": (str,), "binds": (bool,)}
+    kinds |= dict.fromkeys(("objective", "Q", "notion", "links", "cost"), _NUMBER)
+    for row in rows:
+        check_entries(row if isinstance(row, dict) else {}, kinds, path)
 
 
 def entries(kept: Kept, name: str, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
@@ -183,8 +201,8 @@ def _parquet_table(kept: Kept, n_nodes: int) -> dict[str, NDArray]:
         raise InputError(f"{path} is no table ({error}): expected the one that equigraph wrote.") from None
     if not {"node", "cluster"} <= set(table.column_names) or table.num_rows != n_nodes:
         raise InputError(
-            f"{path} is no table of {n_nodes:,} nodes with the columns node and cluster: expected the one that equigraph "
-            "wrote."
+            f"{path} is no table of {n_nodes:,} nodes with the columns node and cluster: expected the one that "
+            "equigraph wrote."
         )
     # Cells without a value are None, as in a column of the csv file that has gaps.
     return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
@@ -252,10 +270,10 @@ def _membership(kept: Kept, labels: NDArray, n_clusters: int) -> Any:
     if MEMBERSHIP not in kept.files:
         return indicator(labels, n_clusters)
     try:
-        with np.load(io.BytesIO(kept.files[MEMBERSHIP]), allow_pickle=False) as stored:
-            found: Any = stored["membership"] if "membership" in stored else _csr(stored)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{kept.folder / MEMBERSHIP} cannot be read ({error}).") from None
+        stored = _arrays(kept.files[MEMBERSHIP], (labels.size + 1) * (n_clusters + 1))
+        found: Any = stored["membership"] if "membership" in stored else _csr(stored)
+    except _DAMAGE as error:
+        raise InputError(f"{kept.folder / MEMBERSHIP} cannot be read ({reason(error)}).") from None
     if found.shape != (labels.size, n_clusters) or found.dtype.kind not in "fiu":
         raise InputError(
             f"{kept.folder / MEMBERSHIP} holds {found.shape} of {found.dtype}: expected a number for each of "
@@ -266,6 +284,18 @@ def _membership(kept: Kept, labels: NDArray, n_clusters: int) -> Any:
             f"{kept.folder / MEMBERSHIP} and {LABELS} disagree: expected every node in its strongest cluster."
         )
     return found
+
+
+def _arrays(data: bytes, most: int) -> dict[str, NDArray]:
+    """Return the arrays of an npz file, none of which may declare more entries than that."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as stream:
+                shape, _ = npy_header(stream)
+            if math.prod(shape) > most:
+                raise ValueError(f"it declares an array of shape {shape}")
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
 
 
 def _csr(stored: Any) -> sparse.csr_array:

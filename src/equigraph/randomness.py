@@ -1,8 +1,11 @@
-"""Seeds. Nothing in equigraph reads or writes numpy's global random state."""
+"""Seeds. Nothing in equigraph reads or writes the global random states of numpy and Python."""
 
 from __future__ import annotations
 
+import random
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import numpy as np
@@ -27,3 +30,22 @@ def as_seed(random_state: RandomState) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     return int(random_state)
+
+
+@contextmanager
+def random_state_kept() -> Iterator[None]:
+    """Put Python's random state back at the end: some packages draw from it when they are imported.
+
+    Examples
+    --------
+    >>> before = random.getstate()
+    >>> with random_state_kept():
+    ...     _ = random.random()
+    >>> random.getstate() == before
+    True
+    """
+    state = random.getstate()
+    try:
+        yield
+    finally:
+        random.setstate(state)

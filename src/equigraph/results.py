@@ -38,6 +38,7 @@ from equigraph.loading import (
 )
 from equigraph.methods import get_method
 from equigraph.notebook import MAX_GROUPS, Explorable, page_of
+from equigraph.pricing import Priceable
 from equigraph.records import Tabular, parameters_of, plain, versions, write_csv, write_json
 from equigraph.rules.rules import told_rules
 from equigraph.sizes import small_clusters
@@ -47,7 +48,7 @@ KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Explainable, Explorable, Featured, Tabular):
+class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -90,7 +91,8 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
     attribute_options : AttributeOptions
         How much each attribute counts, and which numbers went into bins.
     rules : dict or None
-        In words, which rules the labels keep (``kept``) and which were given up (``given_up``); None without rules.
+        In words, which rules the labels keep (``kept``) and which were given up (``given_up``), and with `price` what
+        they cost (``prices``); None without rules.
     """
 
     method: str
@@ -142,7 +144,7 @@ class ClusteringResult(Explainable, Explorable, Featured, Tabular):
                 f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
             )
         scores = evaluate(
-            graph.adjacency,
+            graph,
             model.labels_,
             sensitive_features=graph.attributes,
             n_clusters=model.membership_.shape[1],

@@ -13,9 +13,9 @@ import equigraph as eg
 from equigraph import methods
 from equigraph.callbacks import Progress
 from equigraph.comparison import Comparison, ComparisonRow, compare
-from equigraph.comparison_rows import seed_stability
 from equigraph.exceptions import MissingDependencyError, ParameterError
 from equigraph.graph import Graph
+from equigraph.metrics.agreement import seed_stability
 
 Run = Callable[..., Result]
 

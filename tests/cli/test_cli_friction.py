@@ -51,7 +51,9 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         (["datasets", "fetch", "nba", "--data-home", "a", "--data-home", "b"], "--data-home"),
     ],
 )
-def test_point_02_an_option_that_may_stand_once_is_refused_twice(run: Run, args: list[object], flags: str) -> None:
+def test_point_02_an_option_that_may_stand_once_is_refused_twice(
+    run: Run, args: list[object], flags: str
+) -> None:
     answer = run(*args)
     assert answer.exit_code == 2
     assert f"The option {flags} is given twice: give it once." in answer.stderr

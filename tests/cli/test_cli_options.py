@@ -14,7 +14,8 @@ from equigraph.methods import METHODS
 from equigraph.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real, Seed
 
 CORE = [method for method in METHODS.values() if method.extra is None]
-ONLY_IN_PYTHON = {"callbacks", "penalty", "representation"}
+# Weights stand behind the colon of --attribute, rules have options of the command.
+ONLY_IN_PYTHON = {"callbacks", "penalty", "representation", "attribute_weights", "rules", "on_conflict"}
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
@@ -112,4 +113,5 @@ def test_reading_options_are_those_of_read_graph() -> None:
     def command() -> None: ...
 
     options = {parameter.name for parameter in command.params} - {"edges"}
-    assert options == set(inspect.signature(read_graph).parameters) - {"source", "dtype"}
+    # Weights stand behind the colon of --attribute.
+    assert options == set(inspect.signature(read_graph).parameters) - {"source", "dtype", "attribute_weights"}

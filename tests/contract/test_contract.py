@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
-from equigraph.exceptions import EmptyClusterWarning, SmallClusterWarning, SmallGroupWarning
+from equigraph.exceptions import EmptyClusterWarning, InfeasibleError, SmallClusterWarning, SmallGroupWarning
 from equigraph.methods import METHODS
 from tests.contract.menagerie import CASES
 
@@ -128,3 +128,16 @@ def test_result_object(name, tmp_path):
         ["labels.csv", "manifest.json", "membership.npz", "interaction.csv", "result.json"]
     )
     assert 0 <= result.scores["NB"] <= 1
+
+
+@pytest.mark.parametrize(
+    "name", ["nmtf", "ifair-nmtf", "sym-nmf", "dfnmf", "fair-nmtf", "sc", "fair-sc", "individual-fair-sc"]
+)
+def test_a_cost_that_grows_with_the_square_of_k_is_refused_before_the_wait(name):
+    n, k = 5000, 1000
+    ring = sparse.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[1, -1]).tocsr()
+    model = METHODS[name].load()(n_clusters=k, random_state=0)
+    with pytest.raises(InfeasibleError, match="expected at most 500 clusters of so many nodes"):
+        model.fit(ring, sensitive_features=np.arange(n) % 2)
+    model.set_params(n_clusters=500)._check_growth(n, 500)
+    model._check_growth(200, 100)

@@ -197,7 +197,7 @@ def test_the_loss_of_a_worker_changes_nothing(client, data, blocks, steps):
 
 def test_the_loss_of_a_worker_of_a_graph_in_memory(client, data):
     wait_for_workers(client, 2)
-    kill, pids = killer((2,))
+    kill, _ = killer((2,))
     with client.as_current():
         lossy = fitted(data, execution=client, init="random", callbacks=kill, max_iter=8)
     wait_for_workers(client, 2)

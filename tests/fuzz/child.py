@@ -17,12 +17,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import EquigraphError, EquigraphWarning
 from equigraph.graph import fast_text
+from equigraph.rules import Rules
 from tests.fuzz.mutate import mutated
-from tests.fuzz.seeds import READERS, Files
+from tests.fuzz.seeds import READERS, Files, people
 
 # Address space beyond what the process has at the start; above the bound that is reported, to protect the machine.
 ROOM = 6 << 30
@@ -55,9 +57,13 @@ def write(files: Files, folder: Path) -> None:
 
 def read(folder: Path) -> str:
     """Read what lies in a folder, look at the result, and return its fingerprint."""
-    if (folder / "blocks.json").exists():
-        return _looked_at(eg.open_blocks(folder).to_graph())
     names = sorted(path.name for path in folder.iterdir())
+    for name, reader in FOLDERS.items():
+        if name in names:
+            return reader(folder)
+    stem = names[0].partition(".")[0]
+    if stem in SINGLE:
+        return SINGLE[stem](folder / names[0])
     groups = [name for name in names if name.startswith("groups.")]
     source = next(name for name in names if name not in groups)
     # Half of the cases are read with options that let damage go further.
@@ -68,6 +74,39 @@ def read(folder: Path) -> str:
     if groups and source == "edges.csv":
         options["attribute"] = 1 if groups[0] != "groups.parquet" else "team"
     return _looked_at(eg.read_graph(folder / source, **options))
+
+
+def _blocks(folder: Path) -> str:
+    return _looked_at(eg.open_blocks(folder).to_graph())
+
+
+def _result(folder: Path) -> str:
+    result = eg.ClusteringResult.load(folder)
+    assert result.labels.dtype.kind == "i"
+    assert result.labels.size == result.node_names.size
+    assert np.isfinite(
+        result.membership.data if sparse.issparse(result.membership) else result.membership
+    ).all()
+    return repr((result.labels.tolist(), result.scores))
+
+
+def _roster(path: Path) -> str:
+    roster = eg.read_roster(path)
+    return _looked_at(roster.graph()) + repr((roster.attributes, roster.apart, roster.together, roster.fixed))
+
+
+def _lists(path: Path) -> str:
+    return repr(eg.read_class_lists(path, people()))
+
+
+def _rules(path: Path) -> str:
+    rules = Rules.read(path)
+    assert Rules.from_dict(rules.to_dict()).to_dict() == rules.to_dict()
+    return rules.describe()
+
+
+FOLDERS = {"blocks.json": _blocks, "result.json": _result}
+SINGLE = {"roster": _roster, "lists": _lists, "rules": _rules}
 
 
 def _looked_at(graph: eg.Graph) -> str:

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 
+from equigraph.folders import digest_of
 from tests.fuzz.seeds import Files
 
 NUMBERS = (
@@ -151,18 +152,26 @@ def mutated(files: Files, rng: random.Random) -> Files:
     data = files[chosen]
     if chosen.endswith(".gz") and rng.random() < 0.7:
         result = gzip.compress(damaged(gzip.decompress(data), rng), mtime=0)
-    elif chosen.endswith(".npz") and rng.random() < 0.8:
+    elif chosen.endswith((".npz", ".xlsx", ".ods")) and rng.random() < 0.8:
         result = _in_archive(data, rng)
     elif chosen.endswith(".mat") and rng.random() < 0.5:
         result = _in_mat(data, rng)
     else:
         result = damaged(data, rng)
     changed = {**files, chosen: result}
-    return _signed(changed) if "blocks.json" in files and rng.random() < 0.7 else changed
+    if rng.random() < 0.3:
+        return changed
+    return (
+        _signed(changed)
+        if "blocks.json" in files
+        else _vouched(changed)
+        if "result.json" in files
+        else changed
+    )
 
 
 def _in_archive(data: bytes, rng: random.Random) -> bytes:
-    """Damage one array of an npz file; the checksums of the archive would hide the damage from the reader."""
+    """Damage one part of an npz file or a workbook; the checksums of the archive would hide it from the reader."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     chosen = rng.choice(list(members))
@@ -185,6 +194,20 @@ def _in_mat(data: bytes, rng: random.Random) -> bytes:
         inner = zlib.compress(damaged(zlib.decompress(data[136 : 136 + size]), rng))
         return data[:132] + struct.pack("<I", len(inner)) + inner + data[136 + size :]
     return data[:128] + damaged(data[128:], rng)
+
+
+def _vouched(files: Files) -> Files:
+    """Return a result with a manifest that knows what is in its files now."""
+    try:
+        manifest = json.loads(files["manifest.json"])
+        manifest.pop("checksum")
+        for name in manifest["files"]:
+            digest = hashlib.sha256(files[name]).hexdigest()
+            manifest["files"][name] = {"bytes": len(files[name]), "sha256": digest}
+        checksum = digest_of(manifest)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return files
+    return {**files, "manifest.json": json.dumps({**manifest, "checksum": checksum}).encode()}
 
 
 def _signed(files: Files) -> Files:

@@ -21,7 +21,7 @@ MOST_BYTES = 1 << 30
 # A case may take so many times the seconds of a processor that it is allowed, before it is stopped.
 PATIENCE = 4
 # Time for the imports of a process on a busy machine.
-START = 60.0
+START = 300.0
 ROOT = Path(__file__).parents[2]
 WRONG = ("several lines", "foreign exception", "readers differ")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import itertools
+import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -199,6 +201,85 @@ def blocks() -> list[Files]:
     return cases
 
 
+ROSTER = [
+    ["Name", "Gender", "Friend 1", "Friend 2", "Not with", "Together with", "Fixed class"],
+    ["Änne Müller", "f", "Ben Groß", "", "Zoë Krüger", "", ""],
+    ["Ben Groß", "m", "Änne Müller", "Cem Öztürk", "", "", "5a"],
+    ["Cem Öztürk", "m", "", "", "", "Zoë Krüger", ""],
+    ["Zoë Krüger", "", "Ben Groß", "Cem Öztürk", "", "", ""],
+]
+
+
+def roster() -> list[Files]:
+    """Return sheets of people: text in several dialects."""
+    text = "\n".join(";".join(row) for row in ROSTER)
+    return [
+        {"roster.csv": text.encode("utf-8-sig")},
+        {"roster.csv": text.replace(";", ",").replace("\n", "\r\n").encode("cp1252")},
+        {"roster.tsv": text.replace(";", "\t").encode("utf-16")},
+    ]
+
+
+def sheets() -> list[Files]:
+    """Return sheets of people as workbooks of both kinds, whose parts are damaged inside the archive."""
+    from tests.roster.sheets import write_ods, write_xlsx
+
+    with TemporaryDirectory() as folder:
+        paths = [write(Path(folder) / f"roster.{kind}", ROSTER) for kind, write in
+                 (("xlsx", write_xlsx), ("ods", write_ods))]  # fmt: skip
+        return [{path.name: path.read_bytes()} for path in paths]
+
+
+def people() -> eg.Roster:
+    """Return the people whose classes the lists hold."""
+    return eg.Roster(tuple(row[0] for row in ROSTER[1:]), {"Gender": ("f", "m", "m", None)})
+
+
+def lists() -> list[Files]:
+    """Return class lists as they are written, to be edited and read back."""
+    classes = eg.ClassLists(people(), [0, 0, 1, 1], ["5a", "5b"])
+    with TemporaryDirectory() as folder:
+        classes.to_csv(Path(folder) / "lists.csv")
+        classes.to_xlsx(Path(folder) / "lists.xlsx")
+        return [{path.name: path.read_bytes()} for path in sorted(Path(folder).iterdir())]
+
+
+def result() -> list[Files]:
+    """Return folders of results: of a factorisation with groups, and of labels without."""
+    graph = eg.Graph(
+        _matrix(),
+        node_names=np.array(PEOPLE),
+        sensitive_features=np.array(["red", "blue"] * 3),
+        attribute="team",
+    )
+    cases = []
+    for what, method in ((graph, "nmtf"), (eg.as_graph(_matrix()), "random")):
+        with TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            eg.cluster(what, method=method, n_clusters=2, random_state=0).save(folder)
+            cases.append(
+                {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path.is_file()}
+            )
+    return cases
+
+
+def rules() -> list[Files]:
+    """Return rules in both notations."""
+    content = {
+        "together": [["ann", "bob"]],
+        "apart": [["cem", "dea", "eve"]],
+        "fixed": {"ann": 0},
+        "sizes": [2, 4],
+        "friends": 1,
+        "at_least": {"team": {"red": 1}},
+        "at_most": {"team": {"blue": 2}},
+        "not_alone": {"team": 2},
+        "shares": {"team": 0.25},
+    }
+    toml = b'together = [["ann", "bob"]]\nsizes = [2, 4]\n[fixed]\nann = 0\n[at_least.team]\nred = 1\n'
+    return [{"rules.json": json.dumps(content).encode()}, {"rules.toml": toml}]
+
+
 READERS: dict[str, Callable[[], list[Files]]] = {
     "csv": csv,
     "tsv": tsv,
@@ -213,4 +294,9 @@ READERS: dict[str, Callable[[], list[Files]]] = {
     "mat": mat,
     "groups": groups,
     "blocks": blocks,
+    "roster": roster,
+    "sheets": sheets,
+    "lists": lists,
+    "result": result,
+    "rules": rules,
 }

@@ -173,6 +173,28 @@ def test_a_full_disk_is_told_by_blocks_with_the_path(child: Child, tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+EDGES_LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    eg.write_edge_blocks(sys.argv[1], sys.argv[2])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_full_disk_is_told_by_edge_blocks_with_the_path(child: Child, tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    edges = eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency.tocoo()
+    (tmp_path / "edges").mkdir()
+    table = pyarrow.table({"source": edges.row, "target": edges.col})
+    parquet.write_table(table, tmp_path / "edges" / "part.parquet")
+    stdout, stderr = child(EDGES_LIMITED, tmp_path / "edges", tmp_path / "blocks").communicate(timeout=120)
+    assert stdout.startswith(f"OutputError {tmp_path / 'blocks'} could not be written"), stderr
+    assert len(stdout.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["edges"]
+
+
 SAVER = """
 folder, k, end = sys.argv[1], int(sys.argv[2]), time.time() + 4
 mine = make(k)

@@ -95,11 +95,13 @@ def test_fair_louvain_climbs_the_mean_of_attributes():
     assert model.objective_ == pytest.approx(0.5 * scores["Q"] + 0.5 * scores["NB"])
 
 
-def test_rows_that_live_apart_refuse_several_attributes(tmp_path):
+def test_rows_on_disk_know_several_attributes_or_say_that_they_do_not(tmp_path):
     graph = eg.read_graph(ROOM.adjacency, BOTH)
     with pytest.raises(GroupsError, match="hold one attribute, and the graph has 2"):
         write_blocks(graph, tmp_path / "blocks")
-    blocks = write_blocks(ROOM.adjacency, tmp_path / "plain")
-    for model in (eg.FairPartition(3), eg.IFairNMTF(3)):
-        with pytest.raises(ParameterError, match="Several attributes need the graph in memory"):
-            model.fit(blocks, sensitive_features=BOTH)
+    blocks = write_blocks(ROOM.adjacency, tmp_path / "plain", rows_per_block=8)
+    with pytest.raises(ParameterError, match="several attributes need the graph in memory"):
+        eg.FairNMTF(3).fit(blocks, sensitive_features=BOTH)
+    model = eg.IFairNMTF(3, fairness=2.0, max_iter=20, init="random", random_state=0)
+    there = model.fit(blocks, sensitive_features=BOTH).membership_
+    np.testing.assert_allclose(there, model.fit(graph).membership_, atol=1e-12)

@@ -14,9 +14,8 @@ pytest.importorskip("matplotlib").use("agg")
 
 
 def said(labels, groups):
-    return fairness_sentence(
-        SimpleNamespace(composition=composition(labels, sensitive_features=groups), attribute=None)
-    )
+    what = composition(labels, sensitive_features=groups)
+    return fairness_sentence(SimpleNamespace(compositions=lambda: [(None, None, what)], attribute=None))
 
 
 def test_point_06_the_sentence_agrees_with_nb():

@@ -10,8 +10,8 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.callbacks import Notifier
+from equigraph.graph.units import unit_weights
 from equigraph.search.free import best_number
-from equigraph.search.levels import unit_weights
 from equigraph.search.pool import TOLERANCE
 from equigraph.search.search import Search, Target
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, skewed_blocks

@@ -66,7 +66,7 @@ function nearest(): number {
 function dial(): HTMLElement {
   const { points } = store.state.curve;
   const at = nearest();
-  const output = h("output", { class: "dial-text" }, text(at));
+  const output = h("output", { class: "dial-text" }, here());
   const input = h("input", {
     type: "range",
     min: 0,
@@ -74,7 +74,7 @@ function dial(): HTMLElement {
     step: 1,
     value: String(at),
     "aria-label": t.dialLabel,
-    "aria-valuetext": text(at),
+    "aria-valuetext": here(),
     oninput: () => {
       const number = Number(input.value);
       output.textContent = text(number);
@@ -89,6 +89,13 @@ function dial(): HTMLElement {
     h("div", { class: "dial-ends", "aria-hidden": "true" }, h("span", null, t.dialLow), h("span", null, t.dialHigh)),
     output,
   );
+}
+
+// What the board is now: a point, or beside all of them.
+function here(): string {
+  const { curve, scores } = store.state;
+  if (curve.here !== null) return text(curve.here);
+  return scores && scores.even !== null ? `${t.offCurve}: ${t.dialText(scores.even, scores.kept, scores.wished)}` : "";
 }
 
 function text(number: number): string {

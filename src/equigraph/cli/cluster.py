@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
-from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
+from equigraph.cli.options import MethodCommand, SectionOption, check_one_dial, method_parameters
 from equigraph.cli.output import output_folder, output_options, run_of
 from equigraph.cli.rules import method_rules, rule_options
 from equigraph.cli.scale import execution_of, open_source, scale_options
@@ -57,6 +57,13 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
     "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
 )
 @rule_options
+@click.option(
+    "--price",
+    is_flag=True,
+    cls=SectionOption,
+    section="Rules",
+    help="Also find out what the clusters would be without each rule in turn.",
+)
 @scale_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
@@ -86,6 +93,10 @@ def command(
     parameters = method_parameters(get_method(method), ctx, generic)
     check_one_dial(ctx, parameters)
     parameters |= method_rules(method, settings, ctx)
+    if settings["price"] and "rules" not in parameters:
+        raise click.UsageError(
+            "--price is for rules, and there are none: give --rules FILE, --apart and so on.", ctx
+        )
     stop = Stop(ctx, settings["time_limit"])
     with (
         warnings_as_notes(),
@@ -96,6 +107,8 @@ def command(
         with open_source(edges, settings, parameters.get("execution")) as graph:
             source = told_of(source, graph)
             result = replace(_fit(graph, method, parameters, settings, stop, ctx), source=source)
+            if settings["price"]:
+                result = _priced(result, settings, stop)
             files = [] if out is None else _write(out, result, graph, settings, run_of(ctx))
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
@@ -139,6 +152,15 @@ def _fit(
         return cluster(graph, method=method, **parameters)
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         return cluster(graph, method=method, **parameters, callbacks=[*callbacks, stop])
+
+
+def _priced(result: Any, settings: dict[str, Any], stop: Stop) -> Any:
+    """Return a result that also says what each of its rules costs."""
+    from dataclasses import replace
+
+    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+        prices = result.price(callbacks=[*callbacks, stop])
+    return replace(result, rules={**result.rules, "prices": prices.to_dict()})
 
 
 def _write(out: Any, result: Any, graph: Any, settings: dict[str, Any], run: dict[str, str]) -> list[str]:

@@ -246,7 +246,7 @@ def _by_name(path: Path, records: list[Any], graph: Any, edited: bool) -> Any:
     missing = [name for k, name in enumerate(nodes) if k not in found]
     if missing and edited and found:
         note(
-            f"{count(len(missing), 'node')} are new, first {missing[0]!r}: {path.name} has no cluster for them."
+            f"New: {count(len(missing), 'node')}, first {missing[0]!r}, for which {path.name} has no cluster."
         )
         return np.array([found.get(k) for k in range(len(nodes))], dtype=object)
     if missing:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from equigraph.cli.console import line
+from equigraph.cli.console import line, table
 from equigraph.cli.options import SectionOption
 
 _SECTION = "Rules"
@@ -173,3 +173,22 @@ def print_rules(told: Mapping[str, Any] | None) -> None:
         line(f"  and {len(kept) - _MOST_PRINTED:,} more")
     for sentence in given_up:
         line(f"Given up: {sentence}")
+    if "prices" in told:
+        _print_prices(told["prices"])
+
+
+def _print_prices(prices: Mapping[str, Any]) -> None:
+    """Print what the clusters would be without each rule."""
+    line()
+    rows = [
+        (
+            row["rule"],
+            row["objective"],
+            row["Q"],
+            row["notion"],
+            f"{row['links']:.0%}",
+            f"{row['cost']:.4f}" if row["binds"] else "binds nobody" if place else "",
+        )
+        for place, row in enumerate(prices["rows"])
+    ]
+    table(("left out", "objective", "Q", prices["measure"], "links", "cost"), rows, left=("left out",))

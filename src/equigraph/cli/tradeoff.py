@@ -306,7 +306,7 @@ def _links(graph: Any, labels: Any) -> tuple[str, ...]:
     """Return the share of the links, by weight, that stay inside clusters; nothing for a graph without links."""
     from equigraph.metrics.links import share_inside
 
-    return (f"{share_inside(graph.adjacency, labels):.0%}",) if graph.n_edges else ()
+    return (f"{share_inside(graph.unit_adjacency, labels):.0%}",) if graph.n_edges else ()
 
 
 def recommendation(curve: Any, point: Any, rule: dict[str, Any]) -> str:

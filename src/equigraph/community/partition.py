@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, sparse_interaction
+from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution.blocks import BlockGraph
@@ -322,5 +322,5 @@ def _interaction(problem: Problem, search: Search | RuledSearch, labels: NDArray
     """Return the mean weight of the pairs between two clusters, wherever the graph is."""
     n_clusters = int(labels.max()) + 1
     if isinstance(search, Search) and search.ground is not None:
-        return search.ground.interaction(labels, search.objective)
-    return sparse_interaction(problem.adjacency, labels, n_clusters)
+        return search.ground.interaction(labels, search.objective) * problem.unit
+    return interaction_of(problem.graph, labels, n_clusters)

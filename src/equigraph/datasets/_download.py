@@ -12,6 +12,7 @@ from typing import Any
 
 from equigraph.datasets._registry import DataFile
 from equigraph.exceptions import DatasetError, require
+from equigraph.randomness import random_state_kept
 
 DATA_VARIABLE = "EQUIGRAPH_DATA"
 RETRIES = 2
@@ -165,8 +166,9 @@ class _ProgressBar:
         self.total = 0
 
     def _start(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+        with random_state_kept():
+            from rich.console import Console
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
         self._display = Progress(*columns, console=Console(stderr=True))

@@ -30,7 +30,7 @@ def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | N
     # Everything but Q only looks at labels and groups.
     scores = evaluate(graph.without_edges(), labels, n_clusters=n_clusters)
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
-    store = StreamedRows(graph)
+    store = StreamedRows(graph.in_units())
     inside, degrees = map(np.concatenate, zip(*store.gather(sums_of_block, codes), strict=True))
     store.close()
     total = max(float(degrees.sum()), np.finfo(float).tiny)

@@ -34,6 +34,7 @@ from equigraph.execution.block_files import (
 from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
 from equigraph.graph.names import text_array, texts
+from equigraph.graph.units import largest_weight, shares_of
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.attributes import AttributeOptions
 from equigraph.words import count
@@ -88,6 +89,8 @@ class BlockGraph:
     missing: str = "error"
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
     positional: bool = True
+    # The weight that blocks are given in units of; their user's own unless `in_units` made it another.
+    block_unit: float = 1.0
     # Size and checksum of every file, and which state of a block was compared with them; None trusts the files.
     _facts: dict[str, dict[str, int]] | None = None
     _seen: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -124,6 +127,24 @@ class BlockGraph:
         """Whether files are compared with their checksums when they are used first."""
         return self._facts is not None
 
+    @cached_property
+    def unit(self) -> float:
+        """The largest weight, as for `Graph`; where there are several, a pass over them finds it once."""
+        if self.value is not None:
+            return self.value
+        return max(largest_weight(block.weights(self.dtype)) for block in self.blocks())
+
+    def in_units(self, unit: float | None = None) -> BlockGraph:
+        """Return the graph with weights in units of the largest, which methods and scores work on; it may be known."""
+        unit = self.unit if unit is None else unit
+        return replace(
+            self,
+            squared_norm=self.squared_norm / unit**2,
+            total=self.total / unit,
+            value=None if self.value is None else 1.0,
+            block_unit=unit,
+        )
+
     def block(self, number: int, *, mapped: bool = True) -> RowBlock:
         """Return one block; `mapped` leaves it on disk until it is touched.
 
@@ -146,7 +167,9 @@ class BlockGraph:
         if unseen:
             check_block(block, self.n_nodes, paths[0])
             self._seen[number] = state
-        return block
+        if block.data is None or self.block_unit == 1:
+            return block
+        return replace(block, data=shares_of(block.data, self.block_unit))
 
     def _check_files(self, paths: Sequence[Path]) -> None:
         assert self._facts is not None

@@ -257,8 +257,8 @@ def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
 
     if not types.is_integer(column.type):
         raise GraphError(
-            f"{file}: column {name!r} holds {column.type}, expected whole numbers 0, 1, ... or names as text for the nodes "
-            "of a partitioned edge set, the same in all files."
+            f"{file}: column {name!r} holds {column.type}, expected whole numbers 0, 1, ... or names as text for the "
+            "nodes of a partitioned edge set, the same in all files."
         )
     if column.null_count:
         row = first + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
@@ -417,9 +417,10 @@ def _merged(
         elif duplicates == "max":
             least = most
     if not np.isfinite(least).all():
+        ends = ends_of(pairs[np.argmax(~np.isfinite(least))])
         raise GraphError(
-            f"The weights of the edge between {ends_of(pairs[np.argmax(~np.isfinite(least))])} add up to more than float64 holds: expected smaller "
-            "weights, or duplicates='max', 'min' or 'mean'."
+            f"The weights of the edge between {ends} add up to more than float64 holds: expected smaller weights, or "
+            "duplicates='max', 'min' or 'mean'."
         )
     keep = least > 0
     return pairs[keep], least[keep]

@@ -97,7 +97,7 @@ def _texts(column: Any, name: str, file: Path, first: int) -> Any:
 
     if not is_text(column.type):
         raise GraphError(
-            f"{file}: column {name!r} holds {column.type}, expected names as text, which other ends of the edge set are."
+            f"{file}: column {name!r} holds {column.type}, expected names as text, as other ends of the edge set are."
         )
     texts = column.cast(large_string())
     # As everywhere an empty text is no name.

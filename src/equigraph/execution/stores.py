@@ -43,7 +43,7 @@ def n_entries_of(graph: Graph | BlockGraph) -> int:
 
 @contextmanager
 def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None = None) -> Iterator[RowStore]:
-    """Give the rows of a graph, where they were asked to be kept; at the end they are let go.
+    """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None 
     store: Any
     if execution is None:
         assert isinstance(graph, BlockGraph)
-        store = StreamedRows(graph, codes)
+        store = StreamedRows(graph.in_units(), codes)
         try:
             yield store
         finally:
@@ -67,7 +67,8 @@ def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None 
     from equigraph.execution.distributed.dask_rows import DaskRows
 
     with dask_client(execution) as client:
-        store = DaskRows(client, graph if isinstance(graph, BlockGraph) else graph.adjacency, codes)
+        rows = graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
+        store = DaskRows(client, rows, codes)
         try:
             yield store
         finally:

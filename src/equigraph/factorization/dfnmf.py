@@ -14,6 +14,7 @@ from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.deep import deep_updates, pretrain
+from equigraph.graph.units import in_users_unit
 from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import GroupParity, Penalty, WeightedSum, over_attributes
 from equigraph.randomness import RandomState
@@ -34,7 +35,8 @@ class DFNMF(GraphClusterer):
     n_clusters : int, default=2
         Number of clusters k, the size of the last layer.
     fairness : float, default=1.0
-        The weight :math:`\lambda` in [0, inf); its scale depends on the graph (the authors use .005 to 100).
+        The weight :math:`\lambda` in [0, inf); its scale depends on the graph (the authors use .005 to 100), whose
+        weights are taken in units of the largest.
     layers : tuple of int, default=(64,)
         Sizes of the inner layers, descending. Sizes that are not between n_clusters and the number of nodes
         are left out; the fitted attribute ``layers_`` says which were used.
@@ -76,6 +78,7 @@ class DFNMF(GraphClusterer):
     (8, 3)
     """
 
+    _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "fairness": Real(low=0, help="Weight (lambda) of the group-parity penalty."),
@@ -130,9 +133,10 @@ class DFNMF(GraphClusterer):
                 notify=Notifier(self.callbacks),
             )
         warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
+        H, W = in_users_unit(factors.H, factors.W, problem.unit)
         return Clustering(
-            membership=factors.H,
-            interaction=factors.W,
+            membership=H,
+            interaction=W,
             attributes={**fitted_attributes(factors), "layers_": layers},
         )
 

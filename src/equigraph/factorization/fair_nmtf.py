@@ -11,6 +11,7 @@ from scipy import sparse
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
+from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
 from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.convergence import fitted_attributes
@@ -99,6 +100,7 @@ class FairNMTF(GraphClusterer):
     True
     """
 
+    _square_passes: ClassVar[int] = 3
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "fairness": Real(low=0, high=1, help="The dial, from cohesion (0) to fairness (1)."),
@@ -152,12 +154,18 @@ class FairNMTF(GraphClusterer):
     def _fit(self, problem: Problem) -> Clustering:
         notify = Notifier(self.callbacks)
         if is_out_of_core(problem.graph, self.execution):
+            if problem.attributes is not None and problem.attributes.are_several:
+                raise ParameterError(
+                    "FairNMTF: several attributes need the graph in memory: leave execution= out, or give one or joint "
+                    "groups."
+                )
             weight = min(_weight(self.fairness), _MOST_WEIGHT)
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
         else:
             runs = [self._run(problem, problem.seed + run, notify) for run in range(self.n_init)]
-            factors = min(runs, key=lambda run: run.history[-1])
-        return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))
+            factors = min(runs, key=lambda run: run.history[-1:].sum())  # no history without edges
+        membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
+        return Clustering(membership=membership, interaction=factors.W, attributes=fitted_attributes(factors))
 
     def _run(self, problem: Problem, seed: int, notify: Notifier) -> Factors:
         """Factorise the graph from one start."""

@@ -22,6 +22,7 @@ from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, is_nothing, multiplicative_updates
 from equigraph.factorization.out_of_core import factorize_rows
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
+from equigraph.graph.units import in_users_unit
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty, over_attributes
 from equigraph.randomness import RandomState, as_seed
@@ -34,8 +35,9 @@ class NMTF(GraphClusterer):
 
     .. math:: \min_{H, W \ge 0} \|A - H W H^\top\|_F^2 + R(H)
 
-    by multiplicative updates. Column l of H says how strongly each node belongs to cluster l, W how strongly
-    clusters interact. R is an optional penalty of one's own; this class itself knows no groups.
+    by multiplicative updates, where A has its weights in units of the largest, so that the labels do not depend on the
+    unit they were given in. Column l of H says how strongly each node belongs to cluster l, W how strongly clusters
+    interact, in the unit of the weights. R is an optional penalty of one's own; this class itself knows no groups.
 
     Parameters
     ----------
@@ -68,8 +70,8 @@ class NMTF(GraphClusterer):
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`.
-    objective_history_ : ndarray of shape (n_iter_,)
-        Objective after each iteration.
+    objective_history_ : ndarray of shape (n_iterations,)
+        Objective after each iteration, weights in units of the largest.
     n_iter_ : int
         Iterations done.
     status_ : str
@@ -95,6 +97,7 @@ class NMTF(GraphClusterer):
     [0, 0, 0, 1, 1, 1]
     """
 
+    _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "init": Choice(values=("svd", "random", "spectral", "custom"), help="Start of the factorisation."),
@@ -190,7 +193,9 @@ class NMTF(GraphClusterer):
                 f"{type(self).__name__}: init={self.init!r} makes its own start and would ignore the H or W that "
                 "was given: say init='custom', or leave them out."
             )
-        start = custom_start(H, W, problem.n_nodes, self.n_clusters) if self.init == "custom" else None
+        start = None
+        if self.init == "custom":
+            start = custom_start(H, W, problem.n_nodes, self.n_clusters, problem.unit)
         if is_out_of_core(problem.graph, self.execution):
             return self._clustering(problem, factorize_rows(self, problem, start))
         H, W = start or _STARTS[self.init](problem.adjacency, self.n_clusters, problem.rng())
@@ -214,7 +219,8 @@ class NMTF(GraphClusterer):
             tol=self.tol,
             divergence=self._divergence_reason(problem, factors),
         )
-        return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))
+        H, W = in_users_unit(factors.H, factors.W, problem.unit)
+        return Clustering(membership=H, interaction=W, attributes=fitted_attributes(factors))
 
     def _fit_together(
         self, problem: Problem, models: Sequence[NMTF]
@@ -266,11 +272,7 @@ class NMTF(GraphClusterer):
 
     def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
         """Return the likely cause of a divergence, as the end of a sentence."""
-        if self.penalty is not None and factors.n_iter > 0:
-            return ""
-        kind = factors.H.dtype
-        wider = "" if kind == np.float64 else ", or use dtype='float64'"
-        return f": the weights overflow {kind}; rescale them{wider}"
+        return ""
 
 
 class IFairNMTF(NMTF):
@@ -287,7 +289,8 @@ class IFairNMTF(NMTF):
         Number of clusters k.
     fairness : float, default=1.0
         The weight :math:`\lambda` in [0, inf). It has no natural scale: the paper uses [0, 100] for small and
-        [0, 3500] for large graphs.
+        [0, 3500] for large graphs, whose weights are all 1. Of a weighted graph, A is taken in units of its largest
+        weight: what the paper's formula calls :math:`\lambda` is this number times the square of that weight.
     self_pairs : bool, default=True
         Whether a node counts in the average of its own group (as printed in the paper) or not (as in the
         authors' code).

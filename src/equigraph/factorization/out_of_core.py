@@ -33,11 +33,11 @@ class GraphFacts(NamedTuple):
 
 
 def graph_facts(problem: Problem) -> GraphFacts:
-    """Return what is known of a graph without a pass over it, wherever it lies."""
-    graph = problem.graph
-    if isinstance(graph, BlockGraph):
+    """Return what is known of a graph, weights in units of the largest, wherever it lies."""
+    if isinstance(problem.graph, BlockGraph):
+        graph = problem.graph.in_units()
         return GraphFacts(graph.squared_norm, graph.total, graph.dtype, graph.n_entries)
-    data = graph.adjacency.data
+    data = problem.adjacency.data
     squared_norm = float(np.einsum("i,i->", data, data, dtype=np.float64))
     return GraphFacts(squared_norm, float(data.sum(dtype=np.float64)), data.dtype, data.size)
 

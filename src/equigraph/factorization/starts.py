@@ -84,9 +84,9 @@ def start_from_labels(
 
 
 def custom_start(
-    H: NDArray | None, W: NDArray | None, n_nodes: int, n_clusters: int
+    H: NDArray | None, W: NDArray | None, n_nodes: int, n_clusters: int, unit: float
 ) -> tuple[NDArray, NDArray]:
-    """Check and copy the factors given by the caller."""
+    """Check and copy the factors given by the caller, whose W is in the unit of the caller's weights."""
     if H is None or W is None:
         raise ParameterError("init='custom' needs both factors: fit(X, H=..., W=...).")
     factors = []
@@ -97,7 +97,7 @@ def custom_start(
         if not np.isfinite(array).all() or (array < 0).any():
             raise ParameterError(f"{name} must be finite and nonnegative.")
         factors.append(array)
-    return factors[0], factors[1]
+    return factors[0], factors[1] / unit
 
 
 def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[np.float64]:

@@ -56,6 +56,7 @@ class SymNMF(GraphClusterer):
     [0, 0, 1, 1]
     """
 
+    _square_passes: ClassVar[int] = 1
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "max_iter": Integer(low=1, help="Most iterations."),
@@ -94,4 +95,5 @@ class SymNMF(GraphClusterer):
                 notify=Notifier(self.callbacks),
             )
         warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
-        return Clustering(membership=factors.H, interaction=factors.W, attributes=fitted_attributes(factors))
+        membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
+        return Clustering(membership=membership, interaction=factors.W, attributes=fitted_attributes(factors))

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GraphError, GroupsError, require
 from equigraph.graph.names import as_names, check_unique, texts
+from equigraph.graph.units import largest_weight, unit_weights
 from equigraph.graph.validate import canonical_adjacency
 from equigraph.groups.attributes import (
     UNNAMED,
@@ -201,6 +202,22 @@ class Graph:
         ([1, 0, -1], 1)
         """
         return None if self.attributes is None else self.attributes.joint
+
+    @cached_property
+    def unit(self) -> float:
+        """The largest weight, of which methods and scores see every other as a share; 1 without edges."""
+        return largest_weight(self.adjacency.data)
+
+    @cached_property
+    def unit_adjacency(self) -> sparse.csr_array:
+        """The adjacency with weights in `unit`, which methods and scores work on: made once, shared where it can be.
+
+        Examples
+        --------
+        >>> Graph(sparse.csr_array([[0, 4, 0], [4, 0, 1], [0, 1, 0]])).unit_adjacency.data.tolist()
+        [1.0, 1.0, 0.25, 0.25]
+        """
+        return unit_weights(self.adjacency)
 
     @property
     def is_weighted(self) -> bool:

@@ -179,6 +179,8 @@ def column_of(values: Any) -> NDArray[Any]:
         array = _object_array(values.to_pylist())
     elif hasattr(values, "to_numpy"):  # pandas, polars and narwhals columns and frames
         array = values.to_numpy()
+    elif isinstance(values, np.ma.MaskedArray):
+        array = _unmasked(values)
     elif isinstance(values, np.ndarray):
         array = values
     elif isinstance(values, (str, bytes, Set)) or not hasattr(values, "__len__"):
@@ -197,6 +199,15 @@ def column_of(values: Any) -> NDArray[Any]:
             f"The sensitive features have shape {array.shape}; expected one value per node, "
             "(n_nodes,) or (n_nodes, 1)."
         )
+    return array
+
+
+def _unmasked(values: np.ma.MaskedArray) -> NDArray[Any]:
+    """Return a plain array; what is masked is missing, whatever lies below the mask."""
+    if not np.ma.is_masked(values):
+        return values.data
+    array = values.data.astype(object)
+    array[np.ma.getmaskarray(values)] = None
     return array
 
 

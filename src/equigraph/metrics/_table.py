@@ -243,8 +243,8 @@ class Nodes:
 
     @property
     def adjacency(self) -> sparse.csr_array:
-        """The adjacency."""
-        return self.graph.adjacency
+        """The adjacency, weights in units of the largest."""
+        return self.graph.unit_adjacency
 
     def labels(self, labels: Any, name: str = "labels") -> Labels:
         """Return labels, matched by name where they have names."""

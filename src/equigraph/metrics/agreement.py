@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.metrics._table import Labels, encode_labels, in_one_order
+from equigraph.randomness import random_state_kept
 
 _DENSE_CELLS = 1_000_000  # above this the contingency table stays sparse
 
@@ -122,13 +126,15 @@ def _encode_pair(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[Labels
 
 
 def _nmi(true: Labels, pred: Labels) -> float:
-    from sklearn import metrics
+    with random_state_kept():
+        from sklearn import metrics
 
     return float(metrics.normalized_mutual_info_score(true.codes, pred.codes))
 
 
 def _ari(true: Labels, pred: Labels) -> float:
-    from sklearn import metrics
+    with random_state_kept():
+        from sklearn import metrics
 
     return float(metrics.adjusted_rand_score(true.codes, pred.codes))
 
@@ -141,6 +147,18 @@ def _accuracy(true: Labels, pred: Labels) -> float:
         _matched_dense(table.toarray()) if shape[0] * shape[1] <= _DENSE_CELLS else _matched_sparse(table)
     )
     return matched / true.n_nodes
+
+
+def seed_stability(labelings: Sequence[NDArray]) -> float | None:
+    """Return the mean adjusted Rand index over all pairs of labelings, or None for fewer than two.
+
+    Examples
+    --------
+    >>> seed_stability([np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])])
+    1.0
+    """
+    pairs = [adjusted_rand_score(one, two) for one, two in itertools.combinations(labelings, 2)]
+    return float(np.mean(pairs)) if pairs else None
 
 
 def _matched_dense(table: NDArray[np.int64]) -> int:

@@ -90,7 +90,7 @@ class DMoN(GraphClusterer):
     ----------
     labels_, membership_, interaction_, n_nonempty_clusters_, seed_
         See `GraphClusterer`; ``membership_`` is the soft assignment C, whose rows sum to 1.
-    objective_history_ : ndarray of shape (n_iter_,)
+    objective_history_ : ndarray of shape (n_iterations,)
         Loss at the start of each epoch.
     n_iter_ : int
         Epochs done.

@@ -38,7 +38,7 @@ class ClusterGraphDisplay(Display):
     clusters, sizes : ndarray of shape (n_drawn,)
         The clusters that are drawn, in the order of their labels, and their numbers of nodes.
     links : ndarray of shape (n_drawn, n_drawn)
-        Weight of the links between the drawn clusters; the diagonal is zero.
+        Weight of the links between the drawn clusters, in units of the largest weight; the diagonal is zero.
     n_clusters : int
         Number of all clusters.
     ax_, figure_
@@ -61,7 +61,7 @@ class ClusterGraphDisplay(Display):
         self.n_clusters = int(names.size)
         self.clusters, self.sizes = names[kept], sizes[kept]
         self._codes = kept
-        self.links = _links(graph.adjacency, codes, kept, self.n_clusters)
+        self.links = _links(graph.unit_adjacency, codes, kept, self.n_clusters)
 
     @classmethod
     def from_estimator(cls, model: Any, graph: Any, *, ax: Any = None) -> Self:

@@ -60,7 +60,7 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     ((3, 2), True)
     """
     graph = as_graph(adjacency)
-    matrix, n = graph.adjacency, graph.n_nodes
+    matrix, n = graph.unit_adjacency, graph.n_nodes
     codes = np.zeros(n, dtype=np.intp) if labels is None else _codes(labels, graph)
     rng = np.random.default_rng(seed)
     connected = np.flatnonzero(np.diff(matrix.indptr))

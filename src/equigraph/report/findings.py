@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.base import sparse_interaction
+from equigraph.base import interaction_of
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.labels import labels_in_order
@@ -113,7 +113,7 @@ class Findings:
         """Return the share of the links (by weight) that stay inside a cluster; None if that is not known."""
         if self.graph is None or not self.graph.n_edges:
             return None
-        return share_inside(self.graph.adjacency, labels)
+        return share_inside(self.graph.unit_adjacency, labels)
 
 
 def of_result(
@@ -201,7 +201,7 @@ def _interaction(graph: Graph | None, labels: NDArray, n_clusters: int, known: A
     """Return the interaction that the method found, or else the mean weight between clusters."""
     if known is not None or graph is None:
         return known
-    return sparse_interaction(graph.adjacency, labels, n_clusters)
+    return interaction_of(graph, labels, n_clusters)
 
 
 def _checked_graph(

@@ -14,6 +14,7 @@ from equigraph.report import sections, wording
 from equigraph.report.baseline import method_of
 from equigraph.report.findings import Findings
 from equigraph.report.markup import Html, element, joined, text
+from equigraph.report.rules import rules
 from equigraph.results import ClusteringResult
 from equigraph.tradeoff import TradeoffCurve
 
@@ -82,6 +83,7 @@ def make_page(findings: Findings) -> str:
         ),
         sections.asked(findings),
         sections.composition(findings),
+        rules(findings),
         *(_drawn(make, findings) for make in (sections.tradeoff,)),
         sections.moved(findings),
         *(_drawn(make, findings) for make in (sections.drawing, sections.interaction)),

@@ -343,13 +343,12 @@ def interaction(findings: Findings) -> Html:
 
 def _interaction_words(findings: Findings) -> str:
     """Say what the numbers are, where they are not factors of the method."""
-    from equigraph.base import sparse_interaction
+    from equigraph.base import interaction_of
 
     if findings.graph is None or findings.interaction is None:
         return ""
-    gap = sparse.csr_array(findings.interaction) - sparse_interaction(
-        findings.graph.adjacency, findings.labels, findings.n_clusters
-    )
+    means = interaction_of(findings.graph, findings.labels, findings.n_clusters)
+    gap = sparse.csr_array(findings.interaction) - means
     if abs(gap).max() > 1e-6 * abs(findings.interaction).max():
         return ""
     if findings.graph.is_weighted:

@@ -81,9 +81,9 @@ def _read(path: Path) -> dict[str, Any] | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         checksum = content.pop("checksum")
+        return content if checksum == _digest(content) else None
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
-        return None
-    return content if checksum == _digest(content) else None
+        return None  # also NaN, which the digest refuses: nothing that was stored holds it
 
 
 def _digest(content: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,13 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.exceptions import ConflictError, NotFoundError
 from equigraph.parameters import Choice, Integer, Real, check_parameters
 from equigraph.rules.check import violations
-from equigraph.rules.compile import compile_rules
+from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.facts import Facts
 from equigraph.rules.items import Rule, in_words
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import Answer, feasible_labels
 from equigraph.words import count
 
+# Looks for labels that keep rules where the solver has found none in time; None if there are none to be found.
+Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
 # Naming a conflict takes many questions; all of them together may take this many times as long as one.
 _PATIENCE = 6
 _PARAMETERS = {
@@ -80,10 +82,16 @@ class _Solver:
     """Asks about parts of some rules on one graph, and remembers the labels that were found."""
 
     def __init__(
-        self, rules: Rules, facts: Facts, n_clusters: int, time_limit: float, hint: ArrayLike | None = None
+        self,
+        rules: Rules,
+        facts: Facts,
+        n_clusters: int,
+        time_limit: float,
+        hint: ArrayLike | None = None,
+        finder: Finder | None = None,
     ) -> None:
         self.rules, self.facts, self.n_clusters = rules, facts, n_clusters
-        self.time_limit, self.hint = time_limit, hint
+        self.time_limit, self.hint, self.finder = time_limit, hint, finder
         self.end = time.monotonic() + _PATIENCE * time_limit
         self.found: list[tuple[NDArray[np.intp], set[Rule]]] = []  # labels, with the rules that they break
 
@@ -97,6 +105,9 @@ class _Solver:
             return Answer("not found", reason=f"the time of {_PATIENCE * self.time_limit:g} s is over")
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
         answer = feasible_labels(compiled, left, start, self.hint)
+        if answer.status == "not found" and self.finder is not None and not compiled.contradiction:
+            found = self.finder(compiled)
+            answer = answer if found is None else Answer("found", found)
         if answer.labels is None:
             return answer
         wrong = violations(self.rules.items, self.facts, answer.labels, None, self.n_clusters)
@@ -178,6 +189,7 @@ def settle_rules(
     start: ArrayLike | None = None,
     hint: ArrayLike | None = None,
     time_limit: float = 10.0,
+    finder: Finder | None = None,
 ) -> Settlement:
     """Find labels that keep the rules, or say which rules contradict each other.
 
@@ -192,6 +204,8 @@ def settle_rules(
         Labels in ``range(n_clusters)``, of which as many as possible are kept.
     hint : array-like of shape (n_nodes,), optional
         Cohesive labels near to which the solver looks first.
+    finder : callable, optional
+        Given compiled rules, looks for labels where the solver has found none in time.
 
     Returns
     -------
@@ -218,7 +232,7 @@ def settle_rules(
     ('Given up: 0 and 1 apart.', [0, 0, 0, 1])
     """
     check_parameters("settle_rules", _PARAMETERS, locals())
-    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit, hint)
+    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit, hint, finder)
     answer = _ask_with_start(solver, rules.items, start)
     if answer.labels is not None:
         return Settlement(rules, answer.labels, fewest=answer.fewest)

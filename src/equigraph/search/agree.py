@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import (
@@ -193,6 +194,7 @@ def search_under(
             on_conflict=on_conflict,
             hint=near,
             start=None if home is None else home.start,
+            finder=lambda part: _sought(part, facts, codes, options),
         )
     except NotFoundError:
         # There may be labels all the same, and a longer look is worth more than no answer.
@@ -216,9 +218,21 @@ def _open(
     compiled = compile_rules(rules, facts, None, n_clusters)
     others = {name: value for name, value in options.items() if name != "home"}
     if (home := options["home"]) is None:
-        return RuledSearch(facts.graph.adjacency, codes, Ruling.of(compiled), **others), compiled
+        return RuledSearch(facts.graph.unit_adjacency, codes, Ruling.of(compiled), **others), compiled
     ruling = Ruling.of(compiled, home.labels, home.max_moves, home.price)
-    return RuledSearch(facts.graph.adjacency, codes, ruling, rate=home.rate, **others), compiled
+    return RuledSearch(facts.graph.unit_adjacency, codes, ruling, rate=home.rate, **others), compiled
+
+
+def _sought(
+    compiled: CompiledRules, facts: Facts, codes: NDArray | None, options: dict[str, Any]
+) -> NDArray | None:
+    """Look for labels that keep some of the rules; None if none are found."""
+    others = {name: value for name, value in options.items() if name != "home"}
+    search = RuledSearch(facts.graph.adjacency, codes, Ruling.of(compiled), **others)
+    if search.is_large:
+        return None
+    kept, labels = search.first_labels()
+    return labels.astype(np.intp) if kept else None
 
 
 def _maybe_kept(search: RuledSearch, compiled: CompiledRules) -> bool:

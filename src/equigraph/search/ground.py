@@ -17,7 +17,8 @@ from scipy import sparse
 
 from equigraph.execution.block_files import RowBlock
 from equigraph.execution.distributed.rows import Rows, RowStore
-from equigraph.search.levels import Level, clusters_level, links_to, rounded_weights, scores_from, sums
+from equigraph.graph.units import shares_of
+from equigraph.search.levels import Level, clusters_level, links_to, scores_from, sums
 from equigraph.search.objective import Objective
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def entries_of(block: RowBlock, unit: float | None) -> tuple[NDArray, NDArray, N
         ones = _ones(block.n_entries)
         return block.indptr, block.indices, ones if unit is not None else ones * block.value
     data = block.data.astype(np.float64, copy=False)
-    return block.indptr, block.indices, data if unit is None else rounded_weights(data, unit)
+    return block.indptr, block.indices, data if unit is None else shares_of(data, unit)
 
 
 _kept_ones = np.ones(0)

@@ -59,25 +59,6 @@ class Level:
         )
 
 
-def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """Return the graph with weights in units of the largest, rounded as `rounded_weights` does."""
-    data = adjacency.data.astype(np.float64, copy=False)
-    if data.size == 0 or (data.dtype == adjacency.dtype and data.min() == data.max() == 1):
-        return adjacency
-    data = rounded_weights(data, data.max())
-    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
-
-
-def rounded_weights(data: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
-    """Return weights in a unit, rounded to 12 digits.
-
-    In another unit the same weights differ in their last digit, which would break ties differently and send the search
-    elsewhere. Rounded, they are the same to the bit.
-    """
-    mantissa, exponent = np.frexp(data / unit)
-    return np.ldexp(np.round(mantissa * 2.0**40), exponent - 40)
-
-
 def narrow(adjacency: sparse.csr_array) -> sparse.csr_array:
     """Return a graph with weights in float64 and indices of four bytes where they fit: loops are compiled once."""
     graph = adjacency.astype(np.float64, copy=False)

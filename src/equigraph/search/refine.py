@@ -234,7 +234,7 @@ def refine(
     agreement = None
     if ruled:
         rules = as_rules(rules or {})
-        placed = placed_nodes(graph.adjacency, start, n_clusters)
+        placed = placed_nodes(graph.unit_adjacency, start, n_clusters)
         agreement = search_under(
             rules,
             Facts(graph),
@@ -247,7 +247,7 @@ def refine(
         )
         search, start = agreement.search, placed
     else:
-        search = Search(graph.adjacency, codes, n_clusters, **options)
+        search = Search(graph.unit_adjacency, codes, n_clusters, **options)
     found = search.solve([target], [start], Notifier(callbacks))[0]
     if at_least is not None:
         warn_if_short("refine_labels", notion, search.score(found)[1], at_least)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.exceptions import NotFoundError
+from equigraph.graph.units import unit_weights
 from equigraph.metrics.notions import Notion
 from equigraph.rules import feasible_labels
 from equigraph.search.levels import Level, aggregate, compact, first_level, scores_of
@@ -19,7 +20,7 @@ from equigraph.search.objective import Objective, make_objective
 from equigraph.search.on_parts import LEAST_GAIN, PASSES
 from equigraph.search.pool import Pool
 from equigraph.search.ruling import Ruling
-from equigraph.search.search import TURNS, Search, Target, key_of, unit_weights
+from equigraph.search.search import TURNS, Search, Target, key_of
 from equigraph.search.steps import COLD, SWAPS, Steps, seed_of
 
 # What a broken rule costs at the beginning and at the end of an annealing, in units of a typical change.
@@ -125,7 +126,8 @@ class RuledSteps(Steps):
 
     def kick(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
         """Throw labels out of their local optimum; rules may be broken."""
-        return self._pinned(super().kick(labels, objective, rng))
+        # Bounds are on nodes, and a kick counts sites: there may be too few of them.
+        return self._pinned(super().kick(labels, objective.unbounded(), rng))
 
     def overlay(self, one: NDArray, other: NDArray, objective: Objective) -> tuple[Steps, NDArray[np.int32]]:
         """Return the steps on the parts that lie within one cluster of both divisions, and the part of each node."""
@@ -236,7 +238,7 @@ class RuledSearch:
     ) -> None:
         self._plain: dict[str, Any] = {"notion": notion, "weights": weights, "effort": effort, "seed": seed}
         self._given = adjacency, codes
-        adjacency = unit_weights(adjacency)
+        adjacency = unit_weights(adjacency.astype(np.float64, copy=False))
         total = float(adjacency.sum(dtype=np.float64))
         objective, columns = make_objective(
             codes, n_nodes=adjacency.shape[0], total=total, notion=notion, weights=weights

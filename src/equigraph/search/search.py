@@ -18,10 +18,11 @@ from scipy import sparse
 from equigraph.callbacks import Notifier
 from equigraph.execution.blocks import MemoryBlocks
 from equigraph.execution.distributed import StreamedRows
+from equigraph.graph.units import largest_weight, unit_weights
 from equigraph.metrics.notions import Notion
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.ground import Ground
-from equigraph.search.levels import Level, compact, first_level, narrow, scores_of, unit_weights
+from equigraph.search.levels import Level, compact, first_level, narrow, scores_of
 from equigraph.search.objective import Objective, make_objective
 from equigraph.search.on_parts import (
     LEAST_GAIN,
@@ -36,7 +37,7 @@ from equigraph.search.pool import Pool
 from equigraph.search.steps import Steps
 from equigraph.search.targets import Target, any_fair
 
-__all__ = ["Search", "Target", "unit_weights"]
+__all__ = ["Search", "Target"]
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
@@ -59,13 +60,18 @@ _GAP = 0.05
 _MOST_ROUNDS = 5
 
 
+def _in_doubles(graph: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph in its unit, in the precision in which gains are compared."""
+    return unit_weights(graph.astype(np.float64, copy=False))
+
+
 def ground_of(graph: Any) -> Ground | None:
     """Return the nodes of a graph that is searched on parts: a store of rows, or a large one in memory."""
     if not sparse.issparse(graph):
         return Ground(graph)
     if is_large(graph.shape[0], graph.nnz):
-        scale = float(graph.data.max()) if graph.nnz else 1.0
-        return Ground(StreamedRows(MemoryBlocks(narrow(unit_weights(graph)))), scale)
+        scale = largest_weight(graph.data)
+        return Ground(StreamedRows(MemoryBlocks(narrow(_in_doubles(graph)))), scale)
     return None
 
 
@@ -110,7 +116,7 @@ class Search:
         if ground is not None:
             n, total = ground.n_nodes, float(ground.strength.sum())
         else:
-            graph = unit_weights(graph)
+            graph = _in_doubles(graph)
             n, total = graph.shape[0], float(graph.sum(dtype=np.float64))
         objective, columns = make_objective(codes, n_nodes=n, total=total, notion=notion, weights=weights)
         least, most = check_size_bounds(size_bounds, n, n_clusters)

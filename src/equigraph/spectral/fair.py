@@ -46,7 +46,7 @@ class FairSC(SpectralMethod):
         H, before its rows are scaled; zeros for nodes without an edge. These are placed after k-means, where
         they help fairness most.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        Of the constrained Laplacian, ascending.
+        Of the constrained Laplacian, weights in units of the largest, ascending.
 
     Notes
     -----

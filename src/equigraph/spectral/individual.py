@@ -65,7 +65,7 @@ class IndividualFairSC(SpectralMethod):
         H, before its rows are scaled; zeros for nodes without an edge. These are placed after k-means: where
         they help fairness most if there are groups, else in the smallest cluster.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        Of the constrained Laplacian, ascending.
+        Of the constrained Laplacian, weights in units of the largest, ascending.
     exact_ : bool
         Whether the constraint is the full one, not one of lower rank.
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from equigraph.groups.placement import place_isolated
+from equigraph.randomness import random_state_kept
 from equigraph.spectral.embedding import constrained_embedding
 
 
@@ -129,7 +130,8 @@ def kmeans_labels(points: NDArray, n_clusters: int, *, n_init: int, seed: int) -
     ndarray of shape (n_points,), dtype intp
         Labels in ``range(n_clusters)``.
     """
-    from sklearn.cluster import KMeans
+    with random_state_kept():
+        from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
     largest = float(np.abs(points).max())

@@ -52,6 +52,7 @@ def active_part(problem: Problem) -> ActivePart:
 class SpectralMethod(GraphClusterer):
     """Embed the nodes with an edge under a constraint, run k-means, then place the other nodes."""
 
+    _square_passes: ClassVar[int] = 30
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
         "row_normalize": Boolean(help="Scale the rows of the embedding to unit length before k-means."),

@@ -44,7 +44,8 @@ class SpectralClustering(SpectralMethod):
     embedding_ : ndarray of shape (n_nodes, n_clusters)
         H, before its rows are scaled; zeros for nodes without an edge.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        Of the Laplacian, ascending; fewer where fewer nodes than clusters have an edge.
+        Of the Laplacian, weights in units of the largest, ascending; fewer where fewer nodes than clusters have
+        an edge.
 
     References
     ----------

@@ -147,7 +147,7 @@ def _point(
     scores: Sequence[dict[str, float]],
     n_clusters: int,
 ) -> TradeoffPoint:
-    from equigraph.comparison_rows import seed_stability
+    from equigraph.metrics.agreement import seed_stability
 
     seed, labels = chosen
     means, spreads = mean_and_spread(scores)

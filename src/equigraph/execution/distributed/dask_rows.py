@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import EquigraphError
+from equigraph.exceptions import EquigraphError, reason
 from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, entry_bytes, split_rows
 from equigraph.execution.distributed.rows import in_order
 from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker, packed
@@ -223,9 +223,8 @@ class DaskRows:
         if self._codes is not None:
             self._wait([actor.know(self._codes[slice(*rows)]) for actor, rows in self._with_rows()])
         if isinstance(self._graph, BlockGraph):
-            self._wait(
-                [actor.open(str(self._graph.folder.resolve()), self._graph.checks) for actor in self._actors]
-            )
+            folder, graph = str(self._graph.folder.resolve()), self._graph
+            self._wait([actor.open(folder, graph.checks, graph.block_unit) for actor in self._actors])
         else:
             blocks = list(split_rows(self._graph, self._cuts))
             self._wait(
@@ -275,11 +274,24 @@ class DaskRows:
             time.sleep(0.1)
 
     def _lost(self) -> bool:
-        return not set(self._addresses) <= set(self._client.nthreads())
+        return not set(self._addresses) <= set(self._workers())
+
+    def _workers(self) -> dict[str, int]:
+        """Return the living workers and their threads, or raise an error if the scheduler is gone."""
+        try:
+            # Whoever connects again finds a scheduler that has forgotten the rows, so there is nothing to wait for.
+            if self._client.status != "running":
+                raise OSError("no connection")
+            return dict(self._client.nthreads())
+        except (OSError, RuntimeError, CancelledError, TimeoutError) as error:
+            raise EquigraphError(
+                f"The Dask scheduler is gone ({reason(error) or type(error).__name__}), and the rows on its workers "
+                "with it: start the cluster and the fit again; row blocks on disk are whole."
+            ) from None
 
     def _forget(self) -> None:
         """Tell the others not to wait for the lost worker, and let all of them go."""
-        living = set(self._client.nthreads())
+        living = set(self._workers())
         for actor, address in zip(self._actors, self._addresses, strict=False):
             if address in living:
                 try:
@@ -290,14 +302,14 @@ class DaskRows:
 
     def _living_workers(self) -> dict[str, int]:
         deadline = time.monotonic() + _NEW_WORKER
-        while not (threads := self._client.nthreads()):
+        while not (threads := self._workers()):
             if time.monotonic() > deadline:
                 raise EquigraphError(
                     f"The Dask cluster has had no worker for {_NEW_WORKER:.0f} seconds: start workers, or leave "
                     "execution= out."
                 )
             time.sleep(0.2)
-        return dict(threads)
+        return threads
 
     def __repr__(self) -> str:
         return f"DaskRows({count(self.n_nodes, 'node')}, {count(self.n_workers, 'worker')})"

@@ -123,11 +123,11 @@ class RowWorker:
         self._given_up = False
         self._sent = 0
 
-    def open(self, folder: str, check: bool) -> None:
-        """Read the blocks from a folder that this worker can see."""
+    def open(self, folder: str, check: bool, unit: float) -> None:
+        """Read the blocks from a folder that this worker can see, weights in a unit."""
         from equigraph.execution.blocks import open_blocks
 
-        graph = open_blocks(folder, check=check)
+        graph = open_blocks(folder, check=check).in_units(unit)
         run = range(self._plan.runs[self._number], self._plan.runs[self._number + 1])
         self.hold([graph.block(number, mapped=False) for number in run])
 

@@ -86,7 +86,7 @@ class FairnessFrame:
 
     @cached_property
     def _links(self) -> views.Links:
-        return views.links_of(self.graph.adjacency, self.labels)
+        return views.links_of(self.graph.unit_adjacency, self.labels)
 
     @cached_property
     def _joint(self) -> dict[str, Groups]:
@@ -135,7 +135,7 @@ class FairnessFrame:
     def _by_group(self) -> views.Columns:
         parts = []
         for name, groups in self.attributes.items():
-            columns = views.by_group(self.graph.adjacency, self._links, self.labels, groups)
+            columns = views.by_group(self.graph.unit_adjacency, self._links, self.labels, groups)
             parts.append({"attribute": [name] * groups.n_groups, "group": groups.names.tolist(), **columns})
         return {
             head: [value for part in parts for value in part[head]] for head in (parts[0] if parts else ())
@@ -154,7 +154,7 @@ class FairnessFrame:
     @cached_property
     def _by_intersection(self) -> views.Columns:
         assert self._given is not None
-        columns = views.by_group(self.graph.adjacency, self._links, self.labels, self._given.joint)
+        columns = views.by_group(self.graph.unit_adjacency, self._links, self.labels, self._given.joint)
         return {**joint_values(self._given), **columns}
 
     @property
@@ -262,7 +262,7 @@ class FairnessFrame:
         rng = np.random.default_rng(as_seed(random_state))
         options: dict[str, Any] = {"n_samples": int(n_samples), "confidence": float(confidence), "rng": rng}
         found: dict[tuple[str, str], dict[str, float]] = {}
-        of_links = chance.chance_of_links(self.graph.adjacency, self._links, self.labels, **options)
+        of_links = chance.chance_of_links(self.graph.unit_adjacency, self._links, self.labels, **options)
         found |= {(chance.GRAPH, name): one for name, one in of_links.items()}
         for attribute, groups in {**self.attributes, **self._joint}.items():
             of_table = chance.chance_of_tables(self.labels, groups, **options)

@@ -1,0 +1,29 @@
+"""
+A networkx graph
+================
+
+Node attributes name the groups, and labels go back to the nodes.
+"""
+
+import matplotlib.pyplot as plt
+import networkx as nx
+
+import equigraph as eg
+
+club = nx.karate_club_graph()
+print(club.nodes[0])
+
+# %%
+# The two officers' clubs are the groups: a clustering that ignores them finds exactly the split.
+
+graph = eg.read_graph(club, attribute="club")
+curve = eg.tradeoff_curve(graph, n_clusters=3, random_state=0)
+curve.plot("front")
+plt.show()
+
+# %%
+# The most cohesive clusters that mirror both clubs nearly everywhere:
+
+point = curve.at_least(0.9)
+nx.set_node_attributes(club, dict(zip(club, point.labels.tolist(), strict=True)), "team")
+print(club.nodes[0], point.scores)

@@ -1,0 +1,19 @@
+"""
+Choosing the number of clusters
+===============================
+
+Labels that another seed, or a few missing links, would change say little. How sure can one be of each number?
+"""
+
+import matplotlib.pyplot as plt
+
+import equigraph as eg
+
+planted = eg.datasets.make_planted_graph(120, 4, mean_degree=12, random_state=7)
+graph = eg.Graph(planted.adjacency, sensitive_features=planted.sensitive_features)
+sure = eg.stability(graph, range(2, 7), n_seeds=3, n_removals=3, random_state=0)
+print(sure)
+
+# %%
+sure.plot()
+plt.show()

@@ -1,0 +1,40 @@
+"""
+Rules and what they cost
+========================
+
+Two who must not share a class, twins who must, sizes, and a friend for everybody: rules are kept, always, or the error
+names those that contradict each other. And each has a price.
+"""
+
+import equigraph as eg
+
+room = eg.datasets.make_classroom()
+graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+names = room.node_names.tolist()
+rules = eg.Rules(
+    together=[(names[0], names[20])],
+    apart=[(names[1], names[2])],
+    sizes=(9, 11),
+    friends=1,
+    not_alone={"gender": 2},
+)
+print(rules.describe())
+
+# %%
+result = eg.cluster(graph, n_clusters=3, fairness=0.5, rules=rules, random_state=0)
+print(rules.check(graph, result.labels) or "every rule holds")
+
+# %%
+# What each rule costs: the best division found without it.
+
+print(result.price(graph))
+
+# %%
+# Rules that cannot all hold are named, and no more of them than needed:
+
+try:
+    eg.FairPartition(3, rules=eg.Rules(together=[names[:2], names[1:3]], apart=[(names[0], names[2])])).fit(
+        graph
+    )
+except eg.exceptions.ConflictError as error:
+    print(error)

@@ -1,0 +1,34 @@
+"""
+Auditing the communities of another tool, and repairing them
+============================================================
+
+Leiden finds cohesive communities. Are they fair to those in them, who is worst off, and what would a repair cost?
+"""
+
+import equigraph as eg
+
+room = eg.datasets.make_classroom()
+graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+labels = eg.Leiden(random_state=0).fit_predict(graph)
+
+# %%
+frame = eg.metrics.FairnessFrame(graph, labels)
+print(frame.overall)
+print(frame.by_cluster)
+
+# %%
+# Who is worst off, and why:
+
+print(frame.worst(3))
+
+# %%
+# Whether that could be chance:
+
+print(frame.chance(random_state=0))
+
+# %%
+# Few moves that make it fairer, and the difference:
+
+better = eg.refine_labels(graph, labels, fairness=0.5, max_moves=4, random_state=0)
+print(f"{int((better != labels).sum())} people moved")
+print(frame.compare(eg.metrics.FairnessFrame(graph, better)))

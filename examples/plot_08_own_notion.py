@@ -1,0 +1,31 @@
+"""
+A notion of fairness of one's own
+=================================
+
+What is fair is not for a library to say. A notion is one plain function of the counts of a cluster and of the
+population: it is compiled, and every move of the search is exact for it.
+"""
+
+import equigraph as eg
+from equigraph.metrics.notions import Notion
+
+
+def smallest_share(counts, population):
+    """Return the share of the smallest group in a cluster, against its share among all, at most 1."""
+    size, n, smallest = 0, 0, 0
+    for s in range(len(counts)):
+        size += counts[s]
+        n += abs(population[s])
+        if abs(population[s]) < abs(population[smallest]):
+            smallest = s
+    return min(counts[smallest] / size / (abs(population[smallest]) / n), 1.0)
+
+
+protect = Notion("protect", "share of the smallest group", smallest_share)
+
+# %%
+room = eg.datasets.make_classroom()
+for fairness in (0, 0.5):
+    model = eg.FairPartition(3, fairness=fairness, notion=protect, random_state=0)
+    model.fit(room.adjacency, sensitive_features=room.sensitive_features)
+    print(f"dial {fairness}: Q {model.modularity_:.3f}, {protect.measure} {model.notion_:.3f}")

@@ -1,0 +1,28 @@
+"""
+A graph that stays on disk, and Dask
+====================================
+
+Row blocks on disk hold the edges; only labels and a few tables are in memory. The same call takes the blocks, and with
+``execution="dask"`` their rows live on the workers of a cluster.
+"""
+
+import tempfile
+
+import numpy as np
+
+import equigraph as eg
+
+planted = eg.datasets.make_planted_graph(20_000, 8, mean_degree=12, random_state=0)
+groups = np.random.default_rng(0).integers(0, 2, 20_000)
+folder = tempfile.mkdtemp()
+blocks = eg.write_blocks(planted.adjacency, f"{folder}/blocks", sensitive_features=groups)
+print(blocks)
+model = eg.FairPartition(8, fairness=0.5, random_state=0).fit(blocks)
+print(f"Q {model.modularity_:.3f}, NB {model.notion_:.3f}")
+
+# %%
+# On the workers of a Dask cluster the call is the same, with an address or the current client:
+#
+# .. code-block:: python
+#
+#    eg.FairPartition(8, fairness=0.5, execution="tcp://scheduler:8786").fit(blocks)

@@ -1,0 +1,30 @@
+"""
+fairlearn's MetricFrame beside ours
+===================================
+
+fairlearn's ``MetricFrame`` disaggregates any metric of predictions by group. A clustering has no right answer to
+predict, but what it does to each person can be counted: here, the share of their links that they keep.
+"""
+
+import numpy as np
+
+import equigraph as eg
+
+room = eg.datasets.make_classroom()
+graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+labels = eg.FairPartition(3, fairness=0.5, random_state=0).fit_predict(graph)
+rows, columns = graph.adjacency.nonzero()
+linked = np.bincount(rows, minlength=graph.n_nodes)
+kept = np.bincount(rows, labels[rows] == labels[columns], minlength=graph.n_nodes) / linked
+
+# %%
+# What any package with one number per person can do, by group:
+
+for gender in np.unique(room.sensitive_features):
+    print(f"{gender}: {kept[room.sensitive_features == gender].mean():.2f} of their links kept")
+
+# %%
+# And the frame for clusterings, which knows clusters and intersections as well:
+
+frame = eg.metrics.FairnessFrame(graph, labels)
+print(frame.by_group)

@@ -1,0 +1,90 @@
+"""Weights in one unit, that of the largest, whatever unit they were given in.
+
+In grams or in tonnes, a graph is the same graph. Methods and scores therefore see every weight as a share of the
+largest, and what is reported as a weight is given back in the unit of the user.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+# Smaller shares count as this one: an edge stays an edge, and the square of its weight is not lost.
+LEAST_SHARE = 2.0**-400
+# Rounds a double to 40 bits of its mantissa.
+_SPLIT = 2.0**13 + 1
+# Weights that are brought to the unit at once.
+_CHUNK = 1 << 20
+
+
+def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph with weights in units of the largest, those in double precision rounded to 12 digits.
+
+    In another unit the same weights differ in their last digit, which would break ties differently and send a method
+    elsewhere. Rounded, they are the same to the bit, but for the rare one that lies between two rounded numbers.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        A validated adjacency.
+
+    Returns
+    -------
+    csr_array
+        The same object where its weights are in that unit already; otherwise one that shares all but the weights.
+
+    Examples
+    --------
+    >>> path = sparse.csr_array([[0.0, 2e300, 0], [2e300, 0, 1e300], [0, 1e300, 0]])
+    >>> unit_weights(path).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.5], [0.0, 0.5, 0.0]]
+    """
+    data = adjacency.data
+    unit = largest_weight(data)
+    if unit == 1 and all(np.array_equal(shares_of(part, unit), part) for part in _chunks(data)):
+        return adjacency
+    shares = np.empty_like(data)
+    for part, out in zip(_chunks(data), _chunks(shares), strict=True):
+        out[...] = shares_of(part, unit)
+    return sparse.csr_array((shares, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+
+
+def largest_weight(data: NDArray) -> float:
+    """Return the largest weight, the unit of a graph; 1 without edges."""
+    return float(data.max()) if data.size else 1.0
+
+
+def in_users_unit(H: NDArray, W: NDArray, unit: float) -> tuple[NDArray, NDArray]:
+    """Return factors of a graph whose weights were shares of a unit, so that H W H' is in the user's own.
+
+    W takes the unit; where that is more than a double can hold, H takes what W has above 1.
+
+    Examples
+    --------
+    >>> H, W = in_users_unit(np.eye(1), np.array([[4.0]]), 1e308)
+    >>> H.tolist(), W.tolist()
+    ([[2.0]], [[1e+308]])
+    """
+    with np.errstate(over="ignore"):
+        scaled = W * unit
+    if np.isfinite(scaled).all():
+        return H, scaled
+    top = W.max()
+    return H * H.dtype.type(np.sqrt(top)), W / top * unit
+
+
+def _chunks(data: NDArray) -> list[NDArray]:
+    return [data[start : start + _CHUNK] for start in range(0, data.size, _CHUNK)]
+
+
+def shares_of(weights: NDArray, unit: float) -> NDArray:
+    """Return some weights in a unit, the largest of the graph."""
+    dtype = weights.dtype.type
+    with np.errstate(under="ignore"):
+        shares = weights / dtype(unit)
+    if weights.dtype != np.float64:
+        return np.maximum(shares, np.finfo(weights.dtype).tiny)
+    shares = np.maximum(shares, LEAST_SHARE)
+    high = shares * _SPLIT
+    return high - (high - shares)

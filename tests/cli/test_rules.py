@@ -1,0 +1,110 @@
+"""Rules on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import equigraph as eg
+
+FAST = ["dataset:classroom", "-k", "3", "--effort", "0.02"]
+RULES = ["--together", "Naledi,Beatriz", "--apart", "Anton,Fatima", "--sizes", "9,11", "--friends", "1"]
+
+
+def rules_of(folder):
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))["rules"]
+
+
+def test_rules_are_kept_recorded_and_priced(run, tmp_path):
+    out = tmp_path / "out"
+    found = run("cluster", *FAST, *RULES, "--price", "--report", "-o", out)
+    assert found.exit_code == 0, found.output
+    assert "Rules kept (4):" in found.output
+    assert "without any rule" in found.output
+    told = rules_of(out)
+    assert told["kept"][:2] == ["Naledi and Beatriz together", "Anton and Fatima apart"]
+    assert len(told["prices"]["rows"]) == 6
+    result = eg.ClusteringResult.load(out)
+    assert result.rules == told
+    rules = eg.Rules.from_dict(result.parameters["rules"])
+    room = eg.datasets.make_classroom()
+    assert rules.check(eg.Graph(room.adjacency, room.node_names), result.labels) == []
+    assert "What each rule costs" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_file_comes_first_and_conflicts_are_named(run, tmp_path):
+    path = tmp_path / "rules.toml"
+    path.write_text('together = [["Naledi", "Beatriz"]]\n', encoding="utf-8")
+    conflict = [*FAST, "--rules", path, "--apart", "Beatriz,Naledi"]
+    found = run("cluster", *conflict)
+    assert found.exit_code == 2
+    assert (
+        "cannot all be kept in 3 clusters: Naledi and Beatriz together, Beatriz and Naledi apart"
+        in found.output
+    )
+    found = run("cluster", *conflict, "--on-conflict", "relax", "-o", tmp_path / "out")
+    assert found.exit_code == 0
+    assert "Given up: Beatriz and Naledi apart" in found.output
+    assert rules_of(tmp_path / "out")["given_up"] == ["Beatriz and Naledi apart"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--together", "Naledi"], "names fewer than two"),
+        (["--sizes", "a,b"], "is not two numbers"),
+        (["--shares", "gender"], "is not ATTRIBUTE=0.1"),
+        (["--price"], "--price is for rules"),
+        (["--apart", "Naledi,Nobody"], "not a node of the graph"),
+    ],
+)
+def test_bad_options_are_refused(run, arguments, sentence):
+    found = run("cluster", *FAST, *arguments)
+    assert found.exit_code == 2
+    assert sentence in found.output
+
+
+def test_a_method_without_rules_refuses_them(run):
+    found = run("cluster", "dataset:classroom", "-m", "nmtf", "-k", "3", "--friends", "1")
+    assert found.exit_code == 2
+    assert "The method nmtf keeps no rules" in found.output
+
+
+def test_labels_are_repaired_with_few_moves(run, tmp_path):
+    assert run("cluster", *FAST, "-o", tmp_path / "first").exit_code == 0
+    labels = tmp_path / "first" / "labels.csv"
+    lines = labels.read_text(encoding="utf-8").splitlines()
+    edited = tmp_path / "edited.csv"
+    # One has left, and one is new.
+    edited.write_text("\n".join([*lines[:-1], "Gone,0,girl,1.0"]) + "\n", encoding="utf-8")
+    out = tmp_path / "out"
+    found = run(
+        "refine",
+        "dataset:classroom",
+        edited,
+        *RULES[2:4],
+        "--shares",
+        "gender=0.1",
+        "--max-moves",
+        "6",
+        "-o",
+        out,
+    )
+    assert found.exit_code == 0, found.output
+    assert "1 node of edited.csv left the graph, first 'Gone'" in found.output
+    assert "New: 1 node, first" in found.output
+    assert "Q changes by" in found.output
+    assert len(rules_of(out)["kept"]) == 2
+    refused = run("refine", "dataset:classroom", edited)
+    assert refused.exit_code == 2
+
+
+def test_a_curve_under_rules(run, tmp_path):
+    found = run("tradeoff", *FAST, *RULES, "--fairness-values", "0,0.5", "-o", tmp_path / "curve")
+    assert found.exit_code == 0, found.output
+    curve = eg.TradeoffCurve.load(tmp_path / "curve")
+    rules = eg.Rules.from_dict(curve.parameters["rules"])
+    room = eg.datasets.make_classroom()
+    graph = eg.Graph(room.adjacency, room.node_names)
+    assert all(rules.check(graph, point.labels) == [] for point in curve.points)

@@ -1,0 +1,59 @@
+"""The site names every public name once, and every page is in its tables of contents."""
+
+from __future__ import annotations
+
+import re
+import types
+from pathlib import Path
+
+import equigraph as eg
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(page.stem for page in DOCS.glob("*.md"))
+MODULES = (
+    "datasets",
+    "exceptions",
+    "metrics",
+    "penalties",
+)
+
+
+def listed_names() -> list[str]:
+    """Return what the pages of the reference list, with the module."""
+    names = []
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        for block in re.findall(r"```\{eval-rst\}\n(.*?)```", page.read_text(), re.DOTALL):
+            module = re.search(r"currentmodule:: (\S+)", block)
+            if module:
+                names += [f"{module[1]}.{name}" for name in re.findall(r"^   (\w+)$", block, re.MULTILINE)]
+    return names
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    own = [
+        f"equigraph.{name}"
+        for name in eg.__all__
+        if name != "__version__" and not isinstance(getattr(eg, name), types.ModuleType)
+    ]
+    further = [f"equigraph.{module}.{name}" for module in MODULES for name in public(getattr(eg, module))]
+    listed = listed_names()
+    assert sorted({*own, *further} - set(listed)) == []
+    assert len(listed) == len(set(listed))
+
+
+def public(module: types.ModuleType) -> list[str]:
+    names = getattr(module, "__all__", None)
+    if names is not None:
+        return list(names)
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    contents = "\n".join(re.findall(r"```\{toctree\}\n(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL))
+    known = set(re.findall(r"^([\w\-]+)$", contents, re.MULTILINE)) | {"index"}
+    assert [page for page in PAGES if page not in known] == []
+    assert [page for page in known if page not in PAGES] == []

@@ -1,0 +1,126 @@
+"""Weights in one unit: the same graph in grams and in tonnes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+from equigraph.graph.units import LEAST_SHARE, in_users_unit, unit_weights
+
+
+def weighted(seed=0, n=30):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.4), 1)
+    return sparse.csr_array(upper + upper.T)
+
+
+def test_a_graph_in_its_unit_is_returned_as_it_is():
+    for graph in (
+        sparse.csr_array([[0.0, 1], [1, 0]]),
+        sparse.csr_array([[0, 0.5, 1], [0.5, 0, 0], [1, 0, 0]]),
+    ):
+        assert unit_weights(graph) is graph
+    once = unit_weights(weighted())
+    assert unit_weights(once) is once
+    assert unit_weights(sparse.csr_array((3, 3))).nnz == 0
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-9, 3.0, 7e5, 1e300])
+def test_shares_are_those_of_exact_arithmetic_to_twelve_digits(unit):
+    graph = weighted()
+    shares = unit_weights(graph * unit)
+    np.testing.assert_allclose(shares.data, graph.data / graph.data.max(), rtol=2e-12)
+    mantissa, _ = np.frexp(shares.data)
+    np.testing.assert_array_equal(mantissa * 2.0**40, np.round(mantissa * 2.0**40))
+    np.testing.assert_array_equal(shares.indices, graph.indices)
+
+
+def test_an_edge_stays_an_edge_however_small():
+    graph = sparse.csr_array([[0, 1e300, 0], [1e300, 0, 1e-300], [0, 1e-300, 0]])
+    assert unit_weights(graph).data.tolist() == [1.0, 1.0, LEAST_SHARE, LEAST_SHARE]
+    narrow = sparse.csr_array(np.array([[0, 1e38, 0], [1e38, 0, 1e-38], [0, 1e-38, 0]], dtype=np.float32))
+    assert unit_weights(narrow).dtype == np.float32
+    assert (unit_weights(narrow).data > 0).all()
+
+
+def test_more_weights_than_are_handled_at_once(monkeypatch):
+    expected = unit_weights(weighted() * 3)
+    monkeypatch.setattr("equigraph.graph.units._CHUNK", 7)
+    np.testing.assert_array_equal(unit_weights(weighted() * 3).data, expected.data)
+
+
+def test_the_graph_keeps_its_own_weights():
+    graph = eg.Graph(weighted() * 4)
+    assert graph.unit == graph.adjacency.data.max()
+    assert graph.unit_adjacency is graph.unit_adjacency
+    assert graph.unit_adjacency.data.max() == 1
+    np.testing.assert_array_equal(graph.adjacency.data, weighted().data * 4)
+
+
+def test_factors_come_back_in_the_users_unit():
+    H, W = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([[3.0, 1.0], [1.0, 0.5]])
+    for unit in (1e-8, 1.0, 1e300):
+        left, middle = in_users_unit(H, W, unit)
+        np.testing.assert_allclose(left @ (middle / unit) @ left.T, H @ W @ H.T)
+    left, middle = in_users_unit(H, W, 1.7e308)
+    assert np.isfinite(middle).all()
+    np.testing.assert_allclose(left @ (middle / 1.7e308) @ left.T, H @ W @ H.T)
+
+
+@pytest.mark.parametrize("method", ["nmtf", "ifair-nmtf", "dfnmf", "sym-nmf", "fair-nmtf"])
+def test_factors_multiply_to_the_graph_in_its_own_unit(method):
+    graph = weighted()
+    groups = np.arange(30) % 2
+    options = {} if method == "fair-nmtf" else {"max_iter": 60, "tol": 0}
+    one, other = (
+        eg.cluster(
+            graph * unit, method=method, n_clusters=3, random_state=0, sensitive_features=groups, **options
+        )
+        for unit in (1.0, 1e6)
+    )
+    product = [fit.membership @ fit.interaction @ fit.membership.T for fit in (one, other)]
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_allclose(product[1], product[0] * 1e6, rtol=1e-9)
+    assert 0.3 < product[0].sum() / graph.sum() < 3
+
+
+def test_a_start_of_ones_own_is_in_ones_own_unit():
+    graph, rng = weighted(), np.random.default_rng(1)
+    H, W = rng.random((30, 3)), np.diag(rng.random(3))
+    one = eg.NMTF(3, init="custom", tol=0, max_iter=5).fit(graph, H=H, W=W)
+    other = eg.NMTF(3, init="custom", tol=0, max_iter=5).fit(graph * 1e6, H=H, W=W * 1e6)
+    np.testing.assert_allclose(other.interaction_, one.interaction_ * 1e6, rtol=1e-9)
+    np.testing.assert_allclose(other.membership_, one.membership_, rtol=1e-9)
+
+
+def test_scores_do_not_depend_on_the_unit():
+    graph, labels, groups = weighted(), np.arange(30) % 3, np.arange(30) // 15
+    scores = [
+        (
+            eg.metrics.evaluate(graph * unit, labels, sensitive_features=groups),
+            eg.metrics.link_shares(graph * unit, labels).tolist(),
+            eg.metrics.group_modularity_scores(graph * unit, labels, sensitive_features=groups),
+            eg.metrics.consistency_score(labels, adjacency=graph * unit, weighted=True),
+        )
+        for unit in (1.0, 1e-300, 2.0**900, 1e300)
+    ]
+    assert all(score == scores[0] for score in scores)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e6, 1e140])
+def test_row_blocks_too(tmp_path, unit):
+    graph, groups = weighted(n=60), np.arange(60) % 2
+    here = eg.IFairNMTF(3, fairness=0.5, tol=0, max_iter=60, random_state=0).fit(
+        graph, sensitive_features=groups
+    )
+    blocks = eg.write_blocks(graph * unit, tmp_path / "blocks", rows_per_block=17)
+    assert blocks.unit == (graph * unit).data.max()
+    there = eg.IFairNMTF(3, fairness=0.5, tol=0, max_iter=60, random_state=0).fit(
+        blocks, sensitive_features=groups
+    )
+    np.testing.assert_array_equal(here.labels_, there.labels_)
+    np.testing.assert_allclose(there.interaction_, here.interaction_ * unit, rtol=1e-6)
+    whole = eg.write_blocks((graph > 0) * unit, tmp_path / "whole", rows_per_block=17)
+    assert whole.in_units().block(0).value == 1.0
