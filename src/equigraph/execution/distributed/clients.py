@@ -67,7 +67,8 @@ def local_cluster(n_workers: int) -> Any:
         threads_per_worker=1,
         processes=True,
         host="127.0.0.1",
-        dashboard_address=None,
+        # Any port: a second cluster of this machine would find the usual one taken.
+        dashboard_address="127.0.0.1:0",
         # A worker that is slow to end is nothing to tell; a lost one is dealt with.
         silence_logs=logging.ERROR,
     )
