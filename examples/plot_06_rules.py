@@ -27,7 +27,7 @@ print(rules.check(graph, result.labels) or "every rule holds")
 # %%
 # What each rule costs: the best division found without it.
 
-print(result.price(graph))
+print(result.price())
 
 # %%
 # Rules that cannot all hold are named, and no more of them than needed:

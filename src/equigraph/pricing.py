@@ -159,7 +159,7 @@ class Priceable:
         >>> import equigraph as eg
         >>> room = eg.datasets.make_classroom()
         >>> graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
-        >>> rules = eg.Rules(apart=[("Naledi", "Beatriz")], sizes=(1, 30))
+        >>> rules = eg.Rules(together=[("Naledi", "Beatriz")], sizes=(1, 30))
         >>> prices = eg.cluster(graph, n_clusters=3, rules=rules, random_state=0).price(effort=0.01)
         >>> prices.idle
         ('every cluster of 1 to 30 nodes',)

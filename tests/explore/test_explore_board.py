@@ -204,3 +204,25 @@ def test_a_board_is_kept_for_its_people_and_nobody_else(room: Matter, labelled: 
             keeping.kept_board(wrong)
     keeping.forget(room.mark)
     assert keeping.kept_step(room) is None
+
+
+def test_every_rule_has_a_price_and_none_is_negative(room: Matter, labelled: Step) -> None:
+    from equigraph.explore.tasks import price
+
+    step = act(room, labelled, {"do": "add-rule", "rule": {"at_most": {"house": {"Heron": 5}}}})
+    step = act(room, step, {"do": "lock", "who": 4})
+    costs = price(room, step, lambda progress: None)
+    assert len(costs) == len(step.rules) == 2
+    assert all(cost["kept"] >= 0 for cost in costs)
+
+
+def test_alternatives_and_points_have_the_numbers_of_the_board(room: Matter, labelled: Step) -> None:
+    from equigraph.explore.tasks import _numbered
+
+    turned = (labelled.labels + 1) % 3
+    assert _numbered(turned, labelled).tolist() == labelled.labels.tolist()
+    # Cluster 1 is bound by somebody who is locked there: only the others may trade their numbers.
+    locked = act(room, labelled, {"do": "lock", "who": 1})
+    swapped = np.array([2, 1, 0])[labelled.labels]
+    assert _numbered(swapped, locked).tolist() == labelled.labels.tolist()
+    assert (_numbered(turned, locked)[turned == 1] == 1).all()

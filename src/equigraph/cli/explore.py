@@ -33,20 +33,40 @@ def command(source: str | None, **settings: Any) -> None:
     saved; without one it is the embedded classroom. Everything stays on this machine.
     """
     from equigraph.exceptions import require
-    from equigraph.explore.server import LOOPBACK, serve
+    from equigraph.explore.server import serve
 
     if settings["print_"]:
         _print_labels(source)
         return
     require("starlette", extra="explore", purpose="The explorer")
+    from equigraph.explore.workers import Worker
+
+    worker = Worker()
+    worker.start()  # it loads what a search needs while the people are read here
     from equigraph.explore.app import open_session
 
+    try:
+        session = _session(source, settings, open_session)
+        _say_where(session, settings["host"])
+        options = {name: settings[name] for name in ("host", "port", "browser")}
+        serve(session, worker=worker, tell=_tell, **options)
+    finally:
+        worker.stop()
+
+
+def _session(source: str | None, settings: dict[str, Any], open_session: Any) -> Any:
+    """Return the board that the settings ask for."""
     with warnings_as_notes():
         matter, step = _read(source, settings["groups"], settings["attribute"])
-        session = open_session(
+        return open_session(
             matter, step, settings["n_clusters"], settings["attribute"], fresh=settings["fresh"]
         )
-    host = settings["host"]
+
+
+def _say_where(session: Any, host: str) -> None:
+    """Say what is to be known before the link is: who can reach it, and that the board is not new."""
+    from equigraph.explore.server import LOOPBACK
+
     if host not in (LOOPBACK, "localhost", "::1"):
         note(
             f"Listening on {host}: others on the network can reach this server, though not without the token in the "
@@ -54,7 +74,6 @@ def command(source: str | None, **settings: Any) -> None:
         )
     if session.restored:
         note("This board is as it was left; --fresh begins anew.")
-    serve(session, host=host, port=settings["port"], browser=settings["browser"], tell=_tell)
 
 
 def _tell(running: Any) -> None:

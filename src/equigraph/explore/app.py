@@ -25,7 +25,7 @@ from equigraph.explore.safety import cookie_name
 from equigraph.explore.session import Session
 from equigraph.explore.steps import Step, first_step
 from equigraph.explore.uploads import Uploads
-from equigraph.explore.workers import Cancelled, TaskFailed
+from equigraph.explore.workers import Cancelled, TaskFailed, Worker
 
 _MOST_JSON = 1 << 20
 STATIC = {
@@ -50,9 +50,11 @@ _EAGER = 400
 class Explorer:
     """One server: the board that is open, its jobs and its uploads."""
 
-    def __init__(self, session: Session, folder: Path, token: str, port: int) -> None:
+    def __init__(
+        self, session: Session, folder: Path, token: str, port: int, worker: Worker | None = None
+    ) -> None:
         self.session, self.token, self.port = session, token, port
-        self.jobs, self.uploads = Jobs(), Uploads(folder)
+        self.jobs, self.uploads = Jobs(worker), Uploads(folder)
 
     # Pages
 

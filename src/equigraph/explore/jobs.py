@@ -44,10 +44,10 @@ class Job:
 class Jobs:
     """All jobs of a server, and everybody who follows them."""
 
-    def __init__(self) -> None:
+    def __init__(self, worker: Worker | None = None) -> None:
         self._numbers = itertools.count(1)
         self._jobs: dict[int, Job] = {}
-        self._lanes: dict[str, Worker] = {}
+        self._lanes: dict[str, Worker] = {HAND: worker or Worker()}
         self._followers: set[asyncio.Queue[tuple[str, Any]]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 

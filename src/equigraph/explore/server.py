@@ -17,6 +17,7 @@ from equigraph.files import private_folder
 
 if TYPE_CHECKING:
     from equigraph.explore.session import Session
+    from equigraph.explore.workers import Worker
 
 LOOPBACK = "127.0.0.1"
 
@@ -38,6 +39,7 @@ def serve(
     host: str = LOOPBACK,
     port: int = 0,
     browser: bool = True,
+    worker: Worker | None = None,
     tell: Callable[[Running], Any] = lambda running: None,
 ) -> None:
     """Serve a board until the process is stopped.
@@ -52,6 +54,8 @@ def serve(
         The port; 0 takes a free one.
     browser : bool, default=True
         Whether to open the page in the browser of this machine.
+    worker : Worker, optional
+        A process for the work that was started before, while the people were being read.
     tell : callable, optional
         Called once the server listens.
 
@@ -68,7 +72,7 @@ def serve(
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(32)
     with private_folder(Path(tempfile.gettempdir()), "equigraph-explore-") as folder:
-        app, explorer = guarded(session, folder, token, host, port)
+        app, explorer = guarded(session, folder, token, host, port, worker)
         server = uvicorn.Server(
             uvicorn.Config(
                 app, log_level="critical", lifespan="off", server_header=False, timeout_graceful_shutdown=1
@@ -98,7 +102,9 @@ def serve(
             listener.close()
 
 
-def guarded(session: Session, folder: Path, token: str, host: str, port: int) -> tuple[Any, Any]:
+def guarded(
+    session: Session, folder: Path, token: str, host: str, port: int, worker: Worker | None = None
+) -> tuple[Any, Any]:
     """Return the guarded application and the explorer within."""
     from equigraph.explore.app import Explorer, make_app
     from equigraph.explore.safety import LOOPBACK as NAMES
@@ -106,7 +112,7 @@ def guarded(session: Session, folder: Path, token: str, host: str, port: int) ->
 
     names = NAMES if host in (LOOPBACK, "localhost", "::1") else (*NAMES, shown_host(host))
     hosts = tuple(f"{name}:{port}" for name in names)
-    explorer = Explorer(session, folder, token, port)
+    explorer = Explorer(session, folder, token, port, worker)
     return Guard(make_app(explorer), token, hosts, port), explorer
 
 

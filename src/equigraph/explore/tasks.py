@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -171,29 +170,24 @@ def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]
     return found
 
 
-def price(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any] | None]:
-    """Return what each rule costs: how many more friendships the same search keeps, and how much more even, without it.
+def price(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
+    """Return what each rule costs: how many more friendships there would be without it, and how much more even."""
+    from equigraph.results import ClusteringResult
 
-    A search may miss the best, so a rule may seem to bring something; that is told as costing nothing.
-    """
     features = features_of(matter, step)
-
-    def found(rules: tuple[Any, ...]) -> dict[str, Any]:
-        asked = replace(step, rules=rules)
-        model = model_of(matter, asked, fairness=0.5 if step.attributes else 0.0, effort=0.5)
-        labels = model.fit_predict(matter.graph, sensitive_features=features)
-        return scores(matter, labels, step.attributes, step.n_clusters)
-
-    n_rules = len(step.rules)
-    tell(Progress("price", 0, n_rules + 1))
-    here = found(step.rules)
-    costs: list[dict[str, Any] | None] = []
-    for number in range(n_rules):
-        tell(Progress("price", number + 1, n_rules + 1))
-        without = found(step.rules[:number] + step.rules[number + 1 :])
-        even = None if here["even"] is None else without["even"] - here["even"]
-        costs.append({"kept": max(without["kept"] - here["kept"], 0), "even": even, "says": ""})
-    return costs
+    model = model_of(matter, step, fairness=0.5 if step.attributes else 0.0)
+    model.fit(matter.graph, sensitive_features=features)
+    result = ClusteringResult.from_estimator(model, matter.graph, sensitive_features=features)
+    here, *rows = result.price(by="rule", callbacks=tell).rows
+    wished = scores(matter, model.labels_, step.attributes, step.n_clusters)["wished"]
+    return [
+        {
+            "kept": round((row.links - here.links) * wished) if row.binds else 0,
+            "even": row.notion - here.notion if step.attributes else None,
+            "says": "",
+        }
+        for row in rows[: len(step.rules)]
+    ]
 
 
 def layout(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class Worker:
         self._context = multiprocessing.get_context("spawn")
         self._process: Any = None
         self._pipe: Connection | None = None
+        self._ready = False  # whether the process has said that it has loaded everything
         self._busy = threading.Lock()
 
     def is_alive(self) -> bool:
@@ -49,6 +50,7 @@ class Worker:
         """Start the process, if there is none."""
         if self.is_alive():
             return
+        self._ready = False
         self._pipe, theirs = self._context.Pipe()
         self._process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
         self._process.start()
@@ -86,9 +88,10 @@ class Worker:
             if cancelled.is_set():
                 raise Cancelled
         try:
-            if not self.is_alive():
-                self.start()
-                self._wait(_START, cancelled, tell)  # it says when it is ready
+            self.start()
+            if not self._ready:
+                self._wait(_START, cancelled, tell)
+                self._ready = True
             assert self._pipe is not None
             self._pipe.send((task, dict(told)))
             return self._wait(seconds, cancelled, tell)
