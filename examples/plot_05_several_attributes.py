@@ -11,9 +11,9 @@ import numpy as np
 
 import equigraph as eg
 
-planted = eg.datasets.make_fair_sbm(120, 4, 2, random_state=3)
+planted = eg.datasets.make_fair_sbm(180, 4, 2, random_state=3)
 rng = np.random.default_rng(3)
-needs = np.where(rng.random(120) < 0.15, "yes", "no")
+needs = np.where(rng.random(180) < 0.15, "yes", "no")
 columns = {"gender": np.where(planted.sensitive_features == 0, "girl", "boy"), "needs": needs}
 
 # %%
@@ -21,7 +21,7 @@ columns = {"gender": np.where(planted.sensitive_features == 0, "girl", "boy"), "
 
 for attributes in (["gender"], ["needs"], ["gender", "needs"]):
     chosen = {name: columns[name] for name in attributes}
-    model = eg.FairPartition(4, fairness=0.5, random_state=0).fit(
+    model = eg.FairPartition(4, fairness=0.5, size_bounds=(30, None), random_state=0).fit(
         planted.adjacency, sensitive_features=chosen
     )
     reached = {
@@ -33,7 +33,9 @@ for attributes in (["gender"], ["needs"], ["gender", "needs"]):
 # %%
 # Twice the weight on needs:
 
-model = eg.FairPartition(4, fairness=0.5, attribute_weights={"needs": 2}, random_state=0)
+model = eg.FairPartition(
+    4, fairness=0.5, attribute_weights={"needs": 2}, size_bounds=(30, None), random_state=0
+)
 labels = model.fit_predict(planted.adjacency, sensitive_features=columns)
 figure, axes = plt.subplots(1, 2, figsize=(11, 4))
 for axis, (name, column) in zip(axes, columns.items(), strict=True):

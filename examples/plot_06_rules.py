@@ -27,7 +27,9 @@ print(rules.check(graph, result.labels) or "every rule holds")
 # %%
 # What each rule costs: the best division found without it.
 
-print(result.price())
+prices = result.price()
+print(prices.describe())
+print(prices.to_frame()[["rule", "Q", "links", "cost"]].round(3).to_string(index=False))
 
 # %%
 # Rules that cannot all hold are named, and no more of them than needed:

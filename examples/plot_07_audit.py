@@ -5,7 +5,11 @@ Auditing the communities of another tool, and repairing them
 Leiden finds cohesive communities. Are they fair to those in them, who is worst off, and what would a repair cost?
 """
 
+import pandas as pd
+
 import equigraph as eg
+
+pd.set_option("display.width", 110, "display.max_columns", 12)
 
 room = eg.datasets.make_classroom()
 graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")

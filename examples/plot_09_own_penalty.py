@@ -33,9 +33,9 @@ class Partners(Penalty):
 
 room = eg.datasets.make_classroom()
 pairs = [(0, 15), (3, 18), (7, 25)]
-for weight in (0, 1, 5):
+for weight in (0, 0.5, 1):
     penalty = weight * Partners(pairs, 30) if weight else None
-    labels = eg.NMTF(3, penalty=penalty, random_state=0).fit_predict(room.adjacency)
+    labels = eg.NMTF(3, penalty=penalty, tol=0, random_state=0).fit_predict(room.adjacency)
     kept = sum(labels[one] == labels[other] for one, other in pairs)
     cohesion = eg.metrics.modularity_score(room.adjacency, labels)
     print(f"weight {weight}: {kept} of {len(pairs)} pairs together, Q {cohesion:.3f}")

@@ -33,4 +33,4 @@ graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gend
 comparison = eg.compare(
     graph, n_clusters=3, methods=["fair-partition", "fair-louvain", "leiden", DealOut()], n_seeds=3
 )
-print(comparison)
+print(comparison.to_frame()[["method", "Q", "NB", "stability"]].round(3).to_string(index=False))

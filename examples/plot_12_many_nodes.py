@@ -17,4 +17,6 @@ groups = np.random.default_rng(0).integers(0, 3, planted.adjacency.shape[0])
 start = time.perf_counter()
 model = eg.FairPartition(20, fairness=0.5, random_state=0).fit(planted.adjacency, sensitive_features=groups)
 seconds = time.perf_counter() - start
-print(f"{planted.adjacency.nnz // 2:,} edges in {seconds:.1f} s: Q {model.modularity_:.3f}, NB {model.notion_:.3f}")
+print(
+    f"{planted.adjacency.nnz // 2:,} edges in {seconds:.1f} s: Q {model.modularity_:.3f}, NB {model.notion_:.3f}"
+)

@@ -15,7 +15,7 @@ import equigraph as eg
 planted = eg.datasets.make_planted_graph(20_000, 8, mean_degree=12, random_state=0)
 groups = np.random.default_rng(0).integers(0, 2, 20_000)
 folder = tempfile.mkdtemp()
-blocks = eg.write_blocks(planted.adjacency, f"{folder}/blocks", sensitive_features=groups)
+blocks = eg.write_blocks(eg.Graph(planted.adjacency, sensitive_features=groups), f"{folder}/blocks")
 print(blocks)
 model = eg.FairPartition(8, fairness=0.5, random_state=0).fit(blocks)
 print(f"Q {model.modularity_:.3f}, NB {model.notion_:.3f}")

@@ -27,4 +27,4 @@ for gender in np.unique(room.sensitive_features):
 # And the frame for clusterings, which knows clusters and intersections as well:
 
 frame = eg.metrics.FairnessFrame(graph, labels)
-print(frame.by_group)
+print(frame.by_group.round(3).to_string())
