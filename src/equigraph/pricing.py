@@ -19,6 +19,7 @@ from equigraph.parameters import CALLBACKS, Choice, Real, check_parameters
 from equigraph.records import Tabular
 from equigraph.rules import Facts, Rule, Rules
 from equigraph.rules.items import in_words
+from equigraph.scoring import score_labels
 from equigraph.search.agree import search_under
 from equigraph.search.targets import Target
 
@@ -252,8 +253,6 @@ class _Pricing:
         return int(self.result.n_clusters)
 
     def _row(self, name: str, labels: NDArray, first: Price | None) -> Price:
-        from equigraph.tradeoff.scores import score_labels
-
         grouped = self.graph.attributes is not None
         scores = score_labels(self.graph, labels, self.notion) if grouped else evaluate(self.graph, labels)
         q, notion = float(scores["Q"]), float(scores.get(self.notion.measure, 0.0))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.numbering import number_by_size
+from equigraph.scoring import score_labels
 from equigraph.search.agree import as_rules
 from equigraph.tradeoff.alignment import align_all, align_labels
 from equigraph.tradeoff.front import evenly_spaced, front_in_order, passing_weights
@@ -20,7 +21,6 @@ from equigraph.tradeoff.scores import (
     best_restart,
     mean_and_spread,
     measure_of,
-    score_labels,
     typical_restart,
 )
 
