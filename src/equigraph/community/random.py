@@ -24,7 +24,7 @@ class RandomClustering(GraphClusterer):
     ----------
     n_clusters : int, default=2
         Number of clusters k.
-    sizes : sequence of k positive int, optional
+    cluster_sizes : sequence of k positive int, optional
         Size of each cluster; they sum to the number of nodes. By default as equal as possible.
     random_state : int, Generator, RandomState or None
         Seed of the labels.
@@ -45,18 +45,24 @@ class RandomClustering(GraphClusterer):
 
     _parameters: ClassVar[dict[str, Constraint]] = {
         **GraphClusterer._parameters,
-        "sizes": Instance(methods=("__iter__", "__len__"), optional=True, help="Size of each cluster."),
+        "cluster_sizes": Instance(
+            methods=("__iter__", "__len__"), optional=True, help="Size of each cluster."
+        ),
     }
 
     def __init__(
-        self, n_clusters: int = 2, *, sizes: Sequence[int] | None = None, random_state: RandomState = None
+        self,
+        n_clusters: int = 2,
+        *,
+        cluster_sizes: Sequence[int] | None = None,
+        random_state: RandomState = None,
     ):
         self.n_clusters = n_clusters
-        self.sizes = sizes
+        self.cluster_sizes = cluster_sizes
         self.random_state = random_state
 
     def _fit(self, problem: Problem) -> Clustering:
-        sizes = cluster_sizes(problem.n_nodes, self.n_clusters, self.sizes)
+        sizes = cluster_sizes(problem.n_nodes, self.n_clusters, self.cluster_sizes)
         return Clustering(labels=problem.rng().permutation(np.repeat(np.arange(sizes.size), sizes)))
 
 
