@@ -21,7 +21,8 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.exceptions import GraphError
 from equigraph.graph import Graph, as_graph, read_graph
-from equigraph.results import RESULT_FILES, ClusteringResult
+from equigraph.loading import RESULT_FILES
+from equigraph.results import ClusteringResult
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from equigraph.randomness import random_state_kept
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -139,6 +137,8 @@ class ProgressBar(_Shared):
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressBar:
+        from equigraph.randomness import random_state_kept
+
         with random_state_kept():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

@@ -27,7 +27,9 @@ from equigraph.records import as_given
 
 RESULT, LABELS, MEMBERSHIP, INTERACTION = "result.json", "labels.csv", "membership.npz", "interaction.csv"
 PARQUET_LABELS = "labels.parquet"
-RESULT_FILES = (LABELS, PARQUET_LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
+RESULT_FILES = (LABELS, MEMBERSHIP, INTERACTION, RESULT, MANIFEST)
+# With what takes the place of one of them where that was asked for.
+POSSIBLE_FILES = (*RESULT_FILES, PARQUET_LABELS)
 _KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "truth"}
 # What reading a damaged archive of arrays ends with; an unknown way of packing is a RuntimeError.
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,

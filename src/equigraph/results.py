@@ -31,8 +31,8 @@ from equigraph.loading import (
     LABELS,
     MEMBERSHIP,
     PARQUET_LABELS,
+    POSSIBLE_FILES,
     RESULT,
-    RESULT_FILES,
     clustering_parts,
     kinds_of,
 )
@@ -204,7 +204,7 @@ class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
         ...     bool((eg.ClusteringResult.load(folder).membership == result.membership).all())
         True
         """
-        return cls(**clustering_parts(read_kept(folder, RESULT_FILES)))
+        return cls(**clustering_parts(read_kept(folder, POSSIBLE_FILES)))
 
     @property
     def n_clusters(self) -> int:

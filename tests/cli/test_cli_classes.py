@@ -112,9 +112,9 @@ def test_another_run_does_not_replace_the_lists(made: tuple[Path, Result], sheet
 @pytest.mark.parametrize(
     ("options", "pattern"),
     [
-        (["--sizes", "many"], "two numbers of people"),
+        (["--sizes", "many"], "is not two numbers"),
         (["--sizes", "1,5"], "cannot all be kept in 3 classes"),
-        (["--together", "Ada"], "fewer than two people"),
+        (["--together", "Ada"], "names fewer than two"),
         (["--columns", "name"], "ROLE=HEADER"),
         (["--attribute", "Geschlecht:x"], "is no number"),
         (["--attribute", "Geschlect"], "did you mean 'Geschlecht'"),

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import equigraph as eg
-from equigraph.results import RESULT_FILES
+from equigraph.loading import RESULT_FILES
 
 Run = Callable[..., Result]
 

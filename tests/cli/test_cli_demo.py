@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 from equigraph.cli import demo
-from equigraph.results import RESULT_FILES
+from equigraph.loading import RESULT_FILES
 
 Run = Callable[..., Result]
 

@@ -19,7 +19,8 @@ from click.testing import Result
 
 import equigraph as eg
 from equigraph.cli.app import app
-from equigraph.comparison import _row
+from equigraph.comparison_rows import row_of
+from equigraph.contenders import Contender, Outcome
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.methods import get_method
 
@@ -113,7 +114,8 @@ def test_point_04_of_several_seeds_the_worst_ending_counts() -> None:
     room = eg.datasets.make_classroom()
     one = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
     endings = ("converged", "diverged", "max_iter")
-    row = _row(get_method("nmtf"), [replace(one, status=ending) for ending in endings], [])
+    fits = [Outcome(one.labels, one.scores, tuple(one.sizes), 0.1, ending) for ending in endings]
+    row = row_of(Contender("nmtf"), fits)
     assert row.status == "diverged"
     assert " diverged " in eg.Comparison((row,), 30, 73, 3, (0, 1, 2)).markdown()
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import equigraph as eg
-from equigraph.results import RESULT_FILES
+from equigraph.loading import RESULT_FILES
 
 Run = Callable[..., Result]
 ROOM = "dataset:classroom"
@@ -134,6 +134,8 @@ def test_json_is_all_there_is_on_stdout(run: Run, labels: Path) -> None:
         "at_least": None,
         "notion": "balance",
         "size_bounds": None,
+        "max_moves": None,
+        "stay": 0.0,
         "effort": 0.1,
     }
     assert set(told["before"]) == {"n_clusters", "sizes", "scores"}

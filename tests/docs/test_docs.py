@@ -19,7 +19,7 @@ import equigraph as eg
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<kind>\w*)(?: (?P<file>\S+))?\n(?P<body>.*?)^(?P=indent)```$",
+    r"^(?P<indent> *)```(?P<kind>\w*|\{[\w\-]+\}(?: \S+)?)(?: (?P<file>\S+))?\n(?P<body>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
 )
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")

@@ -90,7 +90,11 @@ def test_panels(outcome):
     for ax, run in zip(axes, shown, strict=True):
         title = ax.get_title("left")
         assert f"Q = {run['Q']:.2f}, minimum balance = {run['min_balance']:.2f}" in title
-        counts = [int(word.strip(",")) for word in title.splitlines()[2].split() if word.strip(",").isdigit()]
+        counts = [
+            int(word.strip(","))
+            for word in " ".join(title.splitlines()[2:]).split()
+            if word.strip(",").isdigit()
+        ]
         assert sum(counts[::2]) == 27
         assert sum(counts[1::2]) == 18
     # The same nodes are at the same places in all panels.

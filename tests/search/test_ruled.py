@@ -339,7 +339,7 @@ def test_new_nodes_go_where_it_is_best(room):
     found = eg.refine_labels(room, start, max_moves=0, random_state=0)
     known = np.array([label is not None for label in start])
     assert (found[known] == start[known]).all()
-    with pytest.raises(eg.exceptions.InputError, match="labels of 2 of 30 nodes are missing"):
+    with pytest.raises(eg.exceptions.InputError, match="2 of 30 labels are missing"):
         eg.refine_labels(room, start)
 
 

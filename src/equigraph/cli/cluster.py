@@ -127,10 +127,10 @@ def command(
 def _names(settings: dict[str, Any]) -> list[str]:
     """Return the files that the command will write."""
     from equigraph.cli.report import PAGE
-    from equigraph.loading import RESULT_FILES
+    from equigraph.loading import POSSIBLE_FILES
 
     names = {"plot": PICTURES, "report": (PAGE,)}
-    return [*RESULT_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
+    return [*POSSIBLE_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
 
 
 def _fit(

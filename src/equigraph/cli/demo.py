@@ -49,10 +49,10 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     from equigraph.cli.output import source_of
     from equigraph.cli.report import PAGE
     from equigraph.cli.sources import PREFIX, dataset_graph, describe_graph
-    from equigraph.loading import RESULT_FILES
+    from equigraph.loading import POSSIBLE_FILES
     from equigraph.results import KIND, cluster
 
-    names = (*RESULT_FILES, *PICTURES, *_PICTURES, PAGE)
+    names = (*POSSIBLE_FILES, *PICTURES, *_PICTURES, PAGE)
     settings = {"output": output, "force": force}
     with warnings_as_notes(), output_folder(ctx, settings, names) as out:
         assert out is not None  # the option has a default

@@ -104,14 +104,14 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     from dataclasses import replace
 
     from equigraph.cli.output import source_of, told_of
-    from equigraph.loading import RESULT_FILES
+    from equigraph.loading import POSSIBLE_FILES
 
     check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
     if least is not None and most is not None and least > most:
         raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
     stop = Stop(ctx, settings["time_limit"])
-    with warnings_as_notes(), output_folder(ctx, settings, (*RESULT_FILES, *LEFT_OUT)) as out:
+    with warnings_as_notes(), output_folder(ctx, settings, (*POSSIBLE_FILES, *LEFT_OUT)) as out:
         source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
         given = read_labels(Path(labels), graph, edited=_few(settings))

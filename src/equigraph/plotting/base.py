@@ -83,4 +83,6 @@ class Display:
         title = ax.set_title(text, **options)
         if self._is_part:
             letters = ax.get_window_extent().width / ax.figure.dpi * 72 / (0.62 * title.get_fontsize())
-            title.set_text(textwrap.fill(text, max(12, int(letters))))
+            # Lines that were given stay lines.
+            width = max(12, int(letters))
+            title.set_text("\n".join(textwrap.fill(one, width) for one in text.split("\n")))

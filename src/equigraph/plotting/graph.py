@@ -267,7 +267,7 @@ class GraphDisplay(Display):
     def _draw_numbers(self, ax: Any) -> None:
         colors = [text_color(color) for color in cluster_colors(self.clusters.size)]
         names = [shown(name, 3) for name in self.clusters.tolist()]
-        size = 0.62 * np.sqrt(self._node_size())
+        size = 0.78 * np.sqrt(self._node_size())
         for (x, y), code in zip(self.positions, self._codes.tolist(), strict=True):
             style = {"ha": "center", "va": "center_baseline", "fontsize": size, "zorder": 3}
             ax.text(x, y, names[code], color=colors[code], **style)

@@ -11,7 +11,7 @@ from equigraph.exceptions import InputError
 from equigraph.featured import gaps_of
 from equigraph.folders import Kept, read_kept
 from equigraph.groups.encode import unique_values
-from equigraph.loading import RESULT_FILES, clustering_parts, labels_table
+from equigraph.loading import POSSIBLE_FILES, clustering_parts, labels_table
 from equigraph.metrics import evaluate
 from equigraph.report.baseline import Baseline, aligned
 from equigraph.results import KIND, ClusteringResult
@@ -29,7 +29,7 @@ def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, Tradeof
     InputError
         If there is none, or its files are damaged or do not belong together.
     """
-    kept = read_kept(folder, {*RESULT_FILES, *CURVE_FILES})
+    kept = read_kept(folder, {*POSSIBLE_FILES, *CURVE_FILES})
     kind = kept.manifest.get("kind")
     if kind == KIND:
         return ClusteringResult(**clustering_parts(kept)), None, kept

@@ -289,7 +289,7 @@ class FairnessFrame:
         >>> square = [[0, 3, 1, 0], [3, 0, 0, 1], [1, 0, 0, 3], [0, 1, 3, 0]]
         >>> frame = FairnessFrame(square, [0, 0, 1, 1], sensitive_features=list("xxyy"))
         >>> change = frame.compare([0, 1, 0, 1])
-        >>> float(change.overall["Q"]), float(change.overall["NB"]), change.n_moved
+        >>> round(float(change.overall["Q"]), 9), float(change.overall["NB"]), change.n_moved
         (-0.5, 1.0, 2)
         """
         if not isinstance(other, FairnessFrame):
