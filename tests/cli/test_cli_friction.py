@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,6 @@ from equigraph.cli.app import app
 from equigraph.comparison_rows import row_of
 from equigraph.contenders import Contender, Outcome
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
-from equigraph.methods import get_method
 
 Run = Callable[..., Result]
 ROOM = "dataset:classroom"

@@ -114,7 +114,9 @@ def test_random_labels_have_the_sizes_asked_for(make_graph):
     assert np.bincount(equal).tolist() == [7, 7, 6]
     given = RandomClustering(3, cluster_sizes=[2, 15, 3], random_state=0).fit_predict(adjacency)
     assert np.bincount(given).tolist() == [15, 3, 2]
-    assert np.array_equal(given, RandomClustering(3, cluster_sizes=(2, 15, 3), random_state=0).fit_predict(adjacency))
+    assert np.array_equal(
+        given, RandomClustering(3, cluster_sizes=(2, 15, 3), random_state=0).fit_predict(adjacency)
+    )
     assert not np.array_equal(equal, RandomClustering(3, random_state=1).fit_predict(adjacency))
 
 

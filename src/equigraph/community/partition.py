@@ -14,7 +14,7 @@ from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, inte
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution.blocks import BlockGraph
-from equigraph.execution.stores import EXECUTION, is_out_of_core, n_entries_of, open_store
+from equigraph.execution.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.randomness import RandomState
@@ -233,6 +233,7 @@ class FairPartition(GraphClusterer):
             with open_store(graph, self.execution) as store:
                 yield problem, store
             return
+        check_scheduler(self.execution)
         if isinstance(graph, BlockGraph):
             problem = replace(problem, graph=graph.to_graph())
         yield problem, problem.adjacency

@@ -41,6 +41,15 @@ def n_entries_of(graph: Graph | BlockGraph) -> int:
     return int(graph.n_entries if isinstance(graph, BlockGraph) else graph.adjacency.nnz)
 
 
+def check_scheduler(execution: Any) -> None:
+    """Raise ParameterError if no scheduler answers at an address, also where a graph is too small to need one."""
+    if isinstance(execution, str) and execution != "dask":
+        from equigraph.execution.distributed.clients import dask_client
+
+        with dask_client(execution):
+            pass
+
+
 @contextmanager
 def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None = None) -> Iterator[RowStore]:
     """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go.
