@@ -24,7 +24,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 fuzz: $(VENV)/.dev
-	$(BIN)/python -m tests.fuzz --seconds 60
+	$(BIN)/python -m tests.fuzz --seconds 60 $(FUZZ_ARGS)
 
 # The site; the scripts of the gallery are run on the way. A warning is an error.
 docs: $(VENV)/.dev

@@ -22,7 +22,7 @@ pytestmark = [
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
 # How many of the hundred cases of each kind run here, to save time; any seeds will do.
-N_CASES = 32
+N_CASES = 12
 
 
 def small_case(seed):

@@ -309,7 +309,8 @@ def open_session(
     """Return a session: with the state that is given, else the one that was kept, else a new one."""
     if step is not None:
         return Session(matter, step, keep=keep)
-    kept = None if fresh or number is not None or not keep else keeping.kept_step(matter)
+    asked_anew = fresh or number is not None or attribute is not None
+    kept = None if asked_anew or not keep else keeping.kept_step(matter)
     if kept is not None:
         return Session(matter, kept, restored=True, keep=keep)
     return Session(matter, first_step(matter, number, attribute), keep=keep)
