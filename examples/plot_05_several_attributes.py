@@ -39,5 +39,7 @@ model = eg.FairPartition(
 labels = model.fit_predict(planted.adjacency, sensitive_features=columns)
 figure, axes = plt.subplots(1, 2, figsize=(11, 4))
 for axis, (name, column) in zip(axes, columns.items(), strict=True):
-    eg.plotting.CompositionDisplay.from_predictions(labels, column, attribute=name, ax=axis)
+    eg.plotting.CompositionDisplay.from_predictions(
+        labels, sensitive_features=column, attribute=name, ax=axis
+    )
 plt.show()

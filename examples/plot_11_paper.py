@@ -17,7 +17,7 @@ planted = eg.datasets.make_fair_sbm(300, 5, 3, random_state=1)
 weights = [0, 1, 5, 20, 50, 100, 200, 500]
 scores = []
 for weight in weights:
-    model = eg.IFairNMTF(5, fairness=weight, random_state=0)
+    model = eg.IFairNMTF(5, fairness=weight, tol=0, random_state=0)
     labels = model.fit_predict(planted.adjacency, sensitive_features=planted.sensitive_features)
     scores.append(
         eg.metrics.evaluate(planted.adjacency, labels, sensitive_features=planted.sensitive_features)
