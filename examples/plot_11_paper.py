@@ -36,7 +36,7 @@ axis.plot(
     "o--",
     label="iFairNMTF, weights 0 to 500",
 )
-front = curve.front()
+front = curve.front
 axis.plot(
     [p.scores["NB"] for p in front], [p.scores["Q"] for p in front], ".-", label="FairPartition, the front"
 )
