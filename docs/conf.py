@@ -62,6 +62,7 @@ html_theme_options = {
         }
     ],
     "navbar_align": "left",
+    "header_links_before_dropdown": 4,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
