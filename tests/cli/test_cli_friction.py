@@ -286,7 +286,8 @@ def test_point_08_a_time_limit_counts_from_the_start_and_holds(args: list[str]) 
     assert "Note: stopped by the time limit of 6 s:" in answer.stderr
     told = json.loads(answer.stdout)
     assert told["stopped"] if "stopped" in told else told["status"] == "stopped"
-    assert limit - 1 < seconds < limit + 2 + overhead
+    # Far from exact, so that a busy machine does not fail it: without a limit these take minutes.
+    assert limit - 1 < seconds < 4 * limit + overhead
 
 
 def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
