@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
-from equigraph.execution.blocks import block_cuts, open_blocks, write_blocks
+from equigraph.execution.block_cuts import block_cuts
+from equigraph.execution.blocks import open_blocks, write_blocks
 from equigraph.execution.distributed import StreamedRows
 from equigraph.execution.distributed.rows import StoreProduct
 from tests.reference.stored import random_graph, sbm_blocks

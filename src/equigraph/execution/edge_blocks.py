@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, ParameterError, reason, require
+from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts
 from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
-from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, open_blocks
+from equigraph.execution.blocks import BlockGraph, open_blocks
 from equigraph.execution.edge_names import NAMES_FILE, collect_names, has_names, name_of, numbered_ends
 from equigraph.files import naming_the_path, private_folder
 from equigraph.graph.limits import FREE_NODES, TIMES

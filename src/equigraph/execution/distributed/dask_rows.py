@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import EquigraphError, reason
-from equigraph.execution.blocks import BLOCK_BYTES, BlockGraph, block_cuts, entry_bytes, split_rows
+from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
+from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.distributed.rows import in_order
 from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker, packed
 from equigraph.words import count
