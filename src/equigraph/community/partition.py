@@ -15,6 +15,7 @@ from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
+from equigraph.messages import option
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.randomness import RandomState
@@ -227,7 +228,8 @@ class FairPartition(GraphClusterer):
         if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
             if self.rules is not None:
                 raise ParameterError(
-                    "FairPartition: rules need the graph in memory where it is large: leave rules= or execution= out, "
+                    "FairPartition: rules need the graph in memory where it is large: leave "
+                    f"{option('rules')} or {option('execution')} out, "
                     "or give to_graph() of it."
                 )
             with open_store(graph, self.execution) as store:

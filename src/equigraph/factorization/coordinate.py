@@ -35,6 +35,7 @@ from equigraph.factorization.normalized import (
     rescale,
     strengths,
 )
+from equigraph.messages import option
 from equigraph.penalties import Penalty, curvature_bound
 
 # Proximal term, as a share of the mean of the diagonal of B'B; doubled, up to a limit, when a plain step fails.
@@ -318,6 +319,6 @@ def _prepare(penalty: Penalty | None, weight: float, shape: tuple[int, ...], sca
     if not np.isfinite(curvature):
         raise ParameterError(
             f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the curvature "
-            "of a penalty whose gradient() is its own; override curvature(), or use solver='mu'."
+            f"of a penalty whose gradient() is its own; override curvature(), or use {option('solver', 'mu')}."
         )
     return _Penalty(penalty, penalty_weight(weight, n_clusters, scale), group_table(penalty), curvature)

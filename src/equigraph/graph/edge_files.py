@@ -15,6 +15,9 @@ from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text
 from equigraph.graph.tables import end_columns, weight_column
+from equigraph.messages import option
+
+_SAY_HEADER = f"say {option('header', True)} or {option('header', False)}"
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def _without_doubt(file: TextFile, layout: Layout, rows: EdgeRows, header: bool 
     if repeated or any(is_number(field) for field in first.fields):
         return rows
     pair = tuple(first.fields[end] for end in layout.ends)
-    raise GraphError(f"{file.where(first.line)}: {pair} may be a header: say header=True or header=False.")
+    raise GraphError(f"{file.where(first.line)}: {pair} may be a header: {_SAY_HEADER}.")
 
 
 def _check_header(file: TextFile, layout: Layout, first: Record, rows: EdgeRows) -> None:
@@ -107,8 +110,8 @@ def _check_header(file: TextFile, layout: Layout, first: Record, rows: EdgeRows)
     letters = all(len(end) == 1 for end in pair) and any(len(name) == 1 for name in rows.names.tolist())
     if letters or np.isin(rows.names, pair).any():
         raise GraphError(
-            f"{file.where(first.line)}: {pair} may be an edge, since there are nodes of such names: say header=True or "
-            "header=False."
+            f"{file.where(first.line)}: {pair} may be an edge, since there are nodes of such names: "
+            f"{_SAY_HEADER}."
         )
 
 
@@ -124,7 +127,8 @@ def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | 
     if width < 2 or (ends is None and width > 3 and weight is None):
         raise GraphError(
             f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "
-            f"{file.delimiter!r}; delimiter= sets another, and format='matrix' reads a square matrix)."
+            f"{file.delimiter!r}; {option('delimiter')} sets another, and {option('format', 'matrix')} reads a square "
+            "matrix)."
         )
     if ends is None:
         ends = (0, 1)
@@ -191,7 +195,7 @@ def _weight(file: TextFile, record: Record, text: str) -> float:
     if not is_number(text):
         raise GraphError(
             f"{file.where(record.line)}: the weight is {text!r}, expected a nonnegative number"
-            f"{comma_hint(text)} (weight=False ignores the weights)."
+            f"{comma_hint(text)} ({option('weight', False)} ignores the weights)."
         )
     return float(text)
 

@@ -14,7 +14,6 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
-from equigraph.graph.messages import as_calls
 from equigraph.groups.attributes import (
     AttributeOptions,
     Attributes,
@@ -24,6 +23,7 @@ from equigraph.groups.attributes import (
     weights_of,
 )
 from equigraph.groups.encode import Groups
+from equigraph.messages import as_calls, option
 from equigraph.words import did_you_mean
 
 
@@ -163,7 +163,9 @@ class Choice:
         if self.is_plain:
             return graph
         if graph.sensitive_features is None:
-            raise ParameterError("attribute_weights= and bins= are about attributes, and the graph has none.")
+            raise ParameterError(
+                f"{option('attribute_weights')} and {option('bins')} are about attributes, and the graph has none."
+            )
         return self._applied(graph)
 
     def _applied(self, graph: Graph) -> Graph:
@@ -188,7 +190,8 @@ def _joints(intersect: Any) -> list[list[Any]]:
     for joint in joints:
         if len(joint) < 2 or len(set(map(str, joint))) < len(joint):
             raise ParameterError(
-                f"intersect={intersect!r} must name two different attributes or more, such as ('gender', 'needs')."
+                f"{option('intersect', intersect)} must name two different attributes or more, such as "
+                "('gender', 'needs')."
             )
     return joints
 

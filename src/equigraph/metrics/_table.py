@@ -19,6 +19,7 @@ from equigraph.graph.names import texts
 from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
 from equigraph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
 from equigraph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
+from equigraph.messages import option, template
 from equigraph.words import count
 
 
@@ -86,7 +87,7 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
         column = as_column(labels)
     except GroupsError as error:
         if names_of_rows(labels) is not None:
-            raise ParameterError(f"{name}: {error}") from error
+            raise ParameterError(f"{name}: {template(error)}") from error
         raise ParameterError(
             f"{name} must be one-dimensional with one label per node, shape (n_nodes,)."
         ) from error
@@ -278,7 +279,7 @@ def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
         raise ParameterError(f"n_clusters must be an integer, not {n_clusters!r}.") from None
     if number < n_nonempty:
         raise ParameterError(
-            f"n_clusters={number} is less than the {n_nonempty} clusters that the labels hold: "
+            f"{option('n_clusters', number)} is less than the {n_nonempty} clusters that the labels hold: "
             "give the number of clusters that was asked for."
         )
     return number

@@ -13,6 +13,7 @@ from equigraph.exceptions import ParameterError
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.bins import mean_gap
 from equigraph.groups.encode import column_of, names_of_rows
+from equigraph.messages import option
 from equigraph.metrics._shown import Shown, capped
 from equigraph.metrics._table import (
     Table,
@@ -172,7 +173,7 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
     values = encoded.values
     if values.dtype.kind not in "iu" or values[0] < 0 or values[-1] >= n_clusters:
         raise ParameterError(
-            f"n_clusters={n_clusters} needs integer labels in 0..{n_clusters - 1}: "
+            f"{option('n_clusters', n_clusters)} needs integer labels in 0..{n_clusters - 1}: "
             "leave it out for other labels."
         )
     sizes = np.zeros(n_clusters, dtype=np.intp)

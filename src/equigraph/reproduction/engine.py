@@ -13,6 +13,7 @@ from typing import Any
 
 from equigraph.exceptions import EquigraphError, ParameterError
 from equigraph.files import atomic_path
+from equigraph.messages import one_line
 from equigraph.reproduction.cells import Cell
 from equigraph.reproduction.schedule import Forecast, expected_seconds
 from equigraph.reproduction.store import FOLDER, Finished, read_cell, write_cell
@@ -168,5 +169,5 @@ def _sentence(error: BaseException) -> str:
     """Return one line that says why a cell failed."""
     if isinstance(error, BrokenProcessPool):
         return "Its process ended without a word, perhaps for want of memory."
-    text = " ".join(str(error).split()) or "no message"
+    text = one_line(error)
     return text if isinstance(error, EquigraphError) else f"{type(error).__name__}: {text}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from equigraph.exceptions import RosterError
+from equigraph.messages import option
 from equigraph.roster.columns import Column, Layout
 from equigraph.roster.nearest import is_sure, nearest
 from equigraph.roster.people import People
@@ -145,7 +146,7 @@ def _sentence(
     more = f"; and {n - _SHOWN} more" if n > _SHOWN else ""
     hint = "correct or clear the cell"
     if not accept and all(_is_plain(one, near, people) for one, near in found):
-        hint += ", or say accept_near=True"
+        hint += f", or say {option('accept_near', True)}"
     are = "is" if n == 1 else "are"
     return f"{sheet.source}: {count(n, 'name')} {are} not on the list: {shown}{more}: {hint}."
 

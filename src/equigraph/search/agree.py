@@ -17,6 +17,7 @@ from equigraph.exceptions import (
     RulesRelaxedWarning,
     warn,
 )
+from equigraph.messages import option
 from equigraph.parameters import Choice, Constraint
 from equigraph.rules import (
     CompiledRules,
@@ -118,11 +119,12 @@ class Home:
         """Return the error about more moves than allowed."""
         if fewest and (self.labels >= 0).all():
             return InfeasibleError(
-                f"The rules cannot be kept with max_moves={self.max_moves}: at least {count(moved, 'node')} must move."
+                f"The rules cannot be kept with {option('max_moves', self.max_moves)}: at least "
+                f"{count(moved, 'node')} must move."
             )
         return NotFoundError(
-            f"No labels that keep the rules with max_moves={self.max_moves} were found; {moved} moves suffice. Whether "
-            "fewer do is not known."
+            f"No labels that keep the rules with {option('max_moves', self.max_moves)} were found; {moved} moves "
+            "suffice. Whether fewer do is not known."
         )
 
 
@@ -258,6 +260,6 @@ def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) ->
         for low, high in rule.bounds if isinstance(rule, Sizes) else ():
             if max(least, low or 0) > min(most, n_nodes if high is None else high):
                 raise ParameterError(
-                    f"size_bounds={bounds!r} contradicts the rule {rule.describe()!r}: give one of them."
+                    f"{option('size_bounds', bounds)} contradicts the rule {rule.describe()!r}: give one of them."
                 )
     return [Sizes(((least, most),))]

@@ -23,6 +23,7 @@ from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes,
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.distributed.rows import in_order
 from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker, packed
+from equigraph.messages import option
 from equigraph.words import count
 
 # A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
@@ -307,7 +308,7 @@ class DaskRows:
             if time.monotonic() > deadline:
                 raise EquigraphError(
                     f"The Dask cluster has had no worker for {_NEW_WORKER:.0f} seconds: start workers, or leave "
-                    "execution= out."
+                    f"{option('execution')} out."
                 )
             time.sleep(0.2)
         return threads
