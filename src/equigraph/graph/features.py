@@ -127,7 +127,7 @@ def attributes_in_order(
 
 
 @dataclass(frozen=True)
-class Choice:
+class AttributeChoice:
     """Which attributes a graph is to carry: some for themselves, some as joint groups, with weights and bins."""
 
     kept: list[Any]
@@ -136,7 +136,9 @@ class Choice:
     bins: Mapping[Any, int] | None = None
 
     @classmethod
-    def of(cls, attribute: Any, intersect: Any = None, weights: Any = None, bins: Any = None) -> Choice:
+    def of(
+        cls, attribute: Any, intersect: Any = None, weights: Any = None, bins: Any = None
+    ) -> AttributeChoice:
         """Return the choice that options of `read_graph` tell."""
         return cls(attribute_list(attribute), _joints(intersect), weights, bins)
 

@@ -12,7 +12,7 @@ from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, check_options, take_groups
 from equigraph.graph.convert import convert
 from equigraph.graph.edges import check_duplicates
-from equigraph.graph.features import Choice
+from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
 from equigraph.graph.readers import as_path, read_file
 from equigraph.graph.validate import check_dtype, check_symmetrize
@@ -161,7 +161,7 @@ def read_graph(
     else:
         with only_ours(f"{path.name} is no graph that can be read", GraphError):
             graph = convert(source, **options)
-    choice = Choice.of(attribute, intersect, attribute_weights, bins)
+    choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
     given = _given(source, graph, groups, choice.wanted, node_column)
     if given is None:
         return choice.apply(graph)

@@ -126,7 +126,7 @@ def _check_length(length: int, n_nodes: int | None, name: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelTable:
     """Labels, groups and their contingency table, made once."""
 
     labels: Labels
@@ -134,7 +134,7 @@ class Table:
     counts: NDArray[np.int64]
 
 
-def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> Table:
+def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> LabelTable:
     """Count the nodes of every (cluster, group) pair, for labels and groups of any type.
 
     Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them. Several attributes are
@@ -145,7 +145,7 @@ def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Group
     return _table(encoded, encode_groups(sensitive_features, n_nodes=encoded.n_nodes))
 
 
-def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[Table]]:
+def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[LabelTable]]:
     """Return the attributes and one table for each of them."""
     labels, sensitive_features = columns_in_one_order(labels, sensitive_features)
     encoded = encode_labels(labels)
@@ -154,16 +154,16 @@ def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[At
 
 
 def mean_over_attributes(
-    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[Table], float]
+    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[LabelTable], float]
 ) -> float:
     """Return the weighted mean over the attributes of a score; of one attribute the score itself."""
     attributes, tables = make_tables(labels, sensitive_features)
     return attributes.mean([score(table) for table in tables])
 
 
-def _table(encoded: Labels, groups: Groups) -> Table:
+def _table(encoded: Labels, groups: Groups) -> LabelTable:
     counts = contingency_table(encoded.codes, groups.codes, encoded.n_clusters, groups.n_groups)
-    return Table(encoded, groups, counts)
+    return LabelTable(encoded, groups, counts)
 
 
 def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:

@@ -43,7 +43,7 @@ class State:
 
 
 @dataclass
-class Outcome:
+class CellResults:
     """What the cells gave.
 
     Attributes
@@ -64,7 +64,9 @@ class Outcome:
 Watch = Callable[[State], Any]
 
 
-def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Watch | None = None) -> Outcome:
+def run_cells(
+    cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Watch | None = None
+) -> CellResults:
     """Compute the cells that are not stored yet.
 
     Parameters
@@ -80,7 +82,7 @@ def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Wat
 
     Returns
     -------
-    Outcome
+    CellResults
         Results and failures. A cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not
         stop the others.
     """
@@ -88,7 +90,7 @@ def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Wat
     for cell in cells:
         if by_key.setdefault(cell.key, cell) != cell:
             raise ParameterError(f"Two different cells have the key {cell.key!r}.")
-    outcome = Outcome()
+    outcome = CellResults()
     for key, cell in by_key.items():
         stored = read_cell(folder, cell)
         if stored is not None:
@@ -97,16 +99,16 @@ def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Wat
     rest = [cell for key, cell in by_key.items() if key not in outcome.reused]
     expected = expected_seconds(rest, folder)
     rest.sort(key=lambda cell: (-expected[cell.key], cell.key))
-    _Run(folder, rest, Forecast(expected, n_workers), outcome, len(by_key), watch).run(n_workers)
+    _CellRun(folder, rest, Forecast(expected, n_workers), outcome, len(by_key), watch).run(n_workers)
     return outcome
 
 
 @dataclass
-class _Run:
+class _CellRun:
     folder: Path
     waiting: list[Cell]
     forecast: Forecast
-    outcome: Outcome
+    outcome: CellResults
     n_cells: int
     watch: Watch | None
     running: dict[Future[Finished], tuple[Cell, CellWorker, float]] = field(default_factory=dict)

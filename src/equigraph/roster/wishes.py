@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from equigraph.exceptions import RosterError
 from equigraph.messages import option
-from equigraph.roster.columns import Column, Layout
+from equigraph.roster.columns import Column, SheetLayout
 from equigraph.roster.nearest import is_sure, nearest
 from equigraph.roster.people import People
 from equigraph.roster.sheet import Sheet, place
@@ -52,7 +52,9 @@ class Named:
     notes: list[str] = field(default_factory=list)
 
 
-def read_named(sheet: Sheet, layout: Layout, people: People, roles: tuple[str, ...], accept: bool) -> Named:
+def read_named(
+    sheet: Sheet, layout: SheetLayout, people: People, roles: tuple[str, ...], accept: bool
+) -> Named:
     """Return who names whom in the columns of some roles.
 
     Raises

@@ -57,7 +57,7 @@ OnConflict = Literal["error", "relax"]
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class RuleKeeper:
     """A search among the labels that keep rules, some of which are known.
 
     Attributes
@@ -144,7 +144,7 @@ def search_under(
     starts: Iterable[NDArray] = (),
     home: Home | None = None,
     **options: Any,
-) -> Agreement:
+) -> RuleKeeper:
     """Find out which rules can be kept, and return a search among the labels that keep them.
 
     Labels are looked for first, and the solver is asked only if none are found: what it is slow at, such as links to
@@ -187,7 +187,7 @@ def search_under(
     elif not compiled.contradiction:
         kept, near = search.first_labels(starts)
     if kept:
-        return Agreement(search, rules, (), compiled)
+        return RuleKeeper(search, rules, (), compiled)
     try:
         settled = settle_rules(
             wanted,
@@ -202,14 +202,14 @@ def search_under(
         # There may be labels all the same, and a longer look is worth more than no answer.
         if compiled.contradiction or not search.first_labels(starts, patience=10)[0]:
             raise
-        return Agreement(search, rules, (), compiled)
+        return RuleKeeper(search, rules, (), compiled)
     if settled.given_up:
         search, compiled = _open(settled.rules, facts, codes, n_clusters, options)
     search.keep(settled.labels)
     if not search.pool.labels and home is not None:
         raise home.too_many(search.moved(settled.labels), settled.fewest)
     remaining = Rules.of(rule for rule in rules.items if rule not in settled.given_up)
-    agreement = Agreement(search, remaining, settled.given_up, compiled)
+    agreement = RuleKeeper(search, remaining, settled.given_up, compiled)
     agreement.checked(settled.labels)
     return agreement
 

@@ -29,7 +29,7 @@ from equigraph.numbering import number_by_size
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.rules import Facts, Rules
-from equigraph.search.agree import ON_CONFLICT, RULES, Agreement, Home, OnConflict, as_rules, search_under
+from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.objective import HIGHEST
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.search import Search, Target
@@ -165,7 +165,7 @@ class Refined:
     """Labels, and what could be agreed on about rules; None without any."""
 
     labels: NDArray[np.intp]
-    agreement: Agreement | None
+    agreement: RuleKeeper | None
 
 
 def refine(
