@@ -12,7 +12,7 @@ from equigraph.cli.console import line, note, progress_bar, table, warnings_as_n
 from equigraph.cli.options import SectionCommand, constraints_of
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
-from equigraph.cli.wording import as_flags
+from equigraph.messages import for_command, template
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
 
@@ -144,7 +144,7 @@ def print_comparison(comparison: Any) -> None:
     table(columns, rows, left=("method", "sizes", "status"))
     for row in comparison.rows:
         if row.error:
-            line(f"{row.method} failed: {as_flags(row.error)}")
+            line(f"{row.method} failed: {for_command(row.error)}")
     for row in comparison.rows:
         for text in row.notes:
-            note(f"{row.method}: {text}")
+            note(f"{row.method}: {template(text)}")

@@ -155,9 +155,11 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
 def _matched(bare: Any, options: dict[str, Any], choice: dict[str, Any], settings: dict[str, Any]) -> Any:
     """Return a graph with groups, and tell the settings who found no match."""
     from equigraph.graph.attributes import take_groups
-    from equigraph.graph.features import Choice
+    from equigraph.graph.features import AttributeChoice
 
-    wanted = Choice.of(choice["attribute"], choice["intersect"], choice["attribute_weights"], choice["bins"])
+    wanted = AttributeChoice.of(
+        choice["attribute"], choice["intersect"], choice["attribute_weights"], choice["bins"]
+    )
     given = take_groups(options["groups"], wanted.wanted, options["node_column"], bare)
     unknown = options["unknown"]
     keys = next((one.keys for one in given if one.keys is not None), None)
@@ -200,11 +202,11 @@ def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
     from equigraph import datasets
     from equigraph.exceptions import GroupsError
     from equigraph.graph import Graph, read_graph
-    from equigraph.graph.features import Choice
+    from equigraph.graph.features import AttributeChoice
 
     check_dataset(name)
     data = datasets.make_classroom() if name == EMBEDDED else datasets.load(name)
-    wanted = Choice.of(attribute, choice.get("intersect")).wanted or [data.attribute]
+    wanted = AttributeChoice.of(attribute, choice.get("intersect")).wanted or [data.attribute]
     known = _columns_of(data)
     if not set(wanted) <= set(known) and name in _RAW:
         data = datasets.load(name, raw=True)  # whose files hold more than one attribute

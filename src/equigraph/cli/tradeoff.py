@@ -14,6 +14,7 @@ from equigraph.cli.rules import method_rules, rule_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.summary import print_attributes, print_remarks
+from equigraph.messages import template
 
 # The command has options of its own for these.
 _REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
@@ -181,7 +182,7 @@ def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     except InfeasibleError as error:
         if not curve.stopped:
             raise
-        note(f"{error} The point with the largest product is recommended instead.")
+        note(f"{template(error)} The point with the largest product is recommended instead.")
         return curve.select(_RULES[0]), {"rule": _RULES[0]}
 
 

@@ -202,7 +202,7 @@ def fair_louvain(
         weights=weights,
     )
     level = first_level(adjacency, columns, objective.population.size)
-    search = _Search(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
+    search = _Climber(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
     alone = np.arange(n, dtype=np.int32)
     found = [search.settle(alone)]
     if objective.fairness > 0:
@@ -216,7 +216,7 @@ def fair_louvain(
 
 
 @dataclass
-class _Search:
+class _Climber:
     """One problem, and the ways to climb it."""
 
     level: Level

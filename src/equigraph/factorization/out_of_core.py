@@ -20,6 +20,7 @@ from equigraph.factorization.multiplicative import Factors, iterate
 from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
 from equigraph.factorization.starts import _DENSE_NODES
+from equigraph.messages import option
 from equigraph.penalties import Penalty, check_penalty
 
 
@@ -104,7 +105,8 @@ def singular_values(product: Product, count: int) -> NDArray[np.float64]:
         )
     except ArpackError as error:
         raise InfeasibleError(
-            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
+            f"The {count} largest singular values of the graph did not converge ({error}): use "
+            f"{option('init', 'random')}."
         ) from error
     return np.sort(np.abs(values))[::-1] * norm
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.limits import check_nodes
+from equigraph.messages import template
 
 # Entries of a dense matrix that are looked at at once.
 _CHUNK = 1 << 20
@@ -296,7 +297,7 @@ def check_sparse(matrix: Any, what: str) -> None:
         else:
             _compressed(matrix, matrix.shape if matrix.format == "csr" else matrix.shape[::-1])
     except GraphError as error:
-        raise GraphError(str(error).replace("The adjacency matrix", what, 1)) from None
+        raise GraphError(template(error).replace("The adjacency matrix", what, 1)) from None
 
 
 def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:

@@ -13,6 +13,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.graph.names import name_text, texts
 from equigraph.graph.tables import is_table
+from equigraph.messages import either, reading
 from equigraph.words import did_you_mean, listed
 
 # Looking for a similar name among more than these would take longer than reading the message.
@@ -92,7 +93,10 @@ class Facts:
         there = f"there is {listed(map(repr, names))}" if names else "no attribute has a name"
         return (
             f"The rules name the attribute {attribute!r}{did_you_mean(attribute, names)}, and {there}: give it "
-            f"as sensitive_features={{{attribute!r}: one value per node}}."
+            + either(
+                f"as sensitive_features={{{attribute!r}: one value per node}}.",
+                "with --groups and --attribute.",
+            )
         )
 
     def group(self, attribute: str, value: Hashable) -> str:
@@ -156,7 +160,7 @@ def _read(graph: Graph, column: Any, attribute: str) -> NDArray[Any]:
     if groups is not None and groups.n_ungrouped:
         raise GroupsError(
             f"The rules name the attribute {attribute!r}, and {groups.n_ungrouped} of {graph.n_nodes} nodes have none: "
-            "rules need a value for every node, such as of read_graph(..., missing='own-group')."
+            f"rules need a value for every node, such as of {reading('missing', 'own-group')}."
         )
     name = None if is_table(column) else attribute
     (values,) = read_graph(graph, groups=column, attribute=name).features.values()

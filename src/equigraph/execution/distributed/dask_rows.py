@@ -22,7 +22,8 @@ from equigraph.exceptions import EquigraphError, reason
 from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.distributed.rows import in_order
-from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker, packed
+from equigraph.execution.distributed.worker import PeerLost, RowOwners, RowWorker, packed
+from equigraph.messages import option
 from equigraph.words import count
 
 # A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
@@ -211,7 +212,7 @@ class DaskRows:
         self._addresses = sorted(threads)[: len(self._cuts) - 1]
         shares = np.linspace(self._entries[0], self._entries[-1], len(self._addresses) + 1)[1:-1]
         runs = np.unique([0, *np.searchsorted(self._entries, shares).tolist(), len(self._cuts) - 1]).tolist()
-        self._plan = Plan(self._cuts, tuple(runs))
+        self._plan = RowOwners(self._cuts, tuple(runs))
         self._addresses = self._addresses[: self._plan.n_workers]
         futures = [
             self._client.submit(
@@ -307,7 +308,7 @@ class DaskRows:
             if time.monotonic() > deadline:
                 raise EquigraphError(
                     f"The Dask cluster has had no worker for {_NEW_WORKER:.0f} seconds: start workers, or leave "
-                    "execution= out."
+                    f"{option('execution')} out."
                 )
             time.sleep(0.2)
         return threads

@@ -30,7 +30,7 @@ class PeerLost(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowOwners:
     """Who has which rows.
 
     Attributes
@@ -103,7 +103,7 @@ class RowWorker:
 
     Parameters
     ----------
-    plan : Plan
+    plan : RowOwners
         Who has which rows.
     number : int
         Which of them this is.
@@ -111,7 +111,7 @@ class RowWorker:
         Threads of this worker.
     """
 
-    def __init__(self, plan: Plan, number: int, n_threads: int):
+    def __init__(self, plan: RowOwners, number: int, n_threads: int):
         self._plan, self._number = plan, number
         self._codes: NDArray | None = None
         self.low, self.high = plan.rows(number)
