@@ -38,7 +38,8 @@ hostile: $(VENV)/.dev
 
 # Line coverage of src. Loops that numba compiles are run by machine code, which no tracer sees; see pyproject.toml.
 coverage: $(VENV)/.dev
-	$(BIN)/python -m coverage run -m pytest -q $(PYTEST_ARGS)
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from click.testing import Result
 
 import equigraph as eg
 from equigraph.cli.app import app
+from equigraph.cli.stopping import Stop
 from equigraph.comparison_rows import row_of
 from equigraph.contenders import Contender, Outcome
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
@@ -242,6 +244,45 @@ def test_point_08_a_signal_keeps_the_best_so_far_and_says_so(
     back = eg.ClusteringResult.load(out)
     assert back.status == "stopped"
     assert back.n_clusters == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("args", "file", "kept"),
+    [
+        (["compare", "--methods", "nmtf,fair-louvain,random"], "table.json", lambda path: eg.Comparison.load(path).rows),
+        (["tradeoff", "-m", "fair-louvain", "--restarts", 50], "", lambda path: eg.TradeoffCurve.load(path).points),
+    ],
+)  # fmt: skip
+def test_a_signal_keeps_the_rows_and_the_points_that_there_are(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    args: list,
+    file: str,
+    kept: Any,
+) -> None:
+    heard, sent, real = [], [], Stop.__call__
+
+    def call(self: Stop, progress: Any) -> bool:
+        if not sent:
+            sent.append(os.kill(os.getpid(), number))
+        return real(self, progress)
+
+    monkeypatch.setattr(Stop, "__call__", call)
+    # What the command does not hear must not end the tests.
+    before = signal.signal(number, lambda *_: heard.append(number))
+    try:
+        answer = run(args[0], ROOM, *args[1:], "-k", 3, "-o", tmp_path / "out" / file)
+    finally:
+        signal.signal(number, before)
+    assert sent
+    assert not heard
+    assert answer.exit_code == 128 + number, answer.stderr
+    assert "Note: stopped by " in answer.stderr
+    assert kept(tmp_path / "out" / file)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
