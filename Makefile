@@ -69,13 +69,14 @@ MINIMAL_TESTS ?= tests/metrics/test_notions.py tests/metrics/test_metrics_links.
 	tests/groups/test_placement.py tests/rules/test_compile.py tests/search/test_bounds.py tests/search/test_pool.py
 
 # Wheel and sdist, checked, and tried in an empty environment without any extra.
-dist: $(VENV)/.dev
-	rm -rf dist
-	$(BIN)/python -m pip install --quiet build twine check-wheel-contents
-	$(BIN)/python -m build --outdir dist .
-	$(BIN)/twine check --strict dist/*
-	$(BIN)/check-wheel-contents dist/*.whl
-	rm -rf build/empty && $(PYTHON) -m venv build/empty
+dist:
+	rm -rf dist build/tools build/empty
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/python -m pip install --quiet build twine check-wheel-contents
+	build/tools/bin/python -m build --outdir dist .
+	build/tools/bin/twine check --strict dist/*
+	build/tools/bin/check-wheel-contents dist/*.whl
+	$(PYTHON) -m venv build/empty
 	build/empty/bin/python -m pip install --quiet dist/*.whl
 	cd build && empty/bin/equigraph --version && empty/bin/equigraph demo -o demo --force
 
