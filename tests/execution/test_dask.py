@@ -19,13 +19,9 @@ from equigraph.execution.distributed.worker import RowOwners
 from equigraph.execution.edge_blocks import write_edge_blocks
 from equigraph.penalties import GraphPenalty
 from equigraph.search import plans
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 distributed = pytest.importorskip("distributed")
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import Notion, get_notion
+from equigraph.search.levels import Level, first_level
 
 if TYPE_CHECKING:
     from equigraph.search.kernels.state import Terms
@@ -185,3 +187,10 @@ def _folded(columns: NDArray[np.int32], counts: list[NDArray]) -> tuple[NDArray[
         column[known] = place[column[known]]
         folded.append(np.append(count[~single], -single.sum()))
     return columns, folded
+
+
+def problem_of(adjacency: sparse.csr_array, codes: NDArray | None, **options: Any) -> tuple[Objective, Level]:
+    """Return the objective of a graph, with the options of `make_objective`, and the graph as a level."""
+    total = float(adjacency.sum(dtype=np.float64))
+    objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=total, **options)
+    return objective, first_level(adjacency, columns, objective.population.size)

@@ -140,24 +140,7 @@ def refine_labels(
     >>> rules.check(room.adjacency, apart), int((apart != better).sum()) <= 2
     ([], True)
     """
-    return refine(
-        graph,
-        labels,
-        sensitive_features=sensitive_features,
-        attribute_weights=attribute_weights,
-        n_clusters=n_clusters,
-        fairness=fairness,
-        notion=notion,
-        at_least=at_least,
-        size_bounds=size_bounds,
-        rules=rules,
-        on_conflict=on_conflict,
-        max_moves=max_moves,
-        stay=stay,
-        effort=effort,
-        random_state=random_state,
-        callbacks=callbacks,
-    ).labels
+    return refine(**locals()).labels
 
 
 @dataclass(frozen=True, eq=False)
