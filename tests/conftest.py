@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
 from equigraph.compilation import announce
 
@@ -108,6 +109,14 @@ def dask_workers() -> Iterator[Any]:
     with dask_client("dask", n_workers=2) as client:
         yield client
 
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples for every planted fault; that there is one that fails is enough.
+settings.register_profile(
+    "mutation", settings.get_profile("suite"), derandomize=True, phases=(Phase.explicit, Phase.generate)
+)
+settings.load_profile("mutation" if "MUTANT_UNDER_TEST" in os.environ else "suite")
 
 # mutmut asks for a private name that pytest has given up.
 if "MUTANT_UNDER_TEST" in os.environ and not hasattr(pytest.Item, "_nodeid"):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.groups import AttributeOptions, Attributes, bin_groups, encode_attributes, encode_groups
 from equigraph.groups.attributes import weights_of
 from equigraph.groups.bins import mean_gap
+from tests.optional import optional
+
+pd = optional("pandas")
+pl = optional("polars")
 
 GENDER, NEEDS = ["girl", "boy", "girl", "boy"], ["no", "no", "yes", "no"]
 

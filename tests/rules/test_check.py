@@ -11,6 +11,11 @@ from scipy import sparse
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
 from equigraph.rules import Rules, violations
+from tests.optional import optional
+
+pa = optional("pyarrow")
+pd = optional("pandas")
+pl = optional("polars")
 
 NAMES = np.array(["Ada", "Ben", "Cem", "Dora", "Eli", "Finn"])
 GENDER = np.array(["girl", "boy", "boy", "girl", "boy", "boy"])
@@ -145,29 +150,26 @@ def test_nodes_by_position_and_names_from_files():
     ]
 
 
-def frames():
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
-    columns = {"gender": GENDER.tolist(), "needs": NEEDS.tolist()}
-    shuffled = pd.DataFrame(columns, index=NAMES).iloc[[3, 1, 5, 0, 2, 4]]
-    by_name = {name: dict(zip(NAMES.tolist(), values, strict=True)) for name, values in columns.items()}
-    return {
-        "dict": columns,
-        "dict of dicts": by_name,
-        "pandas": pd.DataFrame(columns),
-        "pandas by name": shuffled,
-        "polars": pl.DataFrame(columns),
-        "polars lazy": pl.LazyFrame(columns),
-        "pyarrow": pa.table(columns),
-    }
+def by_name(columns):
+    return {name: dict(zip(NAMES.tolist(), values, strict=True)) for name, values in columns.items()}
 
 
-@pytest.mark.parametrize("kind", frames())
+FRAMES = {
+    "dict": dict,
+    "dict of dicts": by_name,
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "pandas by name": lambda columns: pd.DataFrame(columns, index=NAMES).iloc[[3, 1, 5, 0, 2, 4]],
+    "polars": lambda columns: pl.DataFrame(columns),
+    "polars lazy": lambda columns: pl.LazyFrame(columns),
+    "pyarrow": lambda columns: pa.table(columns),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
 def test_several_attributes_from_anything(kind):
     rules = Rules(at_least={"gender": {"girl": 1}}, at_most={"needs": {"yes": 0}})
-    assert rules.check(path_graph(), LABELS, frames()[kind]) == [
+    columns = {"gender": GENDER.tolist(), "needs": NEEDS.tolist()}
+    assert rules.check(path_graph(), LABELS, FRAMES[kind](columns)) == [
         "Cluster 0 has 1 of needs 'yes': expected at most 0.",
         "Cluster 1 has 1 of needs 'yes': expected at most 0.",
     ]
