@@ -9,11 +9,10 @@ import tempfile
 import warnings
 from pathlib import Path
 
-
 import equigraph as eg
 from equigraph.search import plans
 
-# Longest first: what comes late is compiled by the tests themselves if they begin earlier.
+
 METHODS = ("fair-partition", "ifair-nmtf", "fair-nmtf", "fair-louvain", "sym-nmf", "dfnmf")
 
 
