@@ -100,9 +100,9 @@ def _index_type(n_entries: int, n_nodes: int) -> Any:
     return np.int32 if max(n_entries, n_nodes) <= np.iinfo(np.int32).max else np.int64
 
 
-def _check_array(array: Any, what: str, ndim: int = 1) -> NDArray[Any]:
+def _check_array(array: Any, what: str) -> NDArray[Any]:
     array = np.asarray(array)
-    if array.ndim != ndim or array.dtype.kind not in "iu":
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise _damaged(
             f"its {what} have shape {array.shape} and dtype {array.dtype}", "a list of whole numbers"
         )

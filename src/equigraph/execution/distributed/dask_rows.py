@@ -112,12 +112,11 @@ class DaskRows:
         target: str,
         *,
         n_columns: int | None = None,
-        n_labels: int = 0,
         then: Callable[..., Any] | None = None,
         arguments: Sequence[Any] = (),
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
-        return _flat(self._do("multiply", (source, target, n_columns, n_labels, then, tuple(arguments))))
+        return _flat(self._do("multiply", (source, target, n_columns, then, tuple(arguments))))
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
         """Return the total weight between every two clusters of a panel of labels."""
@@ -162,7 +161,7 @@ class DaskRows:
         saved = {name: self.collect(name) for name in names}
         self._do("keep", ([*names, *(target for _, target, _ in products)],))
         self._saved = saved
-        self._log = [("multiply", (*product, 0, None, ())) for product in products]
+        self._log = [("multiply", (*product, None, ())) for product in products]
 
     def facts(self) -> list[dict[str, int]]:
         """Return process and bytes of every worker."""
