@@ -45,12 +45,35 @@ OPTIONAL = (
     "xlwt",
 )
 
+ABSENT = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
+
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse to run on CI without a package that tests would silently skip for."""
-    missing = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
-    if os.environ.get("CI") and missing:
-        raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(missing)}")
+    if os.environ.get("CI") and ABSENT:
+        raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(ABSENT)}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Skip where a fixture needs a package that is not there."""
+    yield from _skipping()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Skip where a test does."""
+    yield from _skipping()
+
+
+def _skipping() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        missing = str(getattr(error.__cause__ or error, "name", None)).partition(".")[0]
+        if missing not in ABSENT:
+            raise
+        pytest.skip(f"{missing} is not installed")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -106,3 +106,12 @@ def test_nodes_without_a_group_are_in_no_pair(pairs):
     labels, codes = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
     expected = [[pairs.count((cluster, group)) for group in range(3)] for cluster in range(4)]
     assert contingency_table(labels, codes, 4, 3).tolist() == expected
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.masked_array(["a", "b", "a"], mask=[False, True, False])
+    assert encode_groups(masked, missing="ignore").codes.tolist() == [0, -1, 0]
+    with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing \(first at position 1"):
+        encode_groups(masked)
+    bare = encode_groups(np.ma.masked_array([2, 1, 2]))
+    assert (bare.codes.tolist(), bare.names.tolist(), bare.names.dtype.kind) == ([1, 0, 1], [1, 2], "i")

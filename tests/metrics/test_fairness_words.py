@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.groups import encode_groups
 from equigraph.metrics import FairnessFrame
 
 LINKS = [
@@ -161,3 +162,17 @@ def test_a_score_of_ones_own_sees_labels_and_groups():
     assert (row["attribute"], row["value"], row["samples"]) == ("group", 1.0, 200)
     assert 0.4 < row["chance"] < 0.6
     assert row["beats"] == pytest.approx(1 - row["chance"] / 2)
+
+
+def test_a_cluster_in_which_nobody_has_a_group():
+    groups = encode_groups(["x", "y", "x", None], missing="ignore")
+    frame = FairnessFrame(graph(4, [(0, 1), (2, 3)]), list("aabc"), sensitive_features=groups)
+    rows = records(frame.by_cluster)
+    assert [row["NB group"] for row in rows] == pytest.approx([1.0, 1.0, float("nan")], nan_ok=True)
+    first, second = records(frame.by_group)
+    assert (first["least_share"], first["most_share"]) == (0.5, 1.0)
+    assert (second["least_share"], second["most_share"], second["links_kept"]) == (0.0, 0.5, 1.0)
+    alone = encode_groups([None, None, "x", "x"], missing="ignore")
+    (only,) = records(FairnessFrame(graph(4, [(0, 1)]), list("aabb"), sensitive_features=alone).by_group)
+    assert (only["least_share"], only["without_link"]) == (1.0, 0)
+    assert np.isnan(only["links_kept"])

@@ -176,8 +176,6 @@ def test_several_attributes_from_anything(kind):
 
 
 def test_the_attribute_of_the_graph_or_a_single_column():
-    import pandas as pd
-
     rules = Rules(not_alone={"gender": 2})
     expected = rules.check(path_graph(), LABELS, {"gender": GENDER})
     assert len(expected) == 2
@@ -255,3 +253,11 @@ def test_shares_are_exact_where_floats_are_not():
         "Cluster 1 has 0 of group 'a' among 10 nodes: expected 1 to 3.",
         "Cluster 1 has 10 of group 'b' among 10 nodes: expected 7 to 9.",
     ]
+
+
+def test_clusters_are_told_in_the_order_of_their_numbers():
+    labels = ["10", "10", "9", "9", "x", "-1"]
+    found = Rules(sizes=(3, None)).check(path_graph(), labels)
+    assert [line.split()[1] for line in found] == ["-1", "x", "9", "10"]
+    found = Rules(sizes=(1, None)).check(path_graph(), [0, 0, 0, 0, 0, 2], n_clusters=4)
+    assert [line.split()[1] for line in found] == ["1", "3"]
