@@ -12,7 +12,6 @@ from pathlib import Path
 import equigraph as eg
 from equigraph.search import plans
 
-
 METHODS = ("fair-partition", "ifair-nmtf", "fair-nmtf", "fair-louvain", "sym-nmf", "dfnmf")
 
 
