@@ -318,22 +318,18 @@ def test_point_08_a_second_signal_gives_up(tmp_path: Path) -> None:
     ],
 )
 def test_point_08_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None:
-    limit = 6.0
-    short = [*COMMAND, "cluster", ROOM, "-m", "nmtf", "-k", "3", "--max-iter", "1", "--json"]
-    start = time.monotonic()
-    subprocess.run(short, capture_output=True, timeout=120, check=True)
-    overhead = time.monotonic() - start  # of the interpreter, on a machine that may be busy
+    limit = 4.0
     start = time.monotonic()
     answer = subprocess.run(
         [*COMMAND, *args, "--time-limit", str(limit), "--json"], capture_output=True, text=True, timeout=120
     )
     seconds = time.monotonic() - start
     assert answer.returncode == 0, answer.stderr
-    assert "Note: stopped by the time limit of 6 s:" in answer.stderr
+    assert "Note: stopped by the time limit of 4 s:" in answer.stderr
     told = json.loads(answer.stdout)
     assert told["stopped"] if "stopped" in told else told["status"] == "stopped"
     # Far from exact, so that a busy machine does not fail it: without a limit these take minutes.
-    assert limit - 1 < seconds < 4 * limit + overhead
+    assert limit - 1 < seconds < 30
 
 
 def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from equigraph.graph.limits import FREE_NODES, TIMES
 from equigraph.graph.merged_pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
+from equigraph.messages import option
+from equigraph.parameters import check_known
 
 DUPLICATES = ("error", "sum", "max", "min", "mean")
 _BATCH = 2**20
@@ -99,10 +101,7 @@ def write_edge_blocks(
     SelfLoopWarning
         If there are self-loops; they are dropped.
     """
-    if duplicates not in DUPLICATES:
-        raise ParameterError(
-            f"duplicates={duplicates!r} is unknown: expected {', '.join(map(repr, DUPLICATES))}."
-        )
+    check_known("duplicates", duplicates, DUPLICATES)
     if n_nodes is not None and (not isinstance(n_nodes, (int, np.integer)) or n_nodes < 1):
         raise ParameterError(
             f"n_nodes={n_nodes!r} is no number of nodes: expected a whole number of at least 1."
@@ -411,7 +410,8 @@ def _merged(
             place = int(np.flatnonzero(least != most)[0])
             raise GraphError(
                 f"The edge between {ends_of(pairs[place])} is listed with the weights {least[place]:g} and "
-                f"{most[place]:g}: say how to combine them with duplicates='sum', 'max', 'min' or 'mean'."
+                f"{most[place]:g}: say how to combine them with "
+                f"{option('duplicates', 'sum', 'max', 'min', 'mean')}."
             )
         if duplicates in ("sum", "mean"):
             least = added(weights, starts, mean=duplicates == "mean")
@@ -421,7 +421,7 @@ def _merged(
         ends = ends_of(pairs[np.argmax(~np.isfinite(least))])
         raise GraphError(
             f"The weights of the edge between {ends} add up to more than float64 holds: expected smaller weights, or "
-            "duplicates='max', 'min' or 'mean'."
+            f"{option('duplicates', 'max', 'min', 'mean')}."
         )
     keep = least > 0
     return pairs[keep], least[keep]

@@ -20,6 +20,7 @@ from equigraph.factorization.multiplicative import Factors, multiplicative_updat
 from equigraph.factorization.normalized import graph_scale, penalty_weight, rescale
 from equigraph.factorization.out_of_core_fair import fit_rows
 from equigraph.factorization.starts import start_from_labels
+from equigraph.messages import option
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, Scatter, WeightedSum, check_penalty, over_attributes
 from equigraph.randomness import RandomState
@@ -156,8 +157,8 @@ class FairNMTF(GraphClusterer):
         if is_out_of_core(problem.graph, self.execution):
             if problem.attributes is not None and problem.attributes.are_several:
                 raise ParameterError(
-                    "FairNMTF: several attributes need the graph in memory: leave execution= out, or give one or joint "
-                    "groups."
+                    f"FairNMTF: several attributes need the graph in memory: leave {option('execution')} out, or give "
+                    "one or joint groups."
                 )
             weight = min(_weight(self.fairness), _MOST_WEIGHT)
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,11 @@ from equigraph.factorization.multiplicative import Factors, iterate
 from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
 from equigraph.factorization.starts import _DENSE_NODES
+from equigraph.messages import option
 from equigraph.penalties import Penalty, check_penalty
+
+if TYPE_CHECKING:
+    from equigraph.factorization.nmtf import NMTF
 
 
 class GraphFacts(NamedTuple):
@@ -104,12 +108,13 @@ def singular_values(product: Product, count: int) -> NDArray[np.float64]:
         )
     except ArpackError as error:
         raise InfeasibleError(
-            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
+            f"The {count} largest singular values of the graph did not converge ({error}): use "
+            f"{option('init', 'random')}."
         ) from error
     return np.sort(np.abs(values))[::-1] * norm
 
 
-def factorize_rows(model: Any, problem: Problem, start: tuple[NDArray, NDArray] | None) -> Factors:
+def factorize_rows(model: NMTF, problem: Problem, start: tuple[NDArray, NDArray] | None) -> Factors:
     """Return the factors of an NMTF, or a relative of it, out of core.
 
     Multiplicative updates with group penalties, or none, run where the rows live. Whatever else there is only asks for

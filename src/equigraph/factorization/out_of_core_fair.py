@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import has_row_form
 from equigraph.penalties import Penalty, WeightedSum
 from equigraph.search.search import Search, Target
+
+if TYPE_CHECKING:
+    from equigraph.factorization.fair_nmtf import FairNMTF
 
 # A start needs some fairness only: what the embedding mixes up, no search on super-nodes can tell apart again.
 _MOST_STRENGTH = 0.2
@@ -71,7 +74,7 @@ def row_problem(
 
 
 def fit_rows(
-    model: Any, problem: Problem, penalty: Penalty | None, weight: float, notify: Notifier
+    model: FairNMTF, problem: Problem, penalty: Penalty | None, weight: float, notify: Notifier
 ) -> Factors:
     """Return the factors of a FairNMTF out of core.
 

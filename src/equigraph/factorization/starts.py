@@ -10,6 +10,7 @@ from scipy.sparse.linalg import eigsh
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.execution import gram, product_of, single_blas_thread
 from equigraph.groups.sums import indicator
+from equigraph.messages import option
 
 # From this many stored entries on the values are found by a fixed number of passes over the graph, with some columns
 # to spare.
@@ -123,7 +124,8 @@ def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[
         values = eigsh(scaled, k=count, which="LM", return_eigenvectors=False, v0=v0)
     except sparse.linalg.ArpackError as error:
         raise InfeasibleError(
-            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
+            f"The {count} largest singular values of the graph did not converge ({error}): use "
+            f"{option('init', 'random')}."
         ) from error
     return np.sort(np.abs(values))[::-1] * scale
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.groups.bins import bin_groups
 from equigraph.groups.encode import Groups, as_column, encode_groups, make_groups, names_of_rows
+from equigraph.messages import template
 from equigraph.words import did_you_mean
 
 # What a single attribute is called that came without a name.
@@ -219,7 +220,7 @@ def encode_attributes(
         except GroupsError as error:
             if alone:  # it needs no name to be told apart
                 raise
-            raise GroupsError(f"The attribute {name!r}: {error}") from None
+            raise GroupsError(f"The attribute {name!r}: {template(error)}") from None
     return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))
 
 
