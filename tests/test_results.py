@@ -8,14 +8,8 @@ import os
 import subprocess
 import sys
 
-import igraph
-import networkx as nx
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 from scipy import sparse
 
 import equigraph as eg
@@ -23,6 +17,14 @@ from equigraph.exceptions import GraphError
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.loading import RESULT_FILES
 from equigraph.results import ClusteringResult
+from tests.optional import optional
+
+igraph = optional("igraph")
+nx = optional("networkx")
+pd = optional("pandas")
+pl = optional("polars")
+pa = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")

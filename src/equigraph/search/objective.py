@@ -105,7 +105,10 @@ class Objective:
         return self.notion.compiled()
 
     def terms(self) -> Terms:
-        """Return the rest of the objective in the form that compiled code takes."""
+        """Return the rest of the objective in the form that compiled code takes.
+
+        Numbers have one type each, whatever the caller wrote: every other one would compile all loops again.
+        """
         from equigraph.search.kernels.state import Terms
 
         known = np.add.reduceat(np.abs(self.population), self.offsets[:-1])
@@ -113,14 +116,14 @@ class Objective:
             self.population,
             self.offsets,
             self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,
-            self.notion.sized,
-            self.n_nodes,
-            self.total,
-            self.resolution,
-            self.fairness,
-            self.cap,
-            self.least,
-            self.most,
+            bool(self.notion.sized),
+            int(self.n_nodes),
+            float(self.total),
+            float(self.resolution),
+            float(self.fairness),
+            float(self.cap),
+            int(self.least),
+            int(self.most),
         )
 
 
