@@ -23,6 +23,7 @@ from equigraph.messages import option
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.randomness import RandomState
+from equigraph.search.plans import is_large
 from equigraph.search.search import Search, Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
 
@@ -30,8 +31,6 @@ from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
 _MOST_WEIGHT = 100.0
 # A soft-fair spectral start of this strength already finds the fair clusters where there are any.
 _MOST_STRENGTH = 1.0
-# From so many nodes or stored entries on, the spectral start is made by a bounded number of passes.
-_LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
 
 
 class FairNMTF(GraphClusterer):
@@ -198,7 +197,7 @@ class FairNMTF(GraphClusterer):
             search = Search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
             return search.solve([Target(float(self.fairness))])[0]
         strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
-        large = problem.n_nodes >= _LARGE_NODES or problem.adjacency.nnz >= _LARGE_ENTRIES
+        large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
         find = quick_fair_labels if large else soft_fair_labels
         codes = None if columns is None or problem.groups is None else problem.groups.codes
         return find(problem.adjacency, codes, self.n_clusters, strength=strength, seed=seed)
