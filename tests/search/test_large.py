@@ -169,9 +169,3 @@ def test_a_callback_stops_and_the_labels_are_whole():
     labels = Search(adjacency, codes, 4, effort=0.1).solve([Target(0.5)], notify=Notifier(stop))[0]
     assert told
     assert np.unique(compact(labels)).size == 4
-
-
-def test_parts_of_huge_graphs_are_fewer_so_that_their_graph_fits():
-    large, huge = (plans.plan_for(10**7, entries, 10, 1.0).n_parts for entries in (10**7, 10**8))
-    assert huge**2 <= plans._MOST_PAIRS < large**2
-    assert plans.plan_for(10**7, 10**8, 1_000, 1.0).n_parts == 20_000  # clusters come first

@@ -28,7 +28,7 @@ _STARTS = ((500, (10, 10)), (3_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)),
 _KICKED, _MOST_KICKS = 10_000, 15
 # Parts of a large graph: so many for each cluster, and at least so many.
 _PARTS_EACH, _LEAST_PARTS = 20, 10_000
-# A graph with more entries may link every two parts: fewer of them then, so that their graph stays within about a gigabyte.
+# A graph with more entries may link every two parts: fewer of them then, so that their graph needs about a gigabyte.
 _MOST_PAIRS = 20_000_000
 
 
