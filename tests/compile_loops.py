@@ -31,6 +31,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         blocks = eg.write_blocks(graph, Path(folder) / "blocks", rows_per_block=11)
         eg.FairPartition(3, random_state=0).fit(blocks)
+        eg.IFairNMTF(3, max_iter=5, random_state=0).fit(blocks)
 
 
 if __name__ == "__main__":

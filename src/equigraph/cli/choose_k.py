@@ -13,6 +13,7 @@ from equigraph.cli.options import MethodCommand, check_one_dial, method_paramete
 from equigraph.cli.output import output_folder, output_options, run_of, tell_files
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.words import count
 
 KIND = "stability"
 TABLE, NODES, SUMMARY, PICTURE = "stability.csv", "nodes.csv", "stability.json", "stability.png"
@@ -87,7 +88,7 @@ def command(
         estimator = _estimator(ctx, method, generic, settings["effort"], graph)
         found = _run(graph, estimator, settings, stop)
         files = [] if out is None else _write(out, found, settings, run_of(ctx))
-    stop.tell(f"{len(found.rows)} numbers of clusters are complete")
+    stop.tell(f"the table has {count(len(found.rows), 'number')} of clusters")
     if settings["as_json"]:
         line(json.dumps(found.summary(), indent=2))
     elif not settings["quiet"]:
