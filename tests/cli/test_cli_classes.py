@@ -14,6 +14,7 @@ from tests.optional import optional
 from tests.roster.sheets import misspelt_sheet
 
 openpyxl = optional("openpyxl")
+pytest.importorskip("xlsxwriter")
 
 
 def run(*arguments: str) -> Result:

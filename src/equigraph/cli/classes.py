@@ -82,12 +82,14 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     from contextlib import nullcontext
 
     from equigraph.classes.keeping import files_of, write_division
+    from equigraph.exceptions import require
     from equigraph.folders import MANIFEST, OutputFolder
 
     stop = Stop(ctx, settings["time_limit"])
     output = settings["output"]
     with nullcontext() if output is None else OutputFolder(output, patience=0) as out:
         if out is not None:
+            require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
             names = (*files_of(settings["alternatives"]), MANIFEST)
             out.refuse_others(names, run=run_of(ctx), force=settings["force"])
         division = _divide(sheet, settings, stop)
