@@ -3,21 +3,23 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint format fuzz hostile coverage mutation audit test-minimal test-lowest docs dist bench bench-regressions clean
+.PHONY: demo test lint loops format fuzz hostile coverage mutation audit test-minimal test-lowest docs dist bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
 
 test: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(MAKE) --no-print-directory --jobs=2 lint loops
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Compiled before the tests, which run in two processes and would each do so.
+loops: $(VENV)/.dev
+	$(BIN)/python -m tests.compile_loops
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -38,7 +40,8 @@ hostile: $(VENV)/.dev
 
 # Line coverage of src. Loops that numba compiles are run by machine code, which no tracer sees; see pyproject.toml.
 coverage: $(VENV)/.dev
-	$(BIN)/python -m coverage run -m pytest -q $(PYTEST_ARGS)
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 

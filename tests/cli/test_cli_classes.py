@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 
 import equigraph as eg
 from equigraph.cli.app import app
+from tests.optional import optional
 from tests.roster.sheets import csv_bytes
+
+openpyxl = optional("openpyxl")
 
 
 def run(*arguments: str) -> Result:

@@ -20,13 +20,9 @@ from equigraph.exceptions import (
 from tests.contract.menagerie import CASES
 from tests.reference.label_fixtures import skewed_blocks
 from tests.reference.labels_objective import NOTIONS
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 MEASURES = {"normalized": "NB", "balance": "B", "mouflon": "mouflon", "evenness": "evenness"}
 

@@ -15,13 +15,9 @@ from equigraph.penalties import Scatter
 from tests.contract.menagerie import CASES
 from tests.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.label_fixtures import skewed_blocks
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 INITS = ("fair-spectral", "spectral", "random", "partition")
 

@@ -76,9 +76,10 @@ def fuzz(
     *,
     batch: int = 100,
     least: int = 0,
+    most: float = float("inf"),
     keep: Path | None = None,
 ) -> Tally:
-    """Run batches until the time is over.
+    """Run batches until the time is over, or all files were read.
 
     Parameters
     ----------
@@ -92,6 +93,8 @@ def fuzz(
         Files of each reader in a batch.
     least : int
         Files of each reader at least, whatever the time.
+    most : float
+        Files of each reader at most.
     keep : Path, optional
         Folder for the files of the findings.
 
@@ -101,8 +104,9 @@ def fuzz(
         Counts and findings.
     """
     tally, first, end = Tally(), 0, time.monotonic() + seconds
-    while time.monotonic() < end:
-        first = _batch(tally, readers or list(READERS), seed, first, batch, end, least)
+    while time.monotonic() < end and first < most:
+        count = int(min(batch, most - first))
+        first = _batch(tally, readers or list(READERS), seed, first, count, end, least)
     if keep is not None:
         _keep(tally.findings, keep)
     return tally

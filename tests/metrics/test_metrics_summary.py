@@ -128,3 +128,44 @@ def test_evaluate_uses_the_groups_of_a_graph():
         A, labels, sensitive_features=other
     )
     assert "NB" not in metrics.evaluate(Graph(A), labels)
+
+
+def test_sizes_of_named_labels_and_of_labels_that_end_outside():
+    assert metrics.cluster_sizes({"ann": "x", "bob": "y", "cem": "x"}).tolist() == [2, 1]
+    for labels in ([0, 1, 5], [5]):
+        with pytest.raises(
+            ParameterError, match=r"^n_clusters=3 needs integer labels in 0\.\.2: leave it out for other"
+        ):
+            metrics.cluster_sizes(labels, n_clusters=3)
+    assert metrics.cluster_sizes([2], n_clusters=3).tolist() == [0, 0, 1]
+
+
+NAMED = {"ann": 0, "bob": 1, "cem": 1}
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["x", "y", "x"], r"^labels names its nodes and sensitive_features does not, so who is who cannot be told: "),
+        ({"ann": "x", "bob": "y", "dea": "x"}, r"^labels \(3 names\) and sensitive_features \(3\) name different nodes "
+         r"\(sensitive_features lacks 'cem'\): expected the same ones, each once\.$"),
+        ({**dict.fromkeys(NAMED, "x"), "dea": "y"}, r"\(one of them has more, or a name twice\)"),
+    ],
+)  # fmt: skip
+def test_columns_that_name_other_nodes(groups, message):
+    with pytest.raises(ParameterError, match=message):
+        metrics.balance_score(NAMED, sensitive_features=groups)
+    if isinstance(groups, list):
+        with pytest.raises(ParameterError, match=r"^sensitive_features names its nodes and labels does not"):
+            metrics.balance_score([0, 1, 1], sensitive_features=dict.fromkeys(NAMED, "x"))
+
+
+def test_the_default_index_of_pandas_is_a_name_where_others_have_names():
+    pd = pytest.importorskip("pandas")
+    plain, named = pd.Series([0, 0, 1, 1]), {3: "x", 2: "y", 1: "x", 0: "y"}
+    assert metrics.balance_score(plain, sensitive_features=named) == 1.0
+    assert metrics.balance_score(pd.Series(named), sensitive_features=plain) == 1.0
+    by_place = metrics.composition(
+        plain, sensitive_features=pd.Series(["x", "y", "y", "y"], index=[1, 0, 2, 3])
+    )
+    assert by_place.counts.tolist() == [[1, 1], [0, 2]]

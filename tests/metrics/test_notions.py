@@ -301,3 +301,58 @@ def test_a_notion_typed_at_a_prompt_is_compiled_too():
 def test_tables_with_their_own_population():
     part = np.array([[1, 1], [0, 4]])
     assert normalized_balance_of_table(part, np.array([10, 30])) == pytest.approx((2 * 1 + 4 * 0) / 6)
+
+
+# Scores of one cluster, by hand.
+
+
+@pytest.mark.parametrize(
+    ("notion", "counts", "population", "score"),
+    [
+        (BALANCE, [3, 2, 4], [9, 9, 9], 2 / 4),
+        (BALANCE, [4, 2, 3], [9, 9, 9], 2 / 4),
+        (BALANCE, [5], [9], 1),
+        (MOUFLON, [3, 2, 5], [9, 9, 9], 2 * 2 / 8),
+        (MOUFLON, [1, 1], [9, 9], 1),
+        (MOUFLON, [7], [9], 1),
+        (MOUFLON, [0, 1], [9, 9], 0),
+        (BALANCE.guided(), [3, 2, 4], [9, 9, 9], (5 / 2) / 4),
+        (BALANCE.guided(), [4, 2], [9, 9], 2 / 4),
+        (BALANCE.guided(), [5], [9], 0),
+        (MOUFLON.guided(), [2, 0, 4], [9, 9, 9], 1 / 4),
+        (EVENNESS, [3, 1], [4, 4], 1 - 0.5),
+        (EVENNESS, [2, 2, 0], [4, 4, 0], 1),
+        (EVENNESS, [0, 2, 2], [0, 4, 4], 1),
+        (EVENNESS, [2], [4], 1),
+        # Groups of one member, counted together, do not lack anything, and what follows them counts.
+        (
+            EVENNESS,
+            [2, 3, 1],
+            [4, -6, 4],
+            1 - (abs(2 / 6 - 4 / 14) + abs(1 / 6 - 4 / 14)) / (4 * 4 / 14 * 10 / 14),
+        ),
+        (NORMALIZED, [0, 4, 0], [2, -4, 8], 0),
+        (NORMALIZED, [2, 2, 4], [4, -4, 8], 1),
+        (NORMALIZED.guided(), [3, 1], [4, 4], 0.5),
+    ],
+)
+def test_scores_of_one_cluster(notion, counts, population, score):
+    assert notion.score(counts, population) == pytest.approx(score, abs=1e-15)
+
+
+def test_a_guide_takes_the_place_of_the_score_and_has_none():
+    guided = NORMALIZED.guided()
+    assert (guided.score, guided.guide) == (NORMALIZED.guide, None)
+    assert (guided.name, guided.folds_singles) == ("normalized", True)
+    assert EVENNESS.guided() is EVENNESS
+    assert guided.guided() is guided
+
+
+def test_empty_clusters_and_the_population_that_is_told():
+    table = [[1, 3], [0, 0], [3, 1]]
+    assert BALANCE.cluster_scores(table).tolist() == [1 / 3, 0, 1 / 3]
+    assert BALANCE.value(table) == pytest.approx(1 / 3)
+    assert BALANCE.value([[0, 0]]) == 0
+    assert MOUFLON.value([[1, 3], [1, 1]]) == pytest.approx((4 * 1 / 3 + 2 * 1) / 6)
+    assert EVENNESS.cluster_scores([[2, 0]], np.array([1, 1])).tolist() == [0]
+    assert EVENNESS.cluster_scores([[2, 0]]).tolist() == [1]

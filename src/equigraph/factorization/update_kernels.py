@@ -28,7 +28,7 @@ class Form(NamedTuple):
     own: NDArray[np.float64]
 
 
-class Fixed(NamedTuple):
+class FixedInputs(NamedTuple):
     """What does not change in a run: the graph, its blocks of rows, and the penalty; its codes are None without one."""
 
     entries: Entries

@@ -12,6 +12,7 @@ from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.attributes import Values, attach, attribute_list, check_options
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import object_array
+from equigraph.messages import option
 from equigraph.roster.columns import Column
 from equigraph.words import count
 
@@ -145,7 +146,9 @@ class Roster:
         for one in wanted:
             if one not in self.attributes:
                 listed = ", ".join(map(repr, self.attributes)) or "none"
-                raise ParameterError(f"attribute={one!r} is not in the roster: its attributes are {listed}.")
+                raise ParameterError(
+                    f"{option('attribute', one)} is not in the roster: its attributes are {listed}."
+                )
         values = [Values(object_array(self.attributes[one]), None, one) for one in wanted]
         return attach(graph, values, missing=missing, unknown="error", order_known=True)
 

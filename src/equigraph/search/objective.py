@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import Notion, get_notion
+from equigraph.search.levels import Level, first_level
 
 if TYPE_CHECKING:
     from equigraph.search.kernels.state import Terms
@@ -103,7 +105,10 @@ class Objective:
         return self.notion.compiled()
 
     def terms(self) -> Terms:
-        """Return the rest of the objective in the form that compiled code takes."""
+        """Return the rest of the objective in the form that compiled code takes.
+
+        Numbers have one type each, whatever the caller wrote: every other one would compile all loops again.
+        """
         from equigraph.search.kernels.state import Terms
 
         known = np.add.reduceat(np.abs(self.population), self.offsets[:-1])
@@ -111,14 +116,14 @@ class Objective:
             self.population,
             self.offsets,
             self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,
-            self.notion.sized,
-            self.n_nodes,
-            self.total,
-            self.resolution,
-            self.fairness,
-            self.cap,
-            self.least,
-            self.most,
+            bool(self.notion.sized),
+            int(self.n_nodes),
+            float(self.total),
+            float(self.resolution),
+            float(self.fairness),
+            float(self.cap),
+            int(self.least),
+            int(self.most),
         )
 
 
@@ -185,3 +190,10 @@ def _folded(columns: NDArray[np.int32], counts: list[NDArray]) -> tuple[NDArray[
         column[known] = place[column[known]]
         folded.append(np.append(count[~single], -single.sum()))
     return columns, folded
+
+
+def problem_of(adjacency: sparse.csr_array, codes: NDArray | None, **options: Any) -> tuple[Objective, Level]:
+    """Return the objective of a graph, with the options of `make_objective`, and the graph as a level."""
+    total = float(adjacency.sum(dtype=np.float64))
+    objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=total, **options)
+    return objective, first_level(adjacency, columns, objective.population.size)
