@@ -16,6 +16,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell *.md docs/*.md docs/reference/*.md src tests benchmarks examples
 
 # Compiled before the tests, which run in two processes and would each do so.
 loops: $(VENV)/.dev

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import equigraph
+from equigraph.compilation import announce
+
+announce()  # here, and not among what the first script of the gallery prints
 
 project = "equigraph"
 author = "The equigraph developers"
@@ -11,17 +16,17 @@ version = release = equigraph.__version__
 
 extensions = [
     "myst_parser",
+    "matplotlib.sphinxext.plot_directive",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "**/.ipynb_checkpoints", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 root_doc = "index"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -37,6 +42,11 @@ numpydoc_xref_param_type = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+plot_formats = [("png", 150)]
+plot_html_show_formats = False
+plot_html_show_source_link = False
+html_math_renderer = "mathml"
+
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
@@ -51,6 +61,8 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "equigraph"
+html_favicon = "../src/equigraph/explore/static/icon.svg"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
@@ -62,7 +74,7 @@ html_theme_options = {
         }
     ],
     "navbar_align": "left",
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 6,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -72,3 +84,19 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 html_show_sourcelink = False
+
+
+def setup(app: Any) -> None:
+    """Write formulas as MathML, which browsers draw without a script that would have to be fetched."""
+    from docutils import nodes
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    def inline(translator: Any, node: Any) -> None:
+        translator.body.append(tex2mathml(node.astext(), as_block=False))
+        raise nodes.SkipNode
+
+    def block(translator: Any, node: Any) -> None:
+        translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+        raise nodes.SkipNode
+
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))

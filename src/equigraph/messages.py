@@ -13,7 +13,14 @@ from typing import Any
 # Noncharacters of Unicode, which no text may hold: begin, between the two ways, end.
 _MARKED = re.compile("\ufdd0([^\ufdd0-\ufdd2]*)\ufdd1([^\ufdd0-\ufdd2]*)\ufdd2")
 # Flags whose names are not those of the keywords.
-_FLAGS = {"n_clusters": "-k", "sensitive_features": "--groups", "random_state": "--seed"}
+_FLAGS = {
+    "n_clusters": "-k",
+    "sensitive_features": "--groups",
+    "random_state": "--seed",
+    "n_points": "--points",
+    "n_restarts": "--restarts",
+    "n_jobs": "--jobs",
+}
 # Keywords that are said as a call to who did not call `read_graph`.
 _READING = ("missing", "unknown", "symmetrize", "duplicates", "weight", "node_column", "attribute")
 
@@ -66,6 +73,11 @@ def for_command(said: object) -> str:
 def either(python: str, command: str) -> str:
     """Return a passage that is said in two ways."""
     return f"\ufdd0{python}\ufdd1{command}\ufdd2"
+
+
+def named(name: str) -> str:
+    """Return the name of a parameter, or its flag."""
+    return either(name, _flag(name, ()))
 
 
 def option(name: str, *values: Any) -> str:

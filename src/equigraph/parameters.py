@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from equigraph.exceptions import ParameterError
-from equigraph.messages import option
+from equigraph.messages import named, option
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,9 @@ def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: 
     """
     for name, constraint in constraints.items():
         if name in values and not constraint.accepts(values[name]):
-            raise ParameterError(f"{owner}: {name} must be {constraint.describe()}; got {values[name]!r}.")
+            raise ParameterError(
+                f"{owner}: {named(name)} must be {constraint.describe()}; got {values[name]!r}."
+            )
 
 
 def check_known(name: str, value: Any, known: tuple[Any, ...]) -> None:

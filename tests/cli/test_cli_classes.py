@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import equigraph as eg
 from equigraph.cli.app import app
 from tests.optional import optional
-from tests.roster.sheets import csv_bytes
+from tests.roster.sheets import misspelt_sheet
 
 openpyxl = optional("openpyxl")
 pytest.importorskip("xlsxwriter")
@@ -24,13 +24,7 @@ def run(*arguments: str) -> Result:
 @pytest.fixture(scope="module")
 def sheet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A German sheet as an older Excel writes it, with a friend who is misspelt."""
-    rows = eg.datasets.make_school_roster(language="de", western=True).rows
-    column = rows[0].index("Freund/in 1")
-    friend = next(row for row in rows[1:] if "ö" in row[column])
-    friend[column] = friend[column].replace("ö", "oe")
-    path = tmp_path_factory.mktemp("school") / "Klasse 5.csv"
-    path.write_bytes(csv_bytes(rows, encoding="cp1252"))
-    return path
+    return misspelt_sheet(tmp_path_factory.mktemp("school"))
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from click.testing import CliRunner, Result
 from equigraph.cli import demo
 from equigraph.cli.app import app
 from equigraph.loading import RESULT_FILES
+from equigraph.results import ClusteringResult
 
 Run = Callable[..., Result]
 
@@ -73,7 +73,7 @@ def test_demo_prints_all_methods_and_writes_results_and_pictures(shown: Demo) ->
         image = imread(picture)[..., :3]
         assert np.unique(image[::5, ::5].reshape(-1, 3), axis=0).shape[0] > 50
         assert picture.name in answer.stdout
-    kept = json.loads((out / "result.json").read_text())["scores"]
+    kept = ClusteringResult.load(out).scores
     best = max(float(rows[name][1]) + float(rows[name][3]) for name in demo.METHODS)
     assert kept["Q"] + kept["NB"] == pytest.approx(best, abs=0.002)
 

@@ -347,8 +347,6 @@ def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -
     assert eg.Comparison.load(path).rows[0].method == "random"
     assert run("refine", ROOM, tmp_path / "a" / "labels.csv", "-o", tmp_path / "d").exit_code == 0
     assert eg.ClusteringResult.load(tmp_path / "d").method == "refine_labels"
-    assert run("demo", "-o", tmp_path / "e").exit_code == 0
-    assert eg.ClusteringResult.load(tmp_path / "e").n_clusters == 3
 
 
 @pytest.mark.parametrize(

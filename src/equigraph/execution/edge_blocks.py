@@ -21,7 +21,14 @@ from equigraph.exceptions import GraphError, ParameterError, reason, require
 from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts
 from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
 from equigraph.execution.blocks import BlockGraph, open_blocks
-from equigraph.execution.edge_names import NAMES_FILE, collect_names, has_names, name_of, numbered_ends
+from equigraph.execution.edge_names import (
+    NAMES_FILE,
+    collect_names,
+    has_names,
+    like_the_first,
+    name_of,
+    numbered_ends,
+)
 from equigraph.files import naming_the_path, private_folder
 from equigraph.graph.limits import FREE_NODES, TIMES
 from equigraph.graph.merged_pairs import added
@@ -226,7 +233,7 @@ def read_batches(
 ) -> Iterator[tuple[NDArray, NDArray, NDArray[np.float64] | None]]:
     """Yield sources, targets and weights of a file, some rows at a time, after a look at each."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
-    try:
+    with like_the_first(file):
         reader = parquet.ParquetFile(file)
         first = 0
         numbered = None if columns.names is None else numbered_ends(file, columns)
@@ -244,12 +251,6 @@ def read_batches(
                 weights = _weights(batch.column(columns.weight), file, first)
             yield ends[0], ends[1], weights
             first += batch.num_rows
-    except GraphError:
-        raise
-    except (OSError, KeyError, ValueError, NotImplementedError) as error:
-        raise GraphError(
-            f"{file} cannot be read like the first file of the edge set ({reason(error)})."
-        ) from error
 
 
 def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:

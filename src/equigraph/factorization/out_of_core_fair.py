@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +16,12 @@ from equigraph.execution import single_blas_thread
 from equigraph.execution.distributed import RowStore
 from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors
-from equigraph.factorization.normalized import Scale, penalty_weight, rescale
-from equigraph.factorization.out_of_core import (
-    factors_of_labels,
-    graph_facts,
-    mean_weights,
-    multiplicative_rows,
-)
+from equigraph.factorization.normalized import Scale, on_unit_graph
+from equigraph.factorization.out_of_core import graph_facts, mean_weights, multiplicative_rows
 from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import has_row_form
-from equigraph.penalties import Penalty, WeightedSum
+from equigraph.factorization.starts import factors_of_labels
+from equigraph.penalties import Penalty
 from equigraph.search.search import Search, Target
 
 if TYPE_CHECKING:
@@ -167,23 +164,14 @@ def label_factors(
     max_iter, tol, notify
         As for `multiplicative_updates`.
     """
-    k = problem.n_clusters
     scale = Scale(float(np.sqrt(problem.squared_norm)), problem.total / labels.size)
-    H, W = factors_of_labels(labels, mean, dtype)
-    H, W = rescale(H, W / scale.norm)
-    total = WeightedSum([])
-    if penalty is not None:
-        total = WeightedSum([(penalty_weight(weight, k, scale), penalty)])
-    factors = multiplicative_rows(
+    run = partial(
+        multiplicative_rows,
         problem.store,
-        H,
-        W,
-        total,
         squared_norm=problem.squared_norm,
         scale=1 / scale.norm,
         max_iter=max_iter,
         tol=tol,
         notify=notify,
     )
-    H, W = rescale(factors.H, factors.W)
-    return Factors(H * H.dtype.type(np.sqrt(scale.norm)), W, factors.history, factors.change, factors.status)
+    return on_unit_graph(run, *factors_of_labels(labels, mean, dtype), penalty, weight, scale)

@@ -17,7 +17,7 @@ from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.messages import GIVE_GROUPS, option
+from equigraph.messages import GIVE_GROUPS, either, named, option
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
@@ -251,14 +251,14 @@ def _dial_values(
         if not bounded:
             raise ParameterError(
                 f"The dial of {name} has no upper end, so its values must be given, such as "
-                f"{option('fairness', [0, 1, 10, 100])}."
+                + either("fairness=[0, 1, 10, 100].", "--fairness-values 0,1,10,100.")
             )
         if model._searches_dial:
             return None, bounded
         return tuple(np.linspace(0, 1, n_points or _N_VALUES).round(12).tolist()), bounded
     if n_points is not None:
         raise ParameterError(
-            f"n_points is for curves without values: give {option('fairness')} or {option('n_points')}, not both."
+            f"{named('n_points')} is for curves without values: give it or {option('fairness')}, not both."
         )
     given = list(fairness) if isinstance(fairness, Iterable) and not isinstance(fairness, str) else [fairness]
     if not given:
