@@ -281,6 +281,8 @@ def _membership(kept: Kept, labels: NDArray, n_clusters: int) -> Any:
             f"{kept.folder / MEMBERSHIP} holds {found.shape} of {found.dtype}: expected a number for each of "
             f"{labels.size:,} nodes and {n_clusters} clusters."
         )
+    if not np.isfinite(found.data if sparse.issparse(found) else found).all():
+        raise InputError(f"{kept.folder / MEMBERSHIP} holds NaN or infinity: expected finite numbers.")
     if not np.array_equal(np.asarray(found.argmax(axis=1)).ravel(), labels):
         raise InputError(
             f"{kept.folder / MEMBERSHIP} and {LABELS} disagree: expected every node in its strongest cluster."
@@ -316,6 +318,8 @@ def _interaction(kept: Kept, n_clusters: int) -> Any:
         lines = kept.files[INTERACTION].decode("ascii").splitlines()
         is_table = bool(lines) and lines[0].startswith("cluster,")
         values = np.array([line.split(",") for line in lines[is_table:]], dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise ValueError
         if not is_table:
             return values.reshape(n_clusters, n_clusters)
         values = values.reshape(-1, 3)

@@ -84,9 +84,8 @@ def _result(folder: Path) -> str:
     result = eg.ClusteringResult.load(folder)
     assert result.labels.dtype.kind == "i"
     assert result.labels.size == result.node_names.size
-    assert np.isfinite(
-        result.membership.data if sparse.issparse(result.membership) else result.membership
-    ).all()
+    for part in (result.membership, result.interaction):
+        assert part is None or np.isfinite(part.data if sparse.issparse(part) else part).all()
     return repr((result.labels.tolist(), result.scores))
 
 
