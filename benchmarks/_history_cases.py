@@ -1,7 +1,7 @@
 """Time a short list of public calls of the version of equigraph that is on the path; ``history`` runs this.
 
 Nothing here comes from the version that is measured but the calls themselves: graphs are drawn and labels are scored by
-numpy, so that all versions do the same work and are judged alike. A case that a version lacks, or fails at, is left out.
+numpy, so that all versions do the same work and are judged alike. A case that a version lacks or fails at is left out.
 """
 
 from __future__ import annotations
