@@ -31,7 +31,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         blocks = eg.write_blocks(graph, Path(folder) / "blocks", rows_per_block=11)
         eg.FairPartition(3, random_state=0).fit(blocks)
-        eg.IFairNMTF(3, max_iter=5, random_state=0).fit(blocks)
+        for dtype in ("float64", "float32"):
+            eg.IFairNMTF(3, dtype=dtype, max_iter=5, random_state=0).fit(blocks)
 
 
 if __name__ == "__main__":

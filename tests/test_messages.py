@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
+import re
 import warnings
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from equigraph.cli.sources import READING_NAMES
 from equigraph.exceptions import (
     ConflictError,
     DatasetError,
@@ -18,6 +23,8 @@ from equigraph.exceptions import (
     warn,
 )
 from equigraph.messages import Sentence, as_calls, either, for_command, one_line, option, reading, template
+
+SOURCE = Path(__file__).parents[1] / "src" / "equigraph"
 
 
 @pytest.mark.parametrize(
@@ -97,3 +104,32 @@ def test_other_words_stay_as_they_are() -> None:
     text = "Leiden(backend='igraph') with tol=1, weight=False and \ufdd0 at IFairNMTF(n_clusters=3)."
     assert for_command(text) == for_command(GraphError(text)) == str(GraphError(text)) == text
     assert for_command(GraphError(either("call", "type"))) == "type"
+
+
+def _said(node: ast.AST) -> Iterator[str]:
+    """Yield the literal texts of a sentence, but not those that `either` and its kin are given."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("either", "option")
+    ):
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    for child in ast.iter_child_nodes(node):
+        yield from _said(child)
+
+
+def test_no_sentence_has_a_keyword_that_the_command_line_would_show() -> None:
+    names = (*READING_NAMES, "n_clusters", "sensitive_features", "size_bounds", "max_moves", "force", "init")
+    keyword = re.compile(rf"(?<![\w.(])({'|'.join(names)})=")
+    found = [
+        f"{path.name}:{node.lineno}: {text}"
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise)
+        or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "warn")
+        for text in _said(node)
+        if keyword.search(text)
+    ]
+    assert found == []

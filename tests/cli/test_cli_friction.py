@@ -476,3 +476,22 @@ def test_seeds_of_results_are_whole_numbers_of_python(tmp_path: Path) -> None:
     )
     result.save(tmp_path)
     assert eg.ClusteringResult.load(tmp_path).seed == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "package", "extra"),
+    [
+        (["cluster", "nowhere.csv", "-k", 3, "--plot"], "matplotlib", "plot"),
+        (["classes", "nowhere.csv", "-k", 3], "xlsxwriter", "sheets"),
+    ],
+)
+def test_a_package_that_is_missing_is_told_before_anything_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list, package: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    answer = run(*args, "-o", tmp_path / "out")
+    assert answer.exit_code == 1
+    expected = f" needs {package}, which is not installed: pip install 'equigraph[{extra}]'.\n"
+    assert answer.stderr.endswith(expected)
+    assert len(answer.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

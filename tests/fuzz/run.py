@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import subprocess
@@ -104,9 +105,11 @@ def fuzz(
         Counts and findings.
     """
     tally, first, end = Tally(), 0, time.monotonic() + seconds
-    while time.monotonic() < end and first < most:
-        count = int(min(batch, most - first))
-        first = _batch(tally, readers or list(READERS), seed, first, count, end, least)
+    # Whoever stops it is told what was found until then.
+    with contextlib.suppress(KeyboardInterrupt):
+        while time.monotonic() < end and first < most:
+            count = int(min(batch, most - first))
+            first = _batch(tally, readers or list(READERS), seed, first, count, end, least)
     if keep is not None:
         _keep(tally.findings, keep)
     return tally

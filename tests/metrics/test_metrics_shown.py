@@ -73,7 +73,7 @@ def test_the_text_of_a_composition_with_clusters_that_are_not_shown():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("NB", "normalised balance NB"), ("evenness", "evenness"), ("mine", "mine")]
+    ("name", "words"), [("NB", "normalised balance NB"), ("mouflon", "MOUFLON balance"), ("mine", "mine")]
 )
 def test_words_of_a_score(name, words):
     assert words_of(name) == words

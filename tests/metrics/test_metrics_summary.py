@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equigraph import metrics
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
+from equigraph.groups import AttributeOptions, encode_attributes
 
 FAST = settings(max_examples=40, deadline=None)
 
@@ -169,3 +170,31 @@ def test_the_default_index_of_pandas_is_a_name_where_others_have_names():
         plain, sensitive_features=pd.Series(["x", "y", "y", "y"], index=[1, 0, 2, 3])
     )
     assert by_place.counts.tolist() == [[1, 1], [0, 2]]
+
+
+def test_several_attributes_have_a_mean_a_least_and_their_own():
+    pairs = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    columns = {"one": list("xyxy"), "age": [10, 12, 20, 22]}
+    options = AttributeOptions(bins={"age": 2}, weights={"one": 3})
+    found = metrics.evaluate(
+        pairs, [0, 0, 2, 2], sensitive_features=encode_attributes(columns, options=options)
+    )
+    one, age = (
+        {f"{score}[{name}]": value for score in ("B", "NB", "min_balance")}
+        for name, value in (("one", 1), ("age", 0))
+    )
+    assert found == pytest.approx(
+        {"Q": 0.5, "B": 0.75, "NB": 0.75, "min_balance": 0, "rho": 0, "n_nonempty": 2, **one, **age,
+         "rho[one]": 0, "rho[age]": 0, "mean_gap[age]": 10, "mean_gap_sd[age]": 10 / np.std(columns["age"])}
+    )  # fmt: skip
+
+
+def test_labels_and_groups_of_different_lengths():
+    with pytest.raises(GroupsError, match=r"3 values .*4 nodes"):
+        metrics.individual_balance_score([0, 0, 1, 1], sensitive_features=list("xyx"), per_node=True)
+    with pytest.raises(
+        ParameterError, match=r"^n_clusters=1 is less than the 2 clusters that the labels hold: give the "
+    ):
+        metrics.cluster_sizes([0, 1], n_clusters=1)
+    with pytest.raises(ParameterError, match=r"^n_clusters must be an integer, not 2\.5\.$"):
+        metrics.cluster_sizes([0, 1], n_clusters=2.5)

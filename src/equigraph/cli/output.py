@@ -14,7 +14,7 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note
 from equigraph.cli.sources import READING_NAMES, n_dropped
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import ParameterError, require
 from equigraph.folders import MANIFEST, OutputFolder
 
 # Flags that make no other result.
@@ -114,6 +114,8 @@ def output_folder(
     names : iterable of str
         Files that will be written.
     """
+    if settings.get("plot"):
+        require("matplotlib", extra="plot", purpose="Drawing a picture")
     if settings["output"] is None:
         yield None
         return

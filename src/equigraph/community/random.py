@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import ParameterError
-from equigraph.messages import option
+from equigraph.messages import named, option
 from equigraph.parameters import Constraint, Instance
 from equigraph.randomness import RandomState
 
@@ -103,6 +103,7 @@ def cluster_sizes(n_nodes: int, n_clusters: int, sizes: Sequence[int] | None = N
         )
     if array.sum() != n_nodes:
         raise ParameterError(
-            f"sizes sum to {array.sum()} and the graph has {n_nodes} nodes: expected the same number."
+            f"{named('cluster_sizes')} sum to {array.sum()} and the graph has {n_nodes} nodes: expected the same "
+            "number."
         )
     return array.astype(np.intp)

@@ -104,7 +104,7 @@ def custom_start(
 ) -> tuple[NDArray, NDArray]:
     """Check and copy the factors given by the caller, whose W is in the unit of the caller's weights."""
     if H is None or W is None:
-        raise ParameterError("init='custom' needs both factors: fit(X, H=..., W=...).")
+        raise ParameterError(f"{option('init', 'custom')} needs both factors: fit(X, H=..., W=...).")
     factors = []
     for name, factor, shape in (("H", H, (n_nodes, n_clusters)), ("W", W, (n_clusters, n_clusters))):
         array = np.array(factor, dtype=np.float64)

@@ -13,6 +13,7 @@ from equigraph.graph.attributes import Values, attach, attribute_list, check_opt
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import object_array
 from equigraph.messages import option
+from equigraph.parameters import check_known
 from equigraph.roster.columns import Column
 from equigraph.words import count
 
@@ -22,8 +23,7 @@ ONE_SIDED, MUTUAL = 1.0, 2.0
 
 def check_wishes(wishes: str) -> str:
     """Return which wishes count, or raise ParameterError."""
-    if wishes not in WISHES:
-        raise ParameterError(f"wishes={wishes!r} is unknown: expected 'any' or 'mutual'.")
+    check_known("wishes", wishes, WISHES)
     return wishes
 
 
