@@ -172,7 +172,7 @@ def test_compiled_whole_numbers_near_a_boundary(n):
 
 def _call(score, counts, population):
     """Call a compiled score from compiled code, as the search does."""
-    return float(base._score_rows()(score, counts[None], population)[0])
+    return float(base._score_rows()(score, counts[None], population, np.array([True]))[0])
 
 
 def test_what_one_node_too_many_costs():
