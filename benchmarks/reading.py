@@ -1,4 +1,4 @@
-"""Reading edge lists with text ids, csv and parquet: seconds and peak memory against pandas, factorize and scipy.
+"""Reading edge lists with text ids, csv and parquet: seconds and peak memory against pandas, `factorize` and scipy.
 
 Run ``python -m benchmarks.reading --edges 1e6 1e7``; the files are made in a temporary folder, or in ``--folder``.
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import equigraph
+from equigraph.compilation import announce
+
+announce()  # here, and not among what the first script of the gallery prints
 
 project = "equigraph"
 author = "The equigraph developers"
@@ -11,17 +17,17 @@ version = release = equigraph.__version__
 
 extensions = [
     "myst_parser",
+    "matplotlib.sphinxext.plot_directive",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_click",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "**/.ipynb_checkpoints", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 root_doc = "index"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -37,6 +43,11 @@ numpydoc_xref_param_type = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
+plot_formats = [("png", 150)]
+plot_html_show_formats = False
+plot_html_show_source_link = False
+html_math_renderer = "mathml"
+
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
@@ -51,6 +62,8 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "equigraph"
+html_favicon = "../src/equigraph/explore/static/icon.svg"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
@@ -62,7 +75,7 @@ html_theme_options = {
         }
     ],
     "navbar_align": "left",
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 6,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -72,3 +85,26 @@ html_theme_options = {
 }
 html_sidebars = {"index": []}
 html_show_sourcelink = False
+
+
+def mathml(formula: str, *, as_block: bool) -> str:
+    """Return a formula as MathML; docutils knows no brackets of given sizes, and dots under one name."""
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    plain = re.sub(r"\\[Bb]ig[lr]?(?![a-z])", "", formula).replace(r"\dots", r"\ldots")
+    return tex2mathml(plain, as_block=as_block)
+
+
+def setup(app: Any) -> None:
+    """Write formulas as MathML, which browsers draw without a script that would have to be fetched."""
+    from docutils import nodes
+
+    def inline(translator: Any, node: Any) -> None:
+        translator.body.append(mathml(node.astext(), as_block=False))
+        raise nodes.SkipNode
+
+    def block(translator: Any, node: Any) -> None:
+        translator.body.append(f'<div class="math">{mathml(node.astext(), as_block=True)}</div>')
+        raise nodes.SkipNode
+
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))

@@ -9,6 +9,8 @@ import csv
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 import equigraph as eg
 
 # %%
@@ -36,7 +38,9 @@ print(result)
 # %%
 # How the clusters are made up, beside everybody.
 
-eg.plotting.CompositionDisplay.from_result(result)
+_, axis = plt.subplots(figsize=(6.5, 4))
+eg.plotting.CompositionDisplay.from_result(result, ax=axis)
+plt.show()
 
 # %%
 # A folder with labels, scores and how they were made, which can be loaded again and shown as a page.

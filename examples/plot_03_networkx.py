@@ -18,7 +18,8 @@ print(club.nodes[0])
 
 graph = eg.read_graph(club, attribute="club")
 curve = eg.tradeoff_curve(graph, n_clusters=3, random_state=0)
-curve.plot("front")
+_, axis = plt.subplots(figsize=(6.5, 4.5))
+curve.plot("front", ax=axis)
 plt.show()
 
 # %%

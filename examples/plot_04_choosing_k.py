@@ -17,5 +17,6 @@ print(sure)
 print(sure.to_frame().round(3))
 
 # %%
-sure.plot()
+_, axis = plt.subplots(figsize=(7, 4.2))
+sure.plot(ax=axis)
 plt.show()

@@ -6,6 +6,8 @@ Two who must not share a class, twins who must, sizes, and a friend for everybod
 names those that contradict each other. And each has a price.
 """
 
+import matplotlib.pyplot as plt
+
 import equigraph as eg
 
 room = eg.datasets.make_classroom()
@@ -29,7 +31,16 @@ print(rules.check(graph, result.labels) or "every rule holds")
 
 prices = result.price()
 print(prices.describe())
-print(prices.to_frame()[["rule", "Q", "links", "cost"]].round(3).to_string(index=False))
+table = prices.to_frame()
+print(table[["rule", "Q", "links", "cost"]].round(3).to_string(index=False))
+
+# %%
+_, axis = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+axis.barh(table["rule"], table["links"])
+axis.invert_yaxis()
+axis.set_xlim(table["links"].min() - 0.05, None)
+axis.set_xlabel("share of the links that are kept without the rule")
+plt.show()
 
 # %%
 # Rules that cannot all hold are named, and no more of them than needed:

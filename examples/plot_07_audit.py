@@ -5,6 +5,7 @@ Auditing the communities of another tool, and repairing them
 Leiden finds cohesive communities. Are they fair to those in them, who is worst off, and what would a repair cost?
 """
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 import equigraph as eg
@@ -36,3 +37,12 @@ print(frame.chance(random_state=0))
 better = eg.refine_labels(graph, labels, fairness=0.5, max_moves=4, random_state=0)
 print(f"{int((better != labels).sum())} people moved")
 print(frame.compare(eg.metrics.FairnessFrame(graph, better)))
+
+# %%
+_, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+for axis, (title, found) in zip(axes, {"Leiden": labels, "repaired": better}.items(), strict=True):
+    eg.plotting.CompositionDisplay.from_predictions(
+        found, sensitive_features=room.sensitive_features, attribute="gender", ax=axis
+    )
+    axis.set_title(title, loc="left")
+plt.show()

@@ -6,6 +6,8 @@ What is fair is not for a library to say. A notion is one plain function of the 
 population: it is compiled, and every move of the search is exact for it.
 """
 
+import matplotlib.pyplot as plt
+
 import equigraph as eg
 from equigraph.metrics.notions import Notion
 
@@ -25,7 +27,11 @@ protect = Notion("protect", "share of the smallest group", smallest_share)
 
 # %%
 room = eg.datasets.make_classroom()
-for fairness in (0, 0.5):
+_, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+for axis, fairness in zip(axes, (0, 0.5), strict=True):
     model = eg.FairPartition(3, fairness=fairness, notion=protect, random_state=0)
     model.fit(room.adjacency, sensitive_features=room.sensitive_features)
     print(f"dial {fairness}: Q {model.modularity_:.3f}, {protect.measure} {model.notion_:.3f}")
+    eg.plotting.CompositionDisplay.from_estimator(model, sensitive_features=room.sensitive_features, ax=axis)
+    axis.set_title(f"dial {fairness}", loc="left")
+plt.show()

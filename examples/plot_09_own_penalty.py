@@ -6,6 +6,7 @@ The paper's model is a factorisation with a penalty on its membership. Any quadr
 clusters should not split project partners.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy import sparse
 
@@ -33,9 +34,19 @@ class Partners(Penalty):
 
 room = eg.datasets.make_classroom()
 pairs = [(0, 15), (3, 18), (7, 25)]
-for weight in (0, 0.5, 1):
+_, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharex=True, layout="constrained")
+for axis, weight in zip(axes, (0, 0.5, 1), strict=True):
     penalty = weight * Partners(pairs, 30) if weight else None
-    labels = eg.NMTF(3, penalty=penalty, tol=0, random_state=0).fit_predict(room.adjacency)
+    model = eg.NMTF(3, penalty=penalty, tol=0, random_state=0)
+    labels = model.fit_predict(room.adjacency)
     kept = sum(labels[one] == labels[other] for one, other in pairs)
     cohesion = eg.metrics.modularity_score(room.adjacency, labels)
     print(f"weight {weight}: {kept} of {len(pairs)} pairs together, Q {cohesion:.3f}")
+    ends = np.ravel(pairs)
+    axis.imshow(model.membership_[ends], aspect="auto", cmap="Blues")
+    axis.set_yticks(range(len(ends)), room.node_names[ends])
+    axis.set_xticks(range(3))
+    axis.set_title(f"weight {weight}")
+    axis.set_xlabel("cluster")
+axes[0].set_ylabel("partners, one below the other")
+plt.show()

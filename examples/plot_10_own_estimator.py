@@ -6,6 +6,7 @@ A method is a class with ``_fit``. Reading, checking, numbering of clusters and 
 ``compare`` puts it beside all others.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import equigraph as eg
@@ -33,4 +34,14 @@ graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gend
 comparison = eg.compare(
     graph, n_clusters=3, methods=["fair-partition", "fair-louvain", "leiden", DealOut()], n_seeds=3
 )
-print(comparison.to_frame()[["method", "Q", "NB", "stability"]].round(3).to_string(index=False))
+table = comparison.to_frame()
+print(table[["method", "Q", "NB", "stability"]].round(3).to_string(index=False))
+
+# %%
+_, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+for row, marker in zip(table.itertuples(), "osD^", strict=True):
+    axis.plot(row.NB, row.Q, marker, markersize=10, fillstyle="none", label=row.method)
+axis.set_xlabel("normalised balance NB")
+axis.set_ylabel("modularity Q")
+axis.legend()
+plt.show()

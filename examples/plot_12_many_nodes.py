@@ -8,6 +8,7 @@ this page is built in seconds; docs/measurements has larger ones.
 
 import time
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import equigraph as eg
@@ -20,3 +21,10 @@ seconds = time.perf_counter() - start
 print(
     f"{planted.adjacency.nnz // 2:,} edges in {seconds:.1f} s: Q {model.modularity_:.3f}, NB {model.notion_:.3f}"
 )
+
+# %%
+# How the clusters are linked: the diagonal is within them.
+
+_, axis = plt.subplots(figsize=(5.2, 4.5), layout="constrained")
+eg.plotting.InteractionDisplay.from_estimator(model, ax=axis)
+plt.show()

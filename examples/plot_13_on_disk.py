@@ -8,6 +8,7 @@ Row blocks on disk hold the edges; only labels and a few tables are in memory. T
 
 import tempfile
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import equigraph as eg
@@ -19,6 +20,11 @@ blocks = eg.write_blocks(eg.Graph(planted.adjacency, sensitive_features=groups),
 print(blocks)
 model = eg.FairPartition(8, fairness=0.5, random_state=0).fit(blocks)
 print(f"Q {model.modularity_:.3f}, NB {model.notion_:.3f}")
+
+# %%
+_, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+eg.plotting.CompositionDisplay.from_estimator(model, sensitive_features=groups, ax=axis)
+plt.show()
 
 # %%
 # On the workers of a Dask cluster the call is the same, with an address or the current client:

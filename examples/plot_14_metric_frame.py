@@ -6,6 +6,7 @@ fairlearn's ``MetricFrame`` disaggregates any metric of predictions by group. A 
 predict, but what it does to each person can be counted: here, the share of their links that they keep.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import equigraph as eg
@@ -28,3 +29,14 @@ for gender in np.unique(room.sensitive_features):
 
 frame = eg.metrics.FairnessFrame(graph, labels)
 print(frame.by_group.round(3).to_string())
+
+# %%
+_, axis = plt.subplots(figsize=(6.5, 3.2), layout="constrained")
+genders = np.unique(room.sensitive_features)
+axis.hist(
+    [kept[room.sensitive_features == gender] for gender in genders], np.linspace(0, 1, 11), label=genders
+)
+axis.set_xlabel("share of the links that a pupil keeps")
+axis.set_ylabel("pupils")
+axis.legend()
+plt.show()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
 from equigraph.compilation import announce
 
@@ -44,12 +45,35 @@ OPTIONAL = (
     "xlwt",
 )
 
+ABSENT = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
+
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse to run on CI without a package that tests would silently skip for."""
-    missing = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
-    if os.environ.get("CI") and missing:
-        raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(missing)}")
+    if os.environ.get("CI") and ABSENT:
+        raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(ABSENT)}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Skip where a fixture needs a package that is not there."""
+    yield from _skipping()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Skip where a test does."""
+    yield from _skipping()
+
+
+def _skipping() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        missing = str(getattr(error.__cause__ or error, "name", None)).partition(".")[0]
+        if missing not in ABSENT:
+            raise
+        pytest.skip(f"{missing} is not installed")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -108,6 +132,14 @@ def dask_workers() -> Iterator[Any]:
     with dask_client("dask", n_workers=2) as client:
         yield client
 
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples for every planted fault; that there is one that fails is enough.
+settings.register_profile(
+    "mutation", settings.get_profile("suite"), derandomize=True, phases=(Phase.explicit, Phase.generate)
+)
+settings.load_profile("mutation" if "MUTANT_UNDER_TEST" in os.environ else "suite")
 
 # mutmut asks for a private name that pytest has given up.
 if "MUTANT_UNDER_TEST" in os.environ and not hasattr(pytest.Item, "_nodeid"):

@@ -106,3 +106,13 @@ def test_an_import_down_the_list_is_found(lower: str) -> None:
     order = drawn_order()
     order.remove(lower)
     assert any(f"imports {lower}" in line for line in wrong_imports([*order, lower]))
+
+
+def test_a_name_is_one_class() -> None:
+    names = [
+        node.name.lstrip("_")
+        for path in SOURCE.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted(names) == sorted(set(names))

@@ -8,14 +8,8 @@ import os
 import subprocess
 import sys
 
-import igraph
-import networkx as nx
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 from scipy import sparse
 
 import equigraph as eg
@@ -23,6 +17,14 @@ from equigraph.exceptions import GraphError
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.loading import RESULT_FILES
 from equigraph.results import ClusteringResult
+from tests.optional import optional
+
+igraph = optional("igraph")
+nx = optional("networkx")
+pd = optional("pandas")
+pl = optional("polars")
+pa = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -235,6 +237,7 @@ for method in ("nmtf", "ifair-nmtf", "fair-louvain", "scalable-fair-sc", "random
 
 
 def test_labels_do_not_depend_on_the_hash_seed() -> None:
+    pytest.importorskip("pandas")
     answers = []
     for seed in ("0", "4242"):
         done = subprocess.run(
@@ -260,3 +263,34 @@ def test_a_graph_on_disk_is_scored_like_the_same_in_memory(tmp_path):
     assert there.labels.tolist() == here.labels.tolist()
     assert there.scores == pytest.approx(here.scores)
     assert there.input_hash == here.input_hash
+
+
+def test_the_graph_is_validated_encoded_and_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from equigraph.graph import graph as of_graph
+    from equigraph.graph import validate
+    from equigraph.groups import encode
+
+    calls: list[str] = []
+
+    def counted(module: object, name: str) -> None:
+        function = getattr(module, name)
+
+        def call(*args: object, **more: object) -> object:
+            calls.append(name)
+            return function(*args, **more)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(validate, "_check_symmetric")
+    counted(encode, "make_groups")
+    counted(of_graph, "hash_features")
+    data = eg.datasets.make_classroom()
+    graph = read_graph(data.adjacency, groups=data.sensitive_features, attribute="gender")
+    model = eg.RandomClustering(3, random_state=0).fit(graph)
+    found = ClusteringResult.from_estimator(model, graph)
+    eg.metrics.evaluate(graph, found.labels)
+    found.summary()
+    found.explain(0, graph=graph)
+    eg.compare(graph, methods=["random"], n_clusters=3, n_seeds=2)
+    eg.tradeoff_curve(graph, n_clusters=3, estimator=eg.FairLouvain(), fairness=[0, 1], random_state=0)
+    assert sorted(calls) == ["_check_symmetric", "hash_features", "make_groups"]

@@ -31,10 +31,10 @@ from equigraph.exceptions import (
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.features import attributes_in_order, named_feature
-from equigraph.graph.messages import as_calls
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.remarks import warn_about_groups
 from equigraph.groups.sums import indicator
+from equigraph.messages import GIVE_GROUPS, NO_GROUPS, as_calls, option, reading
 from equigraph.numbering import size_order
 from equigraph.parameters import Constraint, Integer, Seed, check_parameters
 from equigraph.randomness import as_seed
@@ -293,7 +293,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         n_clusters = getattr(self, "n_clusters", None)
         if n_clusters is not None and graph.n_nodes < n_clusters:
             raise GraphError(
-                f"{name}: n_clusters={n_clusters} needs at least as many nodes; the graph has "
+                f"{name}: {option('n_clusters', n_clusters)} needs at least as many nodes; the graph has "
                 f"{graph.n_nodes} (n_samples={graph.n_nodes})."
             )
         self._check_growth(graph.n_nodes, n_clusters or 0)
@@ -326,14 +326,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         name = type(self).__name__
         if attributes is None:
             if self._requires_groups:
-                raise GroupsError(
-                    f"{name} needs groups: pass sensitive_features= to fit, or read the graph with groups."
-                )
+                raise GroupsError(f"{name} needs groups: {GIVE_GROUPS}.")
             if self._fairness_wanted():
-                warn(
-                    f"{name}: no sensitive_features were given, so there is no fairness term.",
-                    FairnessIgnoredWarning,
-                )
+                warn(f"{name}: {NO_GROUPS}, so there is no fairness term.", FairnessIgnoredWarning)
             return None
         used = self._fairness_wanted() or self._requires_groups
         most = max(attributes.groups.values(), key=lambda groups: groups.n_ungrouped)
@@ -342,7 +337,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 raise GroupsError(
                     f"{name} needs a group for every node, and {most.n_ungrouped:,} of "
                     f"{count(most.n_nodes, 'node')} have none: use FairPartition, which takes them as they are, or "
-                    "drop them with read_graph(..., missing='drop')."
+                    f"drop them with {reading('missing', 'drop')}."
                 )
             return None
         if not used:
@@ -401,7 +396,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         sizes = np.bincount(self.labels_, minlength=n_clusters)
         small = small_clusters(sizes, self.get_params(deep=False)) if self._warns_of_small else sizes[:0]
         if small.size:
-            bounds = f"size_bounds={proposed_bounds(self.labels_.size, n_clusters)}"
+            bounds = option("size_bounds", proposed_bounds(self.labels_.size, n_clusters))
             how = bounds if "size_bounds" in self._parameters else f"FairPartition with {bounds}"
             words = f"{small_words(sizes, small)}, which nobody asked for: {how} keeps clusters larger."
             warn(f"{type(self).__name__}: {words}", SmallClusterWarning)
@@ -456,7 +451,7 @@ def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
     if sparse.issparse(membership):
         raise ParameterError(
             f"The membership of {type(model).__name__} is sparse where no number of clusters is given: "
-            "a frame needs n_clusters=."
+            f"a frame needs {option('n_clusters')}."
         )
     columns = dict(zip(model.get_feature_names_out().tolist(), membership.T, strict=True))
     frame: Any = nw.from_dict(columns, backend=kind).to_native()  # type: ignore[arg-type]

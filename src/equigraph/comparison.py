@@ -23,6 +23,7 @@ from equigraph.graph import Graph
 from equigraph.graph.features import with_features
 from equigraph.graph.names import object_array
 from equigraph.loading import check_entries
+from equigraph.messages import GIVE_GROUPS, Sentence, one_line, option, template
 from equigraph.methods import METHODS
 from equigraph.metrics.scores import COMPARED
 from equigraph.notebook import page_of
@@ -287,9 +288,7 @@ def compare(
     chosen = contenders(METHODS if methods is None else methods, fairness)
     graph = with_features(graph, sensitive_features)
     if tune and graph.sensitive_features is None:
-        raise ParameterError(
-            "tune=True needs groups: pass sensitive_features=, or read the graph with groups."
-        )
+        raise ParameterError(f"{option('tune', True)} needs groups: {GIVE_GROUPS}.")
     first = as_seed(random_state)
     seeds = tuple(range(first, first + n_seeds))
     notify = Notifier(callbacks)
@@ -322,7 +321,7 @@ def _run(
                 remark = same_without_fairness(entry, graph, n_clusters, seeds[0], outcomes[0])
         # One method's failure, whatever it is, must not lose the rows of the others.
         except Exception as error:
-            row = replace(row, error=_one_line(error), bad_input=isinstance(error, InputError))
+            row = replace(row, error=one_line(error), bad_input=isinstance(error, InputError))
             stop = notify(entry.name, len(seeds), len(seeds))
     return replace(row, notes=(*_notes(caught), *([remark] if remark else []))), stop
 
@@ -353,19 +352,16 @@ def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
     """Return the first message of every kind of warning, with how often that kind came."""
     kinds: dict[type[Warning], list[str]] = {}
     for warning in caught:
-        kinds.setdefault(warning.category, []).append(" ".join(str(warning.message).split()))
+        kinds.setdefault(warning.category, []).append(one_line(warning.message))
     return tuple(
-        texts[0] if len(texts) == 1 else f"{texts[0]} ({len(texts)} times)" for texts in kinds.values()
+        texts[0] if len(texts) == 1 else Sentence(f"{template(texts[0])} ({len(texts)} times)")
+        for texts in kinds.values()
     )
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row without scores of every attribute where there are none."""
     return row if row["by_attribute"] else {name: row[name] for name in row if name != "by_attribute"}
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:

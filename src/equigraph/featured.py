@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InputError
-from equigraph.graph.graph import as_features, named_features
+from equigraph.graph.graph import Graph, as_features, named_features
 from equigraph.groups import AttributeOptions, Attributes, Groups, encode_attributes
 from equigraph.groups.attributes import UNNAMED, Features
 from equigraph.groups.encode import is_missing
@@ -25,6 +25,7 @@ class Featured:
     sensitive_features: Features | None
     attribute: str | None
     attribute_options: AttributeOptions
+    graph: Graph | None = None
 
     @property
     def features(self) -> dict[str, NDArray[Any]]:
@@ -36,6 +37,8 @@ class Featured:
         """All attributes as codes; None where there are none. Who has no group here was meant to have none."""
         if self.sensitive_features is None:
             return None
+        if self.graph is not None and self.graph.sensitive_features is self.sensitive_features:
+            return self.graph.attributes
         return encode_attributes(self.features, missing="ignore", options=self.attribute_options)
 
     @property

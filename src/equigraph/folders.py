@@ -31,6 +31,7 @@ from equigraph.files import (
     sweep,
     umask,
 )
+from equigraph.messages import option
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "equigraph results", 1
@@ -122,14 +123,14 @@ class OutputFolder:
         if run is not None and kept is not None and kept.get("run") != run:
             by = f" (`{kept['run']['command']}`)" if kept.get("run") else ""
             raise ParameterError(
-                f"{self.path} holds the result of another run{by}: give another folder, or say force=True to "
-                "replace it."
+                f"{self.path} holds the result of another run{by}: give another folder, or say "
+                f"{option('force', True)} to replace it."
             )
         for name in names:
             if os.path.lexists(self.path / name) and not _is_ours(self.path / name, kept):
                 raise ParameterError(
                     f"{self.path / name} was not written by equigraph, or was changed since: give another folder, "
-                    "or say force=True to replace it."
+                    f"or say {option('force', True)} to replace it."
                 )
 
     @contextmanager

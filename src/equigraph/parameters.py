@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from equigraph.exceptions import ParameterError
+from equigraph.messages import named, option
 
 
 @dataclass(frozen=True)
@@ -162,4 +163,18 @@ def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: 
     """
     for name, constraint in constraints.items():
         if name in values and not constraint.accepts(values[name]):
-            raise ParameterError(f"{owner}: {name} must be {constraint.describe()}; got {values[name]!r}.")
+            raise ParameterError(
+                f"{owner}: {named(name)} must be {constraint.describe()}; got {values[name]!r}."
+            )
+
+
+def check_known(name: str, value: Any, known: tuple[Any, ...]) -> None:
+    """Raise ParameterError unless an option of a function has one of its values.
+
+    Examples
+    --------
+    >>> check_known("unknown", "add", ("error", "add", "ignore"))
+    """
+    if value not in known:
+        *most, last = map(repr, known)
+        raise ParameterError(f"{option(name, value)} is unknown: expected {', '.join(most)} or {last}.")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph.base import GraphClusterer
 from equigraph.callbacks import Watched
 from equigraph.exceptions import GraphError, InputError
 from equigraph.execution.block_scores import evaluate_blocks
@@ -117,7 +118,7 @@ class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
+        model: GraphClusterer,
         graph: Any,
         *,
         sensitive_features: Any = None,
@@ -153,7 +154,7 @@ class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
 
     @classmethod
     def of_fit(
-        cls, model: Any, graph: Graph | BlockGraph, scores: dict[str, Any], seconds: float
+        cls, model: GraphClusterer, graph: Graph | BlockGraph, scores: dict[str, Any], seconds: float
     ) -> ClusteringResult:
         """Return the result of a fitted estimator whose labels are scored already."""
         return cls(

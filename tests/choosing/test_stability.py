@@ -173,6 +173,7 @@ def test_tables_pages_and_json(found):
 
 
 def test_who_changes_sides_is_listed(found):
+    pytest.importorskip("pandas")
     table = found.unsure(100, k=2)  # any two of the four may be taken for one
     assert 0 < len(table) < 80
     assert table["sure"].is_monotonic_increasing

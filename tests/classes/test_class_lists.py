@@ -19,7 +19,7 @@ from tests.classes.conftest import NASTY
 
 
 def cells(path: Path) -> dict[str, list[list[Any]]]:
-    import openpyxl
+    openpyxl = pytest.importorskip("openpyxl")
 
     book = openpyxl.load_workbook(path)
     return {page.title: [[cell.value for cell in row] for row in page.iter_rows()] for page in book}

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
 
 import equigraph as eg
 from equigraph.exceptions import RosterError
+from tests.optional import optional
+
+openpyxl = optional("openpyxl")
 
 
 def expected(lists: eg.ClassLists) -> dict[str, str]:

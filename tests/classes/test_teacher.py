@@ -12,7 +12,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import RosterError
-from tests.roster.sheets import csv_bytes
+from tests.roster.sheets import misspelt_sheet
 
 
 def n_sheets(paper: bytes) -> int:
@@ -22,13 +22,7 @@ def n_sheets(paper: bytes) -> int:
 @pytest.fixture(scope="module")
 def sheet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sheet as an older Excel writes it: semicolons, Windows-1252, blanks, and one friend misspelt."""
-    rows = eg.datasets.make_school_roster(language="de", western=True).rows
-    column = rows[0].index("Freund/in 1")
-    friend = next(row for row in rows[1:] if "ö" in row[column])
-    friend[column] = friend[column].replace("ö", "oe")
-    path = tmp_path_factory.mktemp("teacher") / "Klasse 5.csv"
-    path.write_bytes(csv_bytes(rows, encoding="cp1252"))
-    return path
+    return misspelt_sheet(tmp_path_factory.mktemp("teacher"))
 
 
 @pytest.fixture(scope="module")

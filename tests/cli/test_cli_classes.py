@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 
 import equigraph as eg
 from equigraph.cli.app import app
-from tests.roster.sheets import csv_bytes
+from tests.optional import optional
+from tests.roster.sheets import misspelt_sheet
+
+openpyxl = optional("openpyxl")
+pytest.importorskip("xlsxwriter")
 
 
 def run(*arguments: str) -> Result:
@@ -21,13 +24,7 @@ def run(*arguments: str) -> Result:
 @pytest.fixture(scope="module")
 def sheet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A German sheet as an older Excel writes it, with a friend who is misspelt."""
-    rows = eg.datasets.make_school_roster(language="de", western=True).rows
-    column = rows[0].index("Freund/in 1")
-    friend = next(row for row in rows[1:] if "ö" in row[column])
-    friend[column] = friend[column].replace("ö", "oe")
-    path = tmp_path_factory.mktemp("school") / "Klasse 5.csv"
-    path.write_bytes(csv_bytes(rows, encoding="cp1252"))
-    return path
+    return misspelt_sheet(tmp_path_factory.mktemp("school"))
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +70,18 @@ def test_the_way_of_a_teacher_is_one_command(made: tuple[Path, Result]) -> None:
     }
     assert (out / "classes.csv").read_bytes().startswith(b"\xef\xbb\xbf")
     assert openpyxl.load_workbook(out / "classes.xlsx").sheetnames == ["Overview", "5a", "5b", "5c"]
+
+
+def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path: Path) -> None:
+    # In classes of three nobody but friends has a friend, and all friends are of one gender.
+    path = tmp_path / "trios.csv"
+    rows = ["Ada,f,Bea", "Bea,f,Cleo", "Cleo,f,Ada", "Dan,m,Eli", "Eli,m,Fox", "Fox,m,Dan"]
+    path.write_text("\n".join(["Name,Gender,Friend", *rows]), encoding="utf-8")
+    command = ["classes", str(path), "-k", "2", "--attribute", "Gender"]
+    told = run(*command)
+    assert told.exit_code == 0, told.output
+    assert "Gender is far from even: a rule may be why; --friends 0 shows" in told.stdout
+    assert "far from even" not in run(*command, "--friends", "0").stdout
 
 
 def test_nothing_got_worse_without_an_edit(made: tuple[Path, Result]) -> None:

@@ -15,7 +15,6 @@ from equigraph.callbacks import Progress
 from equigraph.comparison import Comparison, ComparisonRow, compare
 from equigraph.exceptions import MissingDependencyError, ParameterError
 from equigraph.graph import Graph
-from equigraph.metrics.agreement import seed_stability
 
 Run = Callable[..., Result]
 
@@ -60,13 +59,6 @@ def test_scores_are_means_over_the_seeds_of_cluster(room: Graph) -> None:
         assert row.n_nonempty == 3
         assert row.error is None
         assert row.seconds > 0
-
-
-def test_stability_is_the_mean_over_pairs() -> None:
-    one, two, three = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 0, 1])
-    assert seed_stability([one, two]) == 1
-    assert seed_stability([one, two, three]) == pytest.approx((1 - 0.5 - 0.5) / 3)
-    assert seed_stability([one]) is None
 
 
 @pytest.mark.usefixtures("failing")

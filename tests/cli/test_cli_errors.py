@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from equigraph.cli.wording import as_flags
 from equigraph.exceptions import DatasetError
 
 Run = Callable[..., Result]
@@ -166,13 +165,6 @@ def test_messages_speak_of_options_not_of_keywords(
     answer = run(*args)
     assert answer.exit_code == 2
     assert part in answer.stderr
-
-
-def test_other_words_stay_as_they_are() -> None:
-    text = "Leiden(backend='igraph') with tol=1 and weightless=3 at IFairNMTF(n_clusters=3)."
-    assert as_flags(text) == text
-    assert as_flags("NMTF: n_clusters=9 needs more.") == "NMTF: -k 9 needs more."
-    assert as_flags("read_graph(..., missing='drop').") == "--missing drop."
 
 
 def test_compare_where_every_method_fails_for_the_input(run: Run) -> None:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from click.testing import Result
 
 import equigraph as eg
 from equigraph.cli.app import app
+from equigraph.cli.stopping import Stop
 from equigraph.comparison_rows import row_of
 from equigraph.contenders import Contender, Outcome
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
@@ -245,6 +247,50 @@ def test_point_08_a_signal_keeps_the_best_so_far_and_says_so(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("args", "file", "kept"),
+    [
+        (["compare", "--methods", "nmtf,fair-louvain", "-k", 3], "t.json", lambda file: eg.Comparison.load(file).rows),
+        (["tradeoff", "-m", "fair-louvain", "-k", 3], "", lambda file: eg.TradeoffCurve.load(file).points),
+        (["refine", "labels.csv"], "", lambda file: eg.ClusteringResult.load(file).n_clusters == 3),
+        (["choose-k", "-m", "fair-louvain"], "", lambda file: len(rows_of(file / "stability.csv")) == 1),
+    ],
+)  # fmt: skip
+def test_a_signal_keeps_the_rows_and_the_points_that_there_are(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    args: list,
+    file: str,
+    kept: Any,
+) -> None:
+    heard, sent, real = [], [], Stop.__call__
+
+    def call(self: Stop, progress: Any) -> bool:
+        if not sent:
+            sent.append(os.kill(os.getpid(), number))
+        return real(self, progress)
+
+    monkeypatch.setattr(Stop, "__call__", call)
+    monkeypatch.chdir(tmp_path)
+    people = eg.datasets.make_classroom().node_names
+    Path("labels.csv").write_text("".join(f"{name},{i % 3}\n" for i, name in enumerate(people)))
+    # What the command does not hear must not end the tests.
+    before = signal.signal(number, lambda *_: heard.append(number))
+    try:
+        answer = run(args[0], ROOM, *args[1:], "-o", tmp_path / "out" / file)
+    finally:
+        signal.signal(number, before)
+    assert sent
+    assert not heard
+    assert answer.exit_code == 128 + number, answer.stderr
+    assert "Note: stopped by " in answer.stderr
+    assert kept(tmp_path / "out" / file)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 def test_point_08_a_second_signal_gives_up(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
@@ -272,22 +318,18 @@ def test_point_08_a_second_signal_gives_up(tmp_path: Path) -> None:
     ],
 )
 def test_point_08_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None:
-    limit = 6.0
-    short = [*COMMAND, "cluster", ROOM, "-m", "nmtf", "-k", "3", "--max-iter", "1", "--json"]
-    start = time.monotonic()
-    subprocess.run(short, capture_output=True, timeout=120, check=True)
-    overhead = time.monotonic() - start  # of the interpreter, on a machine that may be busy
+    limit = 4.0
     start = time.monotonic()
     answer = subprocess.run(
         [*COMMAND, *args, "--time-limit", str(limit), "--json"], capture_output=True, text=True, timeout=120
     )
     seconds = time.monotonic() - start
     assert answer.returncode == 0, answer.stderr
-    assert "Note: stopped by the time limit of 6 s:" in answer.stderr
+    assert "Note: stopped by the time limit of 4 s:" in answer.stderr
     told = json.loads(answer.stdout)
     assert told["stopped"] if "stopped" in told else told["status"] == "stopped"
     # Far from exact, so that a busy machine does not fail it: without a limit these take minutes.
-    assert limit - 1 < seconds < 4 * limit + overhead
+    assert limit - 1 < seconds < 30
 
 
 def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
@@ -305,8 +347,6 @@ def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -
     assert eg.Comparison.load(path).rows[0].method == "random"
     assert run("refine", ROOM, tmp_path / "a" / "labels.csv", "-o", tmp_path / "d").exit_code == 0
     assert eg.ClusteringResult.load(tmp_path / "d").method == "refine_labels"
-    assert run("demo", "-o", tmp_path / "e").exit_code == 0
-    assert eg.ClusteringResult.load(tmp_path / "e").n_clusters == 3
 
 
 @pytest.mark.parametrize(
@@ -436,3 +476,22 @@ def test_seeds_of_results_are_whole_numbers_of_python(tmp_path: Path) -> None:
     )
     result.save(tmp_path)
     assert eg.ClusteringResult.load(tmp_path).seed == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "package", "extra"),
+    [
+        (["cluster", "nowhere.csv", "-k", 3, "--plot"], "matplotlib", "plot"),
+        (["classes", "nowhere.csv", "-k", 3], "xlsxwriter", "sheets"),
+    ],
+)
+def test_a_package_that_is_missing_is_told_before_anything_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list, package: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    answer = run(*args, "-o", tmp_path / "out")
+    assert answer.exit_code == 1
+    expected = f" needs {package}, which is not installed: pip install 'equigraph[{extra}]'.\n"
+    assert answer.stderr.endswith(expected)
+    assert len(answer.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

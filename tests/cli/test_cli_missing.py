@@ -42,6 +42,7 @@ def test_the_error_recommends_to_ignore(run: Run, room: tuple[list[str], list[st
 def test_ignored_nodes_are_clustered_and_told_about(
     run: Run, room: tuple[list[str], list[str]], tmp_path: Path
 ) -> None:
+    pytest.importorskip("matplotlib")
     out = tmp_path / "out"
     answer = run("cluster", *room[0], "--missing", "ignore", "-k", 3, "-o", out, "--report", "--plot")
     assert answer.exit_code == 0, answer.output

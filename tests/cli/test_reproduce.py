@@ -14,6 +14,8 @@ from click.testing import Result
 from equigraph.reproduction.experiments import EXPERIMENTS, Experiment
 from tests.reproduction.conftest import TINY
 
+pytest.importorskip("matplotlib")
+
 Run = Callable[..., Result]
 
 

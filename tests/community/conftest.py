@@ -1,5 +1,5 @@
 """Fixtures of label search."""
 
-from tests.reference.label_fixtures import make_graph, make_skewed, naive, tiny
+from tests.reference.label_fixtures import apart, blocks, make_graph, make_skewed, naive, tiny
 
-__all__ = ["make_graph", "make_skewed", "naive", "tiny"]
+__all__ = ["apart", "blocks", "make_graph", "make_skewed", "naive", "tiny"]

@@ -10,18 +10,14 @@ from sklearn.base import clone
 
 from equigraph.community import FairLouvain
 from equigraph.community.louvain import fair_louvain
-from equigraph.exceptions import FairnessIgnoredWarning, InfeasibleError, InputError, ParameterError
-from equigraph.search.exact_k import exactly_k, merge_clusters
+from equigraph.exceptions import FairnessIgnoredWarning, ParameterError
+from equigraph.search.exact_k import merge_clusters
 from equigraph.search.levels import scores_of
 from tests.reference.label_fixtures import prepare
 from tests.reference.labels_objective import NOTIONS
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 
 @pytest.mark.parametrize("k", range(2, 11))
@@ -32,30 +28,6 @@ def test_exactly_k_clusters_on_tiny_graphs(tiny, k, fairness):
         found = fair_louvain(tiny, codes, n_clusters=k, fairness=fairness, notion=notion)
         assert np.bincount(found.labels, minlength=k).min() >= 1
         assert found.labels.max() + 1 == k
-
-
-@pytest.mark.parametrize("start", [np.zeros(12, dtype=int), np.arange(12), np.arange(12) // 3 * 7])
-@pytest.mark.parametrize("k", [1, 2, 5, 12])
-def test_exactly_k_from_any_labels(tiny, start, k):
-    labels = exactly_k(tiny, start, k, np.arange(12) % 2, fairness=0.3)
-    assert sorted(set(labels.tolist())) == list(range(k))
-
-
-def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
-    monkeypatch.setattr("equigraph.search.exact_k._MOST_PAIRED", 16)
-    adjacency = make_graph(150, 0, density=0.01)
-    assert (np.diff(adjacency.indptr) == 0).sum() > 5
-    for k in (3, 16, 40):
-        labels = exactly_k(adjacency, np.arange(150), k, np.arange(150) % 2, fairness=0.2)
-        assert np.bincount(labels).size == k
-        assert np.bincount(labels).min() >= 1
-
-
-def test_exactly_k_refuses_what_cannot_be(tiny):
-    with pytest.raises(InfeasibleError, match="13 non-empty clusters"):
-        exactly_k(tiny, np.zeros(12, dtype=int), 13)
-    with pytest.raises(InputError, match="labels"):
-        exactly_k(tiny, np.full(12, -1), 2)
 
 
 def test_cliques_are_found_at_f_zero_for_every_k_that_fits():

@@ -18,29 +18,12 @@ from equigraph.exceptions import (
     ParameterError,
 )
 from tests.contract.menagerie import CASES
-from tests.reference.label_fixtures import skewed_blocks
 from tests.reference.labels_objective import NOTIONS
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 MEASURES = {"normalized": "NB", "balance": "B", "mouflon": "mouflon", "evenness": "evenness"}
-
-
-@pytest.fixture(scope="module")
-def blocks():
-    """Return six blocks in pairs; the blocks of a pair are nearly all of one group each."""
-    return skewed_blocks(0)
-
-
-@pytest.fixture(scope="module")
-def apart():
-    """Return four blocks, each nearly all of one group, hardly tied to each other: cohesion and fairness differ."""
-    return skewed_blocks(0, n_blocks=4, paired=2)
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,10 @@ from equigraph.base import mean_interaction
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.execution.blocks import write_blocks
 from equigraph.search import plans
+from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 
 @pytest.fixture

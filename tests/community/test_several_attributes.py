@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import equigraph as eg
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import check_adjacency
+from tests.optional import optional
 from tests.reference.every_labelling import every_labelling, every_score
 from tests.reference.labels_objective import naive_modularity, naive_notion, naive_objective
+
+pd = optional("pandas")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),

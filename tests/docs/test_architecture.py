@@ -33,3 +33,11 @@ def test_the_picture_is_the_one_that_is_drawn() -> None:
     drawn: dict[str, object] = {}
     exec((ROOT / "docs" / "images" / "draw_architecture.py").read_text(), drawn)
     assert drawn["draw"]() == (ROOT / "docs" / "images" / "architecture.svg").read_text()  # type: ignore[operator]
+
+
+def test_the_lines_of_the_table_are_about_right() -> None:
+    for folder, told in re.findall(r"^\| `(\w+)/` \| ([\d,]+) \|", PAGE, flags=re.MULTILINE):
+        lines = sum(
+            len(path.read_text(encoding="utf-8").splitlines()) for path in (SOURCE / folder).rglob("*.py")
+        )
+        assert abs(lines - int(told.replace(",", ""))) < 0.15 * lines, folder

@@ -1,7 +1,8 @@
-"""Every Python block of the documentation runs, and every link between its pages leads somewhere.
+"""Every Python block and every command of the documentation runs, and every link between its pages leads somewhere.
 
 Blocks of one page share a namespace and run in order, in a folder of their own. A block with prompts is a
-doctest: what it prints is compared. A block whose fence says ``csv NAME`` is the content of the file NAME.
+doctest: what it prints is compared. A block whose fence says ``csv NAME`` is the content of the file NAME. What is not
+run, and why, is in `tests.docs.commands.NOT_RUN`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from scipy import sparse
 
-import equigraph as eg
+from tests.docs import commands
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,7 +23,9 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+# A command in running text: its options have to be there, and its files need not.
+INLINE = re.compile(r"`(equigraph [a-z][^`]*)`")
+RUNNABLE = re.compile(r"^ *```(python)?$", re.MULTILINE)
 
 
 class Block(NamedTuple):
@@ -43,17 +45,6 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def write_classroom() -> None:
-    """Write the files that pages mention without showing them."""
-    room = eg.datasets.make_classroom()
-    names = room.node_names
-    upper = sparse.triu(room.adjacency, format="coo")
-    edges = [f"{names[i]},{names[j]}" for i, j in zip(upper.row, upper.col, strict=True)]
-    Path("friends.csv").write_text("\n".join(["source,target", *edges]) + "\n", encoding="utf-8")
-    people = [f"{name},{gender}" for name, gender in zip(names, room.sensitive_features, strict=True)]
-    Path("people.csv").write_text("\n".join(["name,gender", *people]) + "\n", encoding="utf-8")
-
-
 def run(block: Block, page: Path, namespace: dict[str, Any]) -> None:
     where = f"{page.name}:{block.line}"
     if ">>>" not in block.body:
@@ -63,7 +54,9 @@ def run(block: Block, page: Path, namespace: dict[str, Any]) -> None:
     test = doctest.DocTestParser().get_doctest(block.body, namespace, where, str(page), block.line)
     test.globs = namespace
     report: list[str] = []
-    doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=report.append, clear_globs=False)
+    doctest.DocTestRunner(optionflags=commands.FLAGS, verbose=False).run(
+        test, out=report.append, clear_globs=False
+    )
     if report:
         pytest.fail("".join(report), pytrace=False)
 
@@ -71,18 +64,34 @@ def run(block: Block, page: Path, namespace: dict[str, Any]) -> None:
 # Importing torch_geometric warns; and whether a fit converges depends on the files, which the pages do not fix.
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if "```python" in page.read_text()], ids=lambda p: p.name
+    "page", [page for page in PAGES if RUNNABLE.search(page.read_text())], ids=lambda p: p.name
 )
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_classroom()
+    commands.write_files()
     namespace: dict[str, Any] = {"__name__": "__docs__"}
-    for block in blocks_of(page):
-        if block.file is not None:
-            Path(block.file).write_text(block.body, encoding="utf-8")
-        elif block.kind == "python":
+    blocks = blocks_of(page)
+    for block in reversed(blocks):  # a command may come before the file that it reads
+        write_file(block)
+    for block in blocks:
+        write_file(block)
+        if block.kind == "python":
             run(block, page, namespace)
+        elif block.kind == "" and block.file is None:
+            commands.follow(block.body, f"{page.name}:{block.line}")
+
+
+def write_file(block: Block) -> None:
+    if block.file is not None and not block.kind.startswith("{"):
+        Path(block.file).write_text(block.body, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_running_text_exist(page: Path) -> None:
+    for command in INLINE.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        commands.check_options(command.replace("COMMAND", "demo"), page.name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

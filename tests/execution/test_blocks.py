@@ -16,14 +16,10 @@ from equigraph.execution.block_cuts import block_cuts
 from equigraph.execution.blocks import open_blocks, write_blocks
 from equigraph.execution.distributed import StreamedRows
 from equigraph.execution.distributed.rows import StoreProduct
+from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, sbm_blocks
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 
 @pytest.fixture

@@ -15,17 +15,13 @@ import equigraph as eg
 from equigraph.exceptions import GraphError, ParameterError
 from equigraph.execution.blocks import write_blocks
 from equigraph.execution.distributed import StreamedRows
-from equigraph.execution.distributed.worker import Plan
+from equigraph.execution.distributed.worker import RowOwners
 from equigraph.execution.edge_blocks import write_edge_blocks
 from equigraph.penalties import GraphPenalty
 from equigraph.search import plans
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 distributed = pytest.importorskip("distributed")
 
@@ -291,7 +287,7 @@ def test_workers_write_the_blocks_of_an_edge_set(client, data, tmp_path, named):
 def test_a_plan_gives_every_row_to_one_worker(n_workers):
     cuts = tuple(range(0, 121, 10))
     runs = tuple(np.linspace(0, 12, n_workers + 1).astype(int).tolist())
-    plan = Plan(cuts, runs)
+    plan = RowOwners(cuts, runs)
     pieces = plan.pieces()
     assert pieces[0] == 0
     assert pieces[-1] == 120

@@ -10,14 +10,10 @@ import equigraph as eg
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
 from equigraph.execution.blocks import open_blocks
 from equigraph.execution.edge_blocks import sort_block, write_edge_blocks
+from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, write_parts
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -38,7 +34,7 @@ def test_an_edge_set_becomes_the_graph_that_read_graph_makes(tmp_path, weighted)
     stored = write_edge_blocks(folder, tmp_path / "blocks", block_bytes=400)
     assert stored.n_blocks > 4
     stored.verify()
-    import pandas as pd
+    pd = pytest.importorskip("pandas")
 
     expected = eg.read_graph(pd.DataFrame(columns))
     assert stored.fingerprint() == expected.fingerprint()

@@ -14,14 +14,9 @@ from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, Pa
 from equigraph.penalties import Scatter
 from tests.contract.menagerie import CASES
 from tests.penalties.test_penalties import KeepApart as PairsApart
-from tests.reference.label_fixtures import skewed_blocks
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 INITS = ("fair-spectral", "spectral", "random", "partition")
 
@@ -31,18 +26,6 @@ class KeepApart(PairsApart):
 
     def curvature(self):
         return 2.0 * np.bincount(self.pairs.ravel()).max()
-
-
-@pytest.fixture(scope="module")
-def blocks():
-    """Return six blocks in pairs; the blocks of a pair are nearly all of one group each."""
-    return skewed_blocks(0)
-
-
-@pytest.fixture(scope="module")
-def apart():
-    """Return four blocks, each nearly all of one group, hardly tied to each other: cohesion and fairness differ."""
-    return skewed_blocks(0, n_blocks=4, paired=2)
 
 
 @pytest.fixture(scope="module")

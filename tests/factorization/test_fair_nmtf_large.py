@@ -10,12 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.factorization import fair_nmtf
+from equigraph.search import plans
 from equigraph.spectral.soft import soft_fair_labels
 
 
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(fair_nmtf, "_LARGE_NODES", 1)
+    monkeypatch.setattr(plans, "_LARGE_NODES", 1)
     monkeypatch.setattr(fair_nmtf, "soft_fair_labels", refuse)
 
 

@@ -117,7 +117,7 @@ def test_custom_start_is_checked(room):
 
 
 def test_same_seed_same_labels_whatever_the_container(room):
-    import networkx as nx
+    nx = pytest.importorskip("networkx")
 
     dense = room.adjacency.toarray()
     containers = [
@@ -338,7 +338,7 @@ def test_groups_may_come_with_the_graph_or_by_name():
         "source": ["ann", "bob", "cy", "dee", "eva", "fay", "cy"],
         "target": ["bob", "cy", "ann", "eva", "fay", "dee", "dee"],
     }
-    import pandas as pd
+    pd = pytest.importorskip("pandas")
 
     table = pd.DataFrame(edges)
     groups = {"ann": 1, "bob": 2, "cy": 1, "dee": 2, "eva": 1, "fay": 2}

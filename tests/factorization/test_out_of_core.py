@@ -14,14 +14,10 @@ import equigraph as eg
 from equigraph.exceptions import ParameterError
 from equigraph.execution.blocks import write_blocks
 from equigraph.penalties import GraphPenalty
+from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, sbm, sbm_blocks
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 
 @pytest.fixture

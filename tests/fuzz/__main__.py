@@ -17,11 +17,19 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=None, help="by default another one each time")
     parser.add_argument("--readers", default=",".join(READERS), help="names, with commas")
+    parser.add_argument("--files", type=float, default=float("inf"), help="of each reader, at most")
     parser.add_argument("--batch", type=int, default=100, help="files of each reader in a process")
     parser.add_argument("--keep", type=Path, default=None, help="folder for the files of the findings")
     options = parser.parse_args()
     seed = int(time.time()) if options.seed is None else options.seed
-    tally = fuzz(options.seconds, seed, options.readers.split(","), batch=options.batch, keep=options.keep)
+    tally = fuzz(
+        options.seconds,
+        seed,
+        options.readers.split(","),
+        batch=options.batch,
+        most=options.files,
+        keep=options.keep,
+    )
     lines = [
         *map(str, tally.findings),
         tally.summary(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import subprocess
@@ -76,9 +77,10 @@ def fuzz(
     *,
     batch: int = 100,
     least: int = 0,
+    most: float = float("inf"),
     keep: Path | None = None,
 ) -> Tally:
-    """Run batches until the time is over.
+    """Run batches until the time is over, or all files were read.
 
     Parameters
     ----------
@@ -92,6 +94,8 @@ def fuzz(
         Files of each reader in a batch.
     least : int
         Files of each reader at least, whatever the time.
+    most : float
+        Files of each reader at most.
     keep : Path, optional
         Folder for the files of the findings.
 
@@ -101,8 +105,11 @@ def fuzz(
         Counts and findings.
     """
     tally, first, end = Tally(), 0, time.monotonic() + seconds
-    while time.monotonic() < end:
-        first = _batch(tally, readers or list(READERS), seed, first, batch, end, least)
+    # Whoever stops it is told what was found until then.
+    with contextlib.suppress(KeyboardInterrupt):
+        while time.monotonic() < end and first < most:
+            count = int(min(batch, most - first))
+            first = _batch(tally, readers or list(READERS), seed, first, count, end, least)
     if keep is not None:
         _keep(tally.findings, keep)
     return tally

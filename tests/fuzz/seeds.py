@@ -14,15 +14,18 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-import networkx as nx
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy import sparse
 from scipy.io import mmwrite, savemat
 
 import equigraph as eg
+from tests.optional import optional
+
+nx = optional("networkx")
+pa = optional("pyarrow")
+pq = optional("pyarrow.parquet")
 
 # The files of a case: most have one, groups come with their graph, and blocks are a folder of several.
 Files = dict[str, bytes]
@@ -108,7 +111,7 @@ def parquet() -> list[Files]:
     return cases
 
 
-def _networkx() -> nx.Graph:
+def _networkx() -> Any:
     graph = nx.Graph()
     graph.add_nodes_from((name, {"team": name < "d"}) for name in PEOPLE)
     graph.add_weighted_edges_from(NAMED)

@@ -7,13 +7,7 @@ import subprocess
 import sys
 import warnings
 
-import igraph
-import networkit
-import networkx as nx
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +15,14 @@ from scipy import sparse
 
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, SelfLoopWarning
 from equigraph.graph import Graph, as_graph
+from tests.optional import optional
+
+igraph = optional("igraph")
+networkit = optional("networkit")
+nx = optional("networkx")
+pd = optional("pandas")
+pl = optional("polars")
+pa = optional("pyarrow")
 
 
 def pyg(*args, kind="Data", **options):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
-from equigraph.graph import check_adjacency
+from equigraph.graph import check_adjacency, validate
+from equigraph.graph.validate import canonical_adjacency
 
 PATH = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
@@ -218,3 +219,95 @@ def test_symmetrized_matches_dense_arithmetic(rows, how, kind):
     adjacency = check_adjacency(sparse.coo_array(dense).asformat(kind), symmetrize=how)
     assert is_canonical(adjacency)
     np.testing.assert_array_equal(adjacency.toarray(), combine(dense, dense.T))
+
+
+NAMES = np.array(["ann", "bob"])
+DIRECTED = "for a directed graph say how to combine the two with symmetrize='max', 'min', 'mean' or 'sum'."
+
+
+@pytest.mark.parametrize(
+    ("source", "names", "sentence"),
+    [
+        ([[0, -2.5], [-2.5, 0]], None, "Negative values in data: the adjacency matrix has negative weights, "
+         "first -2.5 at (0, 1); expected nonnegative weights."),
+        ([[0, 1], [-1, 0]], NAMES, "Negative values in data: the adjacency matrix has negative weights, "
+         "first -1 at ('bob', 'ann'); expected nonnegative weights."),
+        ([[0, 1], [3, 0]], NAMES, "The adjacency matrix is not symmetric: entry ('ann', 'bob') is 1 and entry "
+         f"('bob', 'ann') is 3; {DIRECTED}"),
+        ([[0, 0], [3, 0]], None, "The adjacency matrix is not symmetric: entry (0, 1) is 0 and entry (1, 0) is 3; "
+         f"{DIRECTED}"),
+    ],
+)  # fmt: skip
+def test_whole_sentences_with_names_and_without(source, names, sentence):
+    with pytest.raises(GraphError) as caught:
+        canonical_adjacency(sparse.csr_array(np.array(source, dtype=float)), names=names)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sentence"),
+    [
+        ("int32", "dtype=int32 is not supported: expected float32 or float64."),
+        ("nonsense", "dtype='nonsense' is unknown: expected float32 or float64."),
+    ],
+)
+def test_whole_sentences_about_types(dtype, sentence):
+    with pytest.raises(ParameterError) as caught:
+        check_adjacency(PATH, dtype=dtype)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("block", [1, 4, 100])
+def test_symmetry_some_rows_at_a_time(monkeypatch, block):
+    monkeypatch.setattr(validate, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    seen = set()
+    for _ in range(60):
+        dense = np.triu(rng.integers(0, 3, (5, 5)), 1).astype(float)
+        dense += dense.T
+        i, j = rng.integers(0, 5, 2)
+        dense[i, j] += rng.choice([0.0, 1.0, -1.0]) * (dense[i, j] > 0)
+        matrix = sparse.csr_array(dense)
+        expected = bool(np.allclose(dense, dense.T, rtol=1e-10))
+        seen.add(expected)
+        assert validate.is_symmetric(matrix, 1e-10) == expected
+    assert seen == {True, False}
+    # As many entries in every row as in its column, and not symmetric.
+    assert not validate.is_symmetric(sparse.csr_array(np.roll(np.eye(3), 1, axis=1)), 1e-10)
+    assert validate.is_symmetric(sparse.csr_array((3, 3)), 1e-10)
+
+
+@pytest.mark.parametrize("tolerance", [1e-10, 0.5])
+def test_the_tolerance_is_a_share_of_the_larger_weight(tolerance):
+    for factor, expected in ((0.99, True), (1.01, False)):
+        weight = 1 - tolerance * factor
+        for pair in ([1, weight], [weight, 1]):
+            matrix = sparse.csr_array(np.array([[0, pair[0]], [pair[1], 0]]))
+            assert validate.is_symmetric(matrix, tolerance) == expected
+
+
+def test_loops_of_one_weight_at_every_node_are_dropped_without_a_word():
+    assert check_adjacency([[3, 1], [1, 3]]).toarray().tolist() == [[0, 1], [1, 0]]
+    with pytest.warns(SelfLoopWarning, match=r"^1 self-loop was dropped: clustering needs none\.$"):
+        check_adjacency([[0, 1], [1, 3]])
+    with pytest.warns(SelfLoopWarning, match=r"^1 self-loop was dropped"):
+        check_adjacency([[3]])
+
+
+def test_stored_zeros_go_and_what_is_left_takes_no_more_room():
+    matrix = sparse.csr_array(([0.0, 2.0, 2.0, 0.0], [1, 2, 0, 1], [0, 2, 2, 4]), shape=(3, 3))
+    found = check_adjacency(matrix)
+    assert (found.indices.tolist(), found.indptr.tolist()) == ([2, 0], [0, 1, 1, 2])
+    combined = check_adjacency(np.triu(np.ones((4, 4)), 1), symmetrize="max")
+    assert combined.data.base is None or combined.data.base.nbytes == combined.data.nbytes
+    assert combined.indices.dtype == np.int32
+
+
+@pytest.mark.parametrize(("how", "expected"), [("max", 3), ("min", 1), ("mean", 2), ("sum", 4)])
+def test_the_two_directions_by_hand(how, expected):
+    found = check_adjacency([[0, 1], [3, 0]], symmetrize=how, dtype="float32")
+    assert (found.toarray().tolist(), found.dtype) == ([[0, expected], [expected, 0]], np.float32)
+    large = check_adjacency([[0, 1.5e308], [1e308, 0]], symmetrize="mean")
+    assert large.data.tolist() == [1.25e308] * 2
+    small = check_adjacency([[0, 5e-324], [5e-324, 0]], symmetrize="mean")
+    assert small.data.tolist() == [5e-324] * 2

@@ -12,26 +12,10 @@ from scipy import sparse
 from scipy.io import loadmat, mmread, mmwrite, savemat
 
 from equigraph.exceptions import EquigraphError, GraphError
-from equigraph.graph import fast_text, read_graph
+from equigraph.graph import read_graph
+from tests.reference.written import put
 
 MATRIX = np.array([[0, 1, 0, 2], [1, 0, 3, 0], [0, 3, 0, 0.5], [2, 0, 0.5, 0]])
-
-
-def put(folder, name, content):
-    path = folder / name
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        path.write_text(content, encoding="utf-8", newline="")
-    return path
-
-
-@pytest.fixture(params=["slow", "fast"])
-def text_reader(request, monkeypatch):
-    """Read text by the csv module, or by pyarrow."""
-    if request.param == "fast":
-        pytest.importorskip("pyarrow")
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1 if request.param == "fast" else 1 << 60)
 
 
 # Matrix Market

@@ -14,25 +14,8 @@ import numpy as np
 import pytest
 
 from equigraph.exceptions import GraphError, GroupsError
-from equigraph.graph import fast_text, read_graph
-
-
-def put(folder, name, content):
-    path = folder / name
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        path.write_text(content, encoding="utf-8", newline="")
-    return path
-
-
-@pytest.fixture(params=["slow", "fast"])
-def text_reader(request, monkeypatch):
-    """Read text by the csv module, or by pyarrow."""
-    if request.param == "fast":
-        pytest.importorskip("pyarrow")
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1 if request.param == "fast" else 1 << 60)
-
+from equigraph.graph import read_graph
+from tests.reference.written import put
 
 SQUARE = "0,1,0,1\n1,0,1,0\n0,1,0,1\n1,0,1,0\n"
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, read_graph
 from equigraph.graph.features import with_features
+from tests.optional import optional
+
+nx = optional("networkx")
+pd = optional("pandas")
+pl = optional("polars")
 
 FRIENDS = pd.DataFrame({"source": ["cem", "ann", "dora"], "target": ["bob", "bob", "ann"]})
 PEOPLE = {

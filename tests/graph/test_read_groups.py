@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 import warnings
 
-import igraph
-import networkx as nx
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph, read_graph
+from tests.optional import optional
+
+igraph = optional("igraph")
+nx = optional("networkx")
+pd = optional("pandas")
+pl = optional("polars")
+pa = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
 
 FRIENDS = pl.DataFrame({"source": ["cem", "ann", "dee"], "target": ["bob", "bob", "ann"]})
 PEOPLE = {"dee": "girl", "ann": "girl", "bob": "boy", "cem": "boy"}

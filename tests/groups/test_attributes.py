@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.groups import AttributeOptions, Attributes, bin_groups, encode_attributes, encode_groups
 from equigraph.groups.attributes import weights_of
 from equigraph.groups.bins import mean_gap
+from tests.optional import optional
+
+pd = optional("pandas")
+pl = optional("polars")
 
 GENDER, NEEDS = ["girl", "boy", "girl", "boy"], ["no", "no", "yes", "no"]
 
 
 @pytest.mark.parametrize(
-    "features",
+    "make",
     [
-        {"gender": GENDER, "needs": NEEDS},
-        pd.DataFrame({"gender": GENDER, "needs": NEEDS}),
-        pl.DataFrame({"gender": GENDER, "needs": NEEDS}),
-        pl.LazyFrame({"gender": GENDER, "needs": NEEDS}),
-        np.column_stack([GENDER, NEEDS]),
-        [list(row) for row in zip(GENDER, NEEDS, strict=True)],
+        dict,
+        lambda columns: pd.DataFrame(columns),
+        lambda columns: pl.DataFrame(columns),
+        lambda columns: pl.LazyFrame(columns),
+        lambda columns: np.column_stack(list(columns.values())),
+        lambda columns: [list(row) for row in zip(*columns.values(), strict=True)],
     ],
     ids=["dict", "pandas", "polars", "lazy", "array", "rows"],
 )
-def test_every_form_of_several_attributes_is_the_same(features):
-    found = encode_attributes(features)
+def test_every_form_of_several_attributes_is_the_same(make):
+    found = encode_attributes(make({"gender": GENDER, "needs": NEEDS}))
     assert found.codes.tolist() == [[1, 0], [0, 0], [1, 1], [0, 0]]
     assert found.names in (("gender", "needs"), ("0", "1"))
     assert found.weights.tolist() == [0.5, 0.5]
@@ -170,3 +172,41 @@ def test_attributes_are_looked_up_by_name():
     assert list(found) == ["a", "b"]
     assert len(found) == 2
     assert found["b"].names.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("features", "bins", "message"),
+    [
+        (["x", None], {}, r"^The sensitive feature of 1 of 2 nodes is missing"),
+        ({"age": [1, "old"]}, {"age": 2}, r"^The attribute 'age' has the value 'old', which is no number"),
+        (
+            {"age": [1, "old"], "b": [1, 2]},
+            {"age": 2},
+            r"^The attribute 'age': The sensitive feature has the value",
+        ),
+        (
+            {"age": [1, None], "b": [1, 2]},
+            {},
+            r"^The attribute 'age': The sensitive feature of 1 of 2 nodes is",
+        ),
+    ],
+)
+def test_an_attribute_is_named_once_and_only_among_others(features, bins, message):
+    with pytest.raises(GroupsError, match=message) as caught:
+        encode_attributes(features, options=AttributeOptions(bins=bins))
+    assert str(caught.value).count("attribute") <= 1
+
+
+def test_options_with_other_weights():
+    options = AttributeOptions(weights={"a": 2.0}, bins={"a": 3})
+    assert options.weighted(None) is options
+    assert options.weighted({"b": 1}).weights == {"b": 1.0}
+    assert options.weighted({"b": 1}).bins == {"a": 3}
+    with pytest.raises(
+        ParameterError, match=r"^attribute_weights must be a mapping .*\{'needs': 2\}; got 3\.$"
+    ):
+        options.weighted(3)
+    with pytest.raises(
+        ParameterError, match=r"^attribute_weights gives 'b' the weight inf: expected a finite"
+    ):
+        options.weighted({"b": float("inf")})

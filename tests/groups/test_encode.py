@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from equigraph.exceptions import GroupsError
 from equigraph.groups import contingency_table, encode_groups, group_means, group_sums
+from tests.optional import optional
+
+pa = optional("pyarrow")
+pd = optional("pandas")
+pl = optional("polars")
 
 
-def columns():
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
-    values = ["b", "a", "c", "a"]
-    return {
-        "list": values,
-        "array": np.array(values),
-        "objects": np.array(values, dtype=object),
-        "column vector": np.array(values)[:, None],
-        "pandas": pd.Series(values),
-        "pandas categorical": pd.Series(values, dtype="category"),
-        "pandas frame": pd.DataFrame({"g": values}),
-        "polars": pl.Series(values),
-        "pyarrow": pa.array(values),
-        "pyarrow chunks": pa.chunked_array([values[:2], values[2:]]),
-    }
+COLUMNS = {
+    "list": list,
+    "array": np.array,
+    "objects": lambda values: np.array(values, dtype=object),
+    "column vector": lambda values: np.array(values)[:, None],
+    "pandas": lambda values: pd.Series(values),
+    "pandas categorical": lambda values: pd.Series(values, dtype="category"),
+    "pandas frame": lambda values: pd.DataFrame({"g": values}),
+    "polars": lambda values: pl.Series(values),
+    "pyarrow": lambda values: pa.array(values),
+    "pyarrow chunks": lambda values: pa.chunked_array([values[:2], values[2:]]),
+}
 
 
-@pytest.mark.parametrize("kind", columns())
+@pytest.mark.parametrize("kind", COLUMNS)
 def test_every_container(kind):
-    groups = encode_groups(columns()[kind])
+    groups = encode_groups(COLUMNS[kind](["b", "a", "c", "a"]))
     assert groups.codes.tolist() == [1, 0, 2, 0]
     assert groups.names.tolist() == ["a", "b", "c"]
     assert groups.sizes.tolist() == [2, 1, 1]
@@ -54,8 +52,6 @@ def test_missing_values_are_told_with_their_place(missing):
 
 
 def test_pandas_missing_values():
-    import pandas as pd
-
     with pytest.raises(GroupsError, match="2 of 3"):
         encode_groups(pd.Series(["a", pd.NA, None], dtype="string"))
 
@@ -88,9 +84,9 @@ def test_tables_against_loops(rows):
     assert means[:, 0] == pytest.approx([values[codes == g].mean() for g in present], abs=1e-12)
 
 
-@pytest.mark.parametrize("absent", [None, float("nan"), pd.NA])
+@pytest.mark.parametrize("absent", [lambda: None, lambda: float("nan"), lambda: pd.NA])
 def test_ignored_values_have_no_group(absent):
-    groups = encode_groups(["b", absent, "a", "b", None], missing="ignore")
+    groups = encode_groups(["b", absent(), "a", "b", None], missing="ignore")
     assert groups.codes.tolist() == [1, -1, 0, 1, -1]
     assert groups.names.tolist() == ["a", "b"]
     assert groups.sizes.tolist() == [1, 2]
@@ -110,3 +106,12 @@ def test_nodes_without_a_group_are_in_no_pair(pairs):
     labels, codes = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
     expected = [[pairs.count((cluster, group)) for group in range(3)] for cluster in range(4)]
     assert contingency_table(labels, codes, 4, 3).tolist() == expected
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.masked_array(["a", "b", "a"], mask=[False, True, False])
+    assert encode_groups(masked, missing="ignore").codes.tolist() == [0, -1, 0]
+    with pytest.raises(GroupsError, match=r"1 of 3 nodes is missing \(first at position 1"):
+        encode_groups(masked)
+    bare = encode_groups(np.ma.masked_array([2, 1, 2]))
+    assert (bare.codes.tolist(), bare.names.tolist(), bare.names.dtype.kind) == ([1, 0, 1], [1, 2], "i")

@@ -7,6 +7,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import NumericGroupsWarning, OwnGroupsWarning, SmallGroupWarning
+from equigraph.groups.remarks import ungrouped_sentence
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +71,11 @@ def test_words_are_no_numbers_however_many(room):
 def test_who_asks_for_no_fairness_hears_nothing(room):
     fit(room, changed(room, ["unknown"]), fairness=0)
     eg.NMTF(3, random_state=0).fit(room.adjacency, sensitive_features=changed(room, ["unknown"]))
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1, "1 node without a group: it counts"), (2000, "2,000 nodes without a group: they count")],
+)
+def test_nodes_without_a_group(number, words):
+    assert ungrouped_sentence(number) == f"{words} for cohesion and sizes, for no group's share."

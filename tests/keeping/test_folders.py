@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,6 +19,9 @@ from equigraph.folders import MANIFEST, OutputFolder, digest_of
 from equigraph.graph import Graph
 from equigraph.loading import RESULT_FILES
 from equigraph.records import as_given, harmless
+from tests.optional import optional
+
+nx = optional("networkx")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

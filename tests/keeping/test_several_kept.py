@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -14,6 +13,9 @@ from equigraph.comparison import Comparison
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.featured import features_of
 from equigraph.plotting import CompositionDisplay, GraphDisplay
+from tests.optional import optional
+
+nx = optional("networkx")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),

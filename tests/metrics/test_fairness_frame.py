@@ -6,7 +6,6 @@ import itertools
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -25,6 +24,8 @@ from equigraph.metrics import (
 )
 from equigraph.metrics.audit.tables import TABLE_SCORES, random_tables
 from equigraph.metrics.balance import cluster_normalized_balances
+
+pd = pytest.importorskip("pandas")
 
 # What by_attribute has to agree with; each of these is checked against loops in its own test.
 SCORES = {

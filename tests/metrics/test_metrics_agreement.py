@@ -19,6 +19,7 @@ from equigraph.metrics import (
     clustering_accuracy,
     normalized_mutual_info_score,
 )
+from equigraph.metrics.agreement import seed_stability
 
 FAST = settings(max_examples=60, deadline=None)
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30)
@@ -93,3 +94,10 @@ def test_wrong_arguments_are_named(score):
 def test_importing_the_metrics_does_not_import_scikit_learn():
     code = "import sys, equigraph.metrics; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_stability_is_the_mean_over_pairs():
+    one, two, three = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 0, 1])
+    assert seed_stability([one, two]) == 1
+    assert seed_stability([one, two, three]) == pytest.approx((1 - 0.5 - 0.5) / 3)
+    assert seed_stability([one]) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +22,9 @@ from equigraph.metrics.balance import (
     mouflon_balance_of_table,
     normalized_balance_of_table,
 )
+from tests.optional import optional
+
+pd = optional("pandas")
 
 FAST = settings(max_examples=100, deadline=None)
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40)

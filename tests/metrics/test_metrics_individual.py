@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +10,9 @@ from scipy import sparse
 
 from equigraph.exceptions import ParameterError
 from equigraph.metrics import individual_balance_score, representation_violation
+from tests.optional import optional
+
+nx = optional("networkx")
 
 FAST = settings(max_examples=80, deadline=None)
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=25)

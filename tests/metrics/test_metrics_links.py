@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import equigraph as eg
+from equigraph.metrics.links import share_inside
 
 
 def naive_shares(A, labels):
@@ -31,3 +33,21 @@ def test_shares_are_those_of_a_loop():
 def test_wrong_number_of_labels():
     with pytest.raises(eg.exceptions.ParameterError, match="2 labels for 3 nodes"):
         eg.metrics.link_shares(np.ones((3, 3)) - np.eye(3), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("labels", "share"),
+    [([0, 0, 1, 1], 0.75), ([0, 0, 0, 0], 1.0), ([0, 1, 0, 1], 0.0), ([0, 1, 1, 0], 0.25)],
+)
+def test_share_inside(labels, share):
+    weights = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 2], [0, 0, 2, 0]])
+    for dtype in (np.int8, np.float32, bool):
+        A = sparse.csr_array(weights.astype(dtype))
+        expected = share if dtype is not bool else {0.75: 2 / 3, 0.25: 1 / 3}.get(share, share)
+        assert share_inside(A, np.array(labels)) == pytest.approx(expected)
+
+
+def test_share_inside_without_links_and_of_many_small_integers():
+    assert np.isnan(share_inside(sparse.csr_array((2, 2)), np.array([0, 0])))
+    complete = np.full((20, 20), 100, dtype=np.int8)
+    assert share_inside(sparse.csr_array(complete), np.arange(20) % 2) == 0.5

@@ -6,7 +6,6 @@ import math
 import tracemalloc
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +14,9 @@ from scipy import sparse
 from equigraph.exceptions import ParameterError
 from equigraph.metrics import consistency_score, lipschitz, lipschitz_score
 from equigraph.metrics._membership import as_outputs
+from tests.optional import optional
+
+pd = optional("pandas")
 
 FAST = settings(max_examples=60, deadline=None)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import igraph
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -13,6 +11,10 @@ from scipy import sparse
 from equigraph.exceptions import ParameterError
 from equigraph.groups import encode_groups
 from equigraph.metrics import group_modularity_scores, modularity_score, quality
+from tests.optional import optional
+
+igraph = optional("igraph")
+nx = optional("networkx")
 
 FAST = settings(max_examples=60, deadline=None)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 import scipy.io
 from scipy import sparse
 
 from equigraph import metrics
+from tests.optional import optional
+
+nx = optional("networkx")
 
 FOLDER = "iFairNMTF/Source/data"
 FILES = {

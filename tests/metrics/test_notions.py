@@ -301,3 +301,61 @@ def test_a_notion_typed_at_a_prompt_is_compiled_too():
 def test_tables_with_their_own_population():
     part = np.array([[1, 1], [0, 4]])
     assert normalized_balance_of_table(part, np.array([10, 30])) == pytest.approx((2 * 1 + 4 * 0) / 6)
+
+
+# Scores of one cluster, by hand.
+
+
+@pytest.mark.parametrize(
+    ("notion", "counts", "population", "score"),
+    [
+        (BALANCE, [3, 2, 4], [9, 9, 9], 2 / 4),
+        (BALANCE, [4, 2, 3], [9, 9, 9], 2 / 4),
+        (BALANCE, [5], [9], 1),
+        (MOUFLON, [3, 2, 5], [9, 9, 9], 2 * 2 / 8),
+        (MOUFLON, [1, 1], [9, 9], 1),
+        (MOUFLON, [7], [9], 1),
+        (MOUFLON, [0, 1], [9, 9], 0),
+        (BALANCE.guided(), [3, 2, 4], [9, 9, 9], (5 / 2) / 4),
+        (BALANCE.guided(), [4, 2], [9, 9], 2 / 4),
+        (BALANCE.guided(), [5], [9], 0),
+        (MOUFLON.guided(), [2, 0, 4], [9, 9, 9], 1 / 4),
+        (EVENNESS, [3, 1], [4, 4], 1 - 0.5),
+        (EVENNESS, [2, 2, 0], [4, 4, 0], 1),
+        (EVENNESS, [0, 2, 2], [0, 4, 4], 1),
+        (EVENNESS, [2], [4], 1),
+        # Columns of how many groups of one or two members have none, one or two here.
+        (BALANCE, [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], 1 / 3),
+        (BALANCE.guided(), [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], (4 / 3) / 3),
+        (MOUFLON, [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], 3 * 1 / 6),
+        (
+            EVENNESS,
+            [2, 1, 3, 3],
+            [4, 4, -1, -1 - 2**32],
+            EVENNESS.score([2, 1, *[0] * 3, *[1] * 3], [4, 4, *[1] * 6]),
+        ),
+        (NORMALIZED, [0, 0, 0, 4], [2, 8, -1, -1 - 2**32], 0),
+        (NORMALIZED, [2, 4, 2, 2], [4, 8, -1, -1 - 2**32], 1),
+        (NORMALIZED.guided(), [3, 1], [4, 4], 0.5),
+    ],
+)
+def test_scores_of_one_cluster(notion, counts, population, score):
+    assert notion.score(counts, population) == pytest.approx(score, abs=1e-15)
+
+
+def test_a_guide_takes_the_place_of_the_score_and_has_none():
+    guided = NORMALIZED.guided()
+    assert (guided.score, guided.guide) == (NORMALIZED.guide, None)
+    assert (guided.name, guided.folds) == ("normalized", True)
+    assert EVENNESS.guided() is EVENNESS
+    assert guided.guided() is guided
+
+
+def test_empty_clusters_and_the_population_that_is_told():
+    table = [[1, 3], [0, 0], [3, 1]]
+    assert BALANCE.cluster_scores(table).tolist() == [1 / 3, 0, 1 / 3]
+    assert BALANCE.value(table) == pytest.approx(1 / 3)
+    assert BALANCE.value([[0, 0]]) == 0
+    assert MOUFLON.value([[1, 3], [1, 1]]) == pytest.approx((4 * 1 / 3 + 2 * 1) / 6)
+    assert EVENNESS.cluster_scores([[2, 0]], np.array([1, 1])).tolist() == [0]
+    assert EVENNESS.cluster_scores([[2, 0]]).tolist() == [1]

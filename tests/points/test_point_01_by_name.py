@@ -1,8 +1,6 @@
 """Point 1: whatever comes beside a graph is matched by name where it has names."""
 
-import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 
 import equigraph as eg
@@ -26,6 +24,10 @@ from equigraph.metrics import (
     population_balance,
     representation_violation,
 )
+from tests.optional import optional
+
+nx = optional("networkx")
+pd = optional("pandas")
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 

@@ -1,8 +1,6 @@
 """Point 10: pipelines, searches, data sets and node attributes as scikit-learn's users expect them."""
 
-import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
@@ -14,6 +12,10 @@ from sklearn.preprocessing import FunctionTransformer
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.metrics import ClusteringScorer
+from tests.optional import optional
+
+nx = optional("networkx")
+pd = optional("pandas")
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 

@@ -1,11 +1,13 @@
 """Point 11: a name that does not match gets a hint at what was meant, node names and types of ids included."""
 
-import pandas as pd
 import pytest
 
 import equigraph as eg
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.rules import Rules
+from tests.optional import optional
+
+pd = optional("pandas")
 
 EDGES = pd.DataFrame({"source": ["Anna", "Bela", "Cem"], "target": ["Bela", "Cem", "Dora"]})
 GROUPS = {"Anna": "x", "Bela": "y", "Cem": "x", "Dora": "y"}

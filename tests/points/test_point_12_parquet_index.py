@@ -1,9 +1,11 @@
 """Point 12: people whose names are the pandas index of a parquet file are found."""
 
-import pandas as pd
 import pytest
 
 import equigraph as eg
+from tests.optional import optional
+
+pd = optional("pandas")
 
 
 @pytest.mark.parametrize("name", ["name", None])

@@ -122,3 +122,15 @@ def _tiny():
 @pytest.fixture(params=["star", "clique", "disconnected", "isolated", "path", "empty"])
 def tiny(request):
     return sparse.csr_array(check_adjacency(_tiny()[request.param]))
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """Return six blocks in pairs; the blocks of a pair are nearly all of one group each."""
+    return skewed_blocks(0)
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """Return four blocks, each nearly all of one group, hardly tied to each other: cohesion and fairness differ."""
+    return skewed_blocks(0, n_blocks=4, paired=2)

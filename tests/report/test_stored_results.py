@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -14,6 +13,9 @@ from equigraph.exceptions import InputError
 from equigraph.folders import OutputFolder
 from equigraph.graph import read_graph
 from equigraph.report.stored_results import read_folder
+from tests.optional import optional
+
+nx = optional("networkx")
 
 
 def test_a_result_comes_back(result: eg.ClusteringResult, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def wait_for(condition, seconds: float = 60.0) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_interrupted_run_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     marks, script = tmp_path / "marks", tmp_path / "run.py"
     marks.mkdir()

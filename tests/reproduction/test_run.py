@@ -7,7 +7,7 @@ import pytest
 
 from equigraph.exceptions import DatasetError, ParameterError
 from equigraph.reproduction.cells import Settings
-from equigraph.reproduction.engine import Outcome
+from equigraph.reproduction.engine import CellResults
 from equigraph.reproduction.experiments import EXPERIMENTS, Experiment, get_experiments
 from equigraph.reproduction.page import as_html
 from equigraph.reproduction.run import heaviest, reproduce
@@ -120,7 +120,7 @@ def test_unknown_experiment() -> None:
 
 
 def test_heaviest_adds_up_what_belongs_together() -> None:
-    outcome = Outcome(
+    outcome = CellResults(
         {key: Finished({}, 1.0, cpu) for key, cpu in (("a.x.1", 1.0), ("a.x.2", 2.0), ("b.y", 2.5))}
     )
     assert heaviest(outcome, parts=2) == [("a.x", 3.0), ("b.y", 2.5)]

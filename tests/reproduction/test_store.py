@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -44,6 +45,21 @@ def test_changed_number_is_not_trusted(tmp_path: Path) -> None:
     path = path_of(tmp_path, CELL)
     path.write_text(path.read_text(encoding="utf-8").replace("0.25", "0.26"), encoding="utf-8")
     assert read_cell(tmp_path, CELL) is None
+
+
+def test_a_number_that_is_none_is_not_trusted(tmp_path: Path) -> None:
+    """Neither with the old checksum nor with one that somebody made for it."""
+    write_cell(tmp_path, CELL, DONE)
+    path = path_of(tmp_path, CELL)
+    content = {**json.loads(path.read_text(encoding="utf-8")), "result": {"Q": float("nan")}}
+    for checksum in (content.pop("checksum"), hashlib.sha256(_sorted(content)).hexdigest()):
+        path.write_text(json.dumps({**content, "checksum": checksum}), encoding="utf-8")
+        assert read_cell(tmp_path, CELL) is None
+        assert stored_seconds(tmp_path, CELL) is None
+
+
+def _sorted(content: dict) -> bytes:
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
 @pytest.mark.parametrize(

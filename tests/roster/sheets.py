@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import equigraph as eg
+
 Rows = Sequence[Sequence[Any]]
 
 PEOPLE = [
@@ -76,4 +78,15 @@ def write_ods(path: Path, rows: Rows) -> Path:
     table.addElement(rest)
     document.spreadsheet.addElement(table)
     document.save(str(path))
+    return path
+
+
+def misspelt_sheet(folder: Path) -> Path:
+    """Write a German sheet as an older Excel does: semicolons, Windows-1252, blanks, and one friend misspelt."""
+    rows = eg.datasets.make_school_roster(language="de", western=True).rows
+    column = rows[0].index("Freund/in 1")
+    friend = next(row for row in rows[1:] if "ö" in row[column])
+    friend[column] = friend[column].replace("ö", "oe")
+    path = folder / "Klasse 5.csv"
+    path.write_bytes(csv_bytes(rows, encoding="cp1252"))
     return path

@@ -235,7 +235,7 @@ def test_other_archives(tmp_path: Path, parts: list[str], pattern: str) -> None:
 
 
 def openpyxl_sheet(change: Callable[[Any], None], path: Path) -> Path:
-    import openpyxl
+    openpyxl = pytest.importorskip("openpyxl")
 
     book = openpyxl.Workbook()
     page = book.active

@@ -11,6 +11,11 @@ from scipy import sparse
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
 from equigraph.rules import Rules, violations
+from tests.optional import optional
+
+pa = optional("pyarrow")
+pd = optional("pandas")
+pl = optional("polars")
 
 NAMES = np.array(["Ada", "Ben", "Cem", "Dora", "Eli", "Finn"])
 GENDER = np.array(["girl", "boy", "boy", "girl", "boy", "boy"])
@@ -145,37 +150,32 @@ def test_nodes_by_position_and_names_from_files():
     ]
 
 
-def frames():
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
-    columns = {"gender": GENDER.tolist(), "needs": NEEDS.tolist()}
-    shuffled = pd.DataFrame(columns, index=NAMES).iloc[[3, 1, 5, 0, 2, 4]]
-    by_name = {name: dict(zip(NAMES.tolist(), values, strict=True)) for name, values in columns.items()}
-    return {
-        "dict": columns,
-        "dict of dicts": by_name,
-        "pandas": pd.DataFrame(columns),
-        "pandas by name": shuffled,
-        "polars": pl.DataFrame(columns),
-        "polars lazy": pl.LazyFrame(columns),
-        "pyarrow": pa.table(columns),
-    }
+def by_name(columns):
+    return {name: dict(zip(NAMES.tolist(), values, strict=True)) for name, values in columns.items()}
 
 
-@pytest.mark.parametrize("kind", frames())
+FRAMES = {
+    "dict": dict,
+    "dict of dicts": by_name,
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "pandas by name": lambda columns: pd.DataFrame(columns, index=NAMES).iloc[[3, 1, 5, 0, 2, 4]],
+    "polars": lambda columns: pl.DataFrame(columns),
+    "polars lazy": lambda columns: pl.LazyFrame(columns),
+    "pyarrow": lambda columns: pa.table(columns),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
 def test_several_attributes_from_anything(kind):
     rules = Rules(at_least={"gender": {"girl": 1}}, at_most={"needs": {"yes": 0}})
-    assert rules.check(path_graph(), LABELS, frames()[kind]) == [
+    columns = {"gender": GENDER.tolist(), "needs": NEEDS.tolist()}
+    assert rules.check(path_graph(), LABELS, FRAMES[kind](columns)) == [
         "Cluster 0 has 1 of needs 'yes': expected at most 0.",
         "Cluster 1 has 1 of needs 'yes': expected at most 0.",
     ]
 
 
 def test_the_attribute_of_the_graph_or_a_single_column():
-    import pandas as pd
-
     rules = Rules(not_alone={"gender": 2})
     expected = rules.check(path_graph(), LABELS, {"gender": GENDER})
     assert len(expected) == 2
@@ -253,3 +253,11 @@ def test_shares_are_exact_where_floats_are_not():
         "Cluster 1 has 0 of group 'a' among 10 nodes: expected 1 to 3.",
         "Cluster 1 has 10 of group 'b' among 10 nodes: expected 7 to 9.",
     ]
+
+
+def test_clusters_are_told_in_the_order_of_their_numbers():
+    labels = ["10", "10", "9", "9", "x", "-1"]
+    found = Rules(sizes=(3, None)).check(path_graph(), labels)
+    assert [line.split()[1] for line in found] == ["-1", "x", "9", "10"]
+    found = Rules(sizes=(1, None)).check(path_graph(), [0, 0, 0, 0, 0, 2], n_clusters=4)
+    assert [line.split()[1] for line in found] == ["1", "3"]

@@ -13,13 +13,9 @@ from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.search.bounds import check_size_bounds, within_bounds
 from tests.reference.label_fixtures import SETTINGS, prepare
 from tests.reference.labels_objective import NOTIONS
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 
 @st.composite

@@ -12,13 +12,9 @@ import equigraph as eg
 from equigraph.exceptions import FairnessNotReachedWarning
 from equigraph.graph import check_adjacency
 from tests.reference.every_labelling import every_labelling, every_score
+from tests.reference.marks import TINY_GRAPHS
 
-# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
-]
+pytestmark = TINY_GRAPHS
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
 # How many of the hundred cases of each kind run here, to save time; any seeds will do.

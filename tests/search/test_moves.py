@@ -13,6 +13,7 @@ from equigraph.search.kernels.climb import climb as climb_kernel
 from equigraph.search.kernels.state import start
 from equigraph.search.levels import aggregate, compact, compact_pairs, scores_of
 from equigraph.search.multilevel import climb, local_moves
+from equigraph.search.objective import make_objective
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, prepare
 from tests.reference.labels_objective import NOTIONS
 from tests.reference.naive_steps import best_move
@@ -272,3 +273,15 @@ def test_bad_codes_and_parameters_are_named(make_graph):
         prepare(adjacency, np.arange(5) % 2, 0.5, "balance")
     with pytest.raises(GroupsError, match="one code per node"):
         prepare(adjacency, np.arange(6) % 2 - 2, 0.5, "balance")
+
+
+def test_numbers_of_the_objective_have_one_type():
+    # Another type would compile every loop again: seconds for who says at_least=1 in place of 1.0.
+    plain, _ = make_objective(np.array([0, 1, 0]), n_nodes=3, total=2.0)
+    odd, _ = make_objective(
+        np.array([0, 1, 0]), n_nodes=np.int64(3), total=2, fairness=np.float32(0.5), resolution=1
+    )
+    kinds = [
+        [type(value) for value in one.terms()] for one in (plain, odd.at(1, cap=1), odd.at(np.float32(0.5)))
+    ]
+    assert kinds[0] == kinds[1] == kinds[2]

@@ -11,6 +11,7 @@ from typing import Any
 from equigraph.classes.division import Division
 from equigraph.exceptions import InputError, ParameterError, RosterError
 from equigraph.folders import OutputFolder, parse_json, read_kept
+from equigraph.messages import template
 from equigraph.records import write_json
 from equigraph.roster import Roster
 from equigraph.rules import Rules
@@ -107,7 +108,7 @@ def load_division(folder: str | os.PathLike[str]) -> Division:
         return _division(told)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, (RosterError, ParameterError)):
-            raise InputError(f"{path}: {error}") from None
+            raise InputError(f"{path}: {template(error)}") from None
         raise InputError(f"{path} is not what equigraph wrote: make the classes again.") from None
 
 

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import click
 
 from equigraph._version import __version__
-from equigraph.cli.wording import as_flags
 from equigraph.exceptions import EquigraphError, InputError
+from equigraph.messages import for_command
 from equigraph.words import did_you_mean, visible
 
 # Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `stopping`.
@@ -87,7 +87,7 @@ def _fail(error: Exception) -> NoReturn:
     elif isinstance(error, click.ClickException):
         sentence, code = _usage_sentence(error), error.exit_code
     elif isinstance(error, EquigraphError):
-        sentence, code = as_flags(str(error)), BAD_INPUT if isinstance(error, InputError) else FAILED
+        sentence, code = for_command(error), BAD_INPUT if isinstance(error, InputError) else FAILED
     elif isinstance(error, MemoryError):
         sentence = "There is not enough memory for this."
     elif isinstance(error, OSError) and error.strerror:

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.classes import print_classes
 from equigraph.cli.console import line, note, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, SectionCommand
+from equigraph.cli.options import SectionCommand
 from equigraph.cli.stored_graph import read_again, stored_graph_options
 
 # What the command ends with where something is not kept, as tests and compilers do.
@@ -23,12 +24,10 @@ BROKEN = 1
 @click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
 @click.option("-o", "--output", metavar="DIR", help="Folder for the lists after --repair.")
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed of the repair."
-)
+@shared.seed("Seed of the repair.")
 @click.option("--force", is_flag=True, help="Replace what is in the folder of -o.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code tells.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.quiet("Print nothing; the exit code tells.")
+@shared.DEBUG
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: Any) -> None:

@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, MethodCommand, check_one_dial, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli import shared
+from equigraph.cli.console import line, progress_bar, table, warnings_as_notes
+from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
+from equigraph.cli.output import output_folder, output_options, run_of, tell_files
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.words import count
 
 KIND = "stability"
 TABLE, NODES, SUMMARY, PICTURE = "stability.csv", "nodes.csv", "stability.json", "stability.png"
@@ -38,65 +40,25 @@ class _Ranged(MethodCommand):
 
 @click.command("choose-k", cls=_Ranged)
 @reading_options
-@click.option(
-    "-m",
-    "--method",
-    default=MethodCommand.default_method,
-    show_default=True,
-    help="Name of the method; `equigraph methods` lists them.",
-)
-@click.option(
-    "-P",
-    "generic",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Any parameter of the method, by its name in Python.",
-)
-@click.option(
-    "--from",
-    "least",
-    type=click.IntRange(min=2),
-    default=2,
-    show_default=True,
-    help="Least number of clusters.",
-)
-@click.option(
-    "--to",
-    "most",
-    type=click.IntRange(min=2),
-    default=10,
-    show_default=True,
-    help="Largest number of clusters.",
-)
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=2),
-    default=5,
-    show_default=True,
-    help="Fits to the graph for each number.",
-)
-@click.option(
-    "--removals",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    help="Fits to copies without some links, for each number.",
-)
-@click.option(
+@shared.METHOD
+@shared.GENERIC
+@shared.whole("--from", "least", least=2, default=2, help="Least number of clusters.")
+@shared.whole("--to", "most", least=2, default=10, help="Largest number of clusters.")
+@shared.whole("--seeds", least=2, default=5, help="Fits to the graph for each number.")
+@shared.whole("--removals", least=0, default=5, help="Fits to copies without some links, for each number.")
+@shared.valued(
     "--removed",
     type=click.FloatRange(0, 0.5, min_open=True),
     default=0.1,
-    show_default=True,
     help="Part of the links that a copy lacks.",
 )
-@click.option(
+@shared.valued(
     "--effort",
     type=click.FloatRange(min=0),
     default=0.3,
-    show_default=True,
     help="Length of each search, for methods that have one.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed.")
+@shared.seed("Seed.")
 @click.option("-k", "--n-clusters", hidden=True)
 @TIME_LIMIT
 @click.option(
@@ -106,9 +68,7 @@ class _Ranged(MethodCommand):
     help=f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.",
 )
 @output_options
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.PRINTING
 @click.pass_context
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
@@ -123,24 +83,18 @@ def command(
     if settings["least"] > settings["most"]:
         raise click.UsageError(f"--from {settings['least']} is above --to {settings['most']}.", ctx)
     stop = Stop(ctx, settings["time_limit"])
-    with (
-        warnings_as_notes(),
-        output_folder(ctx, settings, (TABLE, NODES, SUMMARY, PICTURE)) as out,
-    ):
+    with warnings_as_notes(), output_folder(ctx, settings, (TABLE, NODES, SUMMARY, PICTURE)) as out:
         graph = read_source(edges, settings)
         estimator = _estimator(ctx, method, generic, settings["effort"], graph)
         found = _run(graph, estimator, settings, stop)
         files = [] if out is None else _write(out, found, settings, run_of(ctx))
-    stop.tell(f"{len(found.rows)} numbers of clusters are complete")
+    stop.tell(f"the table has {count(len(found.rows), 'number')} of clusters")
     if settings["as_json"]:
         line(json.dumps(found.summary(), indent=2))
     elif not settings["quiet"]:
         line(describe_graph(graph, edges))
         _print(found)
-        if files:
-            line(f"Wrote {', '.join(files)} to {settings['output']}.")
-        else:
-            note("nothing was written; -o DIR keeps the table and the consensus.")
+        tell_files(files, settings["output"], "table and the consensus")
     stop.leave()
 
 

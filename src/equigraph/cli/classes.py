@@ -8,13 +8,16 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table
-from equigraph.cli.options import DEFAULT_SEED, Command
+from equigraph.cli.options import Command
 from equigraph.cli.output import run_of
 from equigraph.cli.rules import names_in, pair_of, rules_of
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
+# An attribute that is spread less evenly than this is spoken of.
+_UNEVEN = 0.7
 
 
 @click.command("classes", cls=Command)
@@ -23,13 +26,7 @@ _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 @click.option("-o", "--output", metavar="DIR", help="Folder for the lists; a new one is made.")
 @click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
 @click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
-@click.option(
-    "--friends",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Friends everybody has in class, at least.",
-)
+@shared.whole("--friends", least=0, default=1, help="Friends everybody has in class, at least.")
 @click.option(
     "--attribute",
     "attributes",
@@ -37,11 +34,10 @@ _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
     metavar="COLUMN[:WEIGHT]",
     help="A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
 )
-@click.option(
+@shared.valued(
     "--evenness",
     type=click.FloatRange(0, 1),
     default=0.98,
-    show_default=True,
     help="How evenly, from 0 to 1 (every class mirrors all people).",
 )
 @click.option(
@@ -49,13 +45,7 @@ _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 )
 @click.option("--apart", multiple=True, metavar="'Cem,Dora'", help="People who do not; may be repeated.")
 @click.option("--rules", "rules_file", metavar="FILE", help="Further rules, in a .json or .toml file.")
-@click.option(
-    "--alternatives",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="How many divisions to make.",
-)
+@shared.whole("--alternatives", least=1, default=1, help="How many divisions to make.")
 @click.option(
     "--columns",
     "told",
@@ -67,12 +57,8 @@ _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
     "--sheet", "page", metavar="NAME", help="Which sheet of a workbook: its name, or its number from 1."
 )
 @click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
-@click.option(
-    "--wishes",
-    type=click.Choice(["any", "mutual"]),
-    default="any",
-    show_default=True,
-    help="Whether one-sided wishes count.",
+@shared.valued(
+    "--wishes", type=click.Choice(["any", "mutual"]), default="any", help="Whether one-sided wishes count."
 )
 @click.option("--accept-near", is_flag=True, help="Take a misspelt name if only one person can be meant.")
 @click.option(
@@ -82,18 +68,12 @@ _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
     type=click.Choice(list(_SEPARATORS)),
     help="Text files as Excel opens them, with this separator.  [without a value: semicolon]",
 )
-@click.option("--title", default="Classes", show_default=True, help="Headline of the lists.")
-@click.option(
-    "--effort", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Length of the search."
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed of the search."
-)
+@shared.valued("--title", default="Classes", help="Headline of the lists.")
+@shared.valued("--effort", type=click.FloatRange(min=0), default=1.0, help="Length of the search.")
+@shared.seed()
 @click.option("--force", is_flag=True, help="Replace lists that were edited, or that another run wrote.")
 @TIME_LIMIT
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.PRINTING
 @click.pass_context
 def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     """Divide the people of a sheet into classes, and write lists to print and to edit.
@@ -104,12 +84,14 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     from contextlib import nullcontext
 
     from equigraph.classes.keeping import files_of, write_division
+    from equigraph.exceptions import require
     from equigraph.folders import MANIFEST, OutputFolder
 
     stop = Stop(ctx, settings["time_limit"])
     output = settings["output"]
     with nullcontext() if output is None else OutputFolder(output, patience=0) as out:
         if out is not None:
+            require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
             names = (*files_of(settings["alternatives"]), MANIFEST)
             out.refuse_others(names, run=run_of(ctx), force=settings["force"])
         division = _divide(sheet, settings, stop)
@@ -217,6 +199,11 @@ def _print(division: Any, wanted: int) -> None:
     print_classes(division)
     for sentence in division.lists.facts():
         line(sentence)
+    uneven = [name for name, value in division.evenness().items() if value < _UNEVEN]
+    if uneven:
+        them = f"{listed(uneven)} {'is' if len(uneven) == 1 else 'are'}"
+        why = "a rule may be why; --friends 0 shows what comes out where nobody needs a friend in class."
+        line(f"{them} far from even: {why}")
     if division.friendless:
         line(f"Without a friend they wished for: {listed(division.friendless)}.")
     for sentence, holds in division.lists.rules:

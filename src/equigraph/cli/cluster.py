@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
-from equigraph.cli.options import MethodCommand, SectionOption, check_one_dial, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of
-from equigraph.cli.rules import method_rules, rule_options
+from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
+from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.rules import method_rules, rule_option, rule_options
 from equigraph.cli.scale import execution_of, open_source, scale_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
@@ -21,20 +22,8 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
 
 @click.command("cluster", cls=MethodCommand)
 @reading_options
-@click.option(
-    "-m",
-    "--method",
-    default=MethodCommand.default_method,
-    show_default=True,
-    help="Name of the method; `equigraph methods` lists them.",
-)
-@click.option(
-    "-P",
-    "generic",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Any parameter of the method, by its name in Python.",
-)
+@shared.METHOD
+@shared.GENERIC
 @TIME_LIMIT
 @click.option(
     "-o",
@@ -57,17 +46,11 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
     "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
 )
 @rule_options
-@click.option(
-    "--price",
-    is_flag=True,
-    cls=SectionOption,
-    section="Rules",
-    help="Also find out what the clusters would be without each rule in turn.",
+@rule_option(
+    "--price", is_flag=True, help="Also find out what the clusters would be without each rule in turn."
 )
 @scale_options
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.PRINTING
 @click.pass_context
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
@@ -116,11 +99,7 @@ def command(
     elif not settings["quiet"]:
         line(describe_graph(graph, edges))
         print_result(result)
-        if files:
-            line()
-            line(f"Wrote {', '.join(files)} to {output}.")
-        else:
-            note("nothing was written; -o DIR keeps the labels.")
+        tell_files(files, output, "labels")
     stop.leave()
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.app import BAD_INPUT, FAILED
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import SectionCommand, constraints_of
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
-from equigraph.cli.wording import as_flags
+from equigraph.messages import for_command, template
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
 
@@ -30,20 +31,14 @@ _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": 
 @click.option(
     "--tune", is_flag=True, help="First choose every dial that --fairness does not set, by Q times NB."
 )
-@click.option(
-    "--seeds",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="Number of seeds for each method.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first seed.")
+@shared.whole("--seeds", least=1, default=3, help="Number of seeds for each method.")
+@shared.seed("The first seed.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json, .md or .tex.")
 @click.option("--force", is_flag=True, help="Replace a file of that name.")
 @TIME_LIMIT
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no table.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.as_json("Print JSON and nothing else.")
+@shared.quiet("No progress bar and no table.")
+@shared.DEBUG
 @click.pass_context
 def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
     """Run every method on one graph; one row each.
@@ -144,7 +139,7 @@ def print_comparison(comparison: Any) -> None:
     table(columns, rows, left=("method", "sizes", "status"))
     for row in comparison.rows:
         if row.error:
-            line(f"{row.method} failed: {as_flags(row.error)}")
+            line(f"{row.method} failed: {for_command(row.error)}")
     for row in comparison.rows:
         for text in row.notes:
-            note(f"{row.method}: {text}")
+            note(f"{row.method}: {template(text)}")

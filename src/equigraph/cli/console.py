@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equigraph.cli.wording import as_flags
+from equigraph.messages import for_command, one_line
 from equigraph.words import visible
 
 _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
@@ -18,7 +18,7 @@ _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
 
 def note(text: str) -> None:
     """Print one line on standard error, in the words of the command line."""
-    click.echo(f"Note: {visible(' '.join(as_flags(text).split()))}", err=True)
+    click.echo(f"Note: {visible(for_command(one_line(text)))}", err=True)
 
 
 @contextmanager

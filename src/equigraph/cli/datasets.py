@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, table
 from equigraph.cli.options import Command
 from equigraph.cli.sources import EMBEDDED, PREFIX, check_dataset
@@ -20,13 +21,13 @@ class _Group(click.Group):
 
 
 @click.group("datasets", cls=_Group)
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.DEBUG
 def command() -> None:
     """List, describe and fetch the data sets."""
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@shared.as_json("Print JSON and nothing else.")
 def list_command(as_json: bool) -> None:
     """List the data sets with their sizes."""
     rows = _rows()
@@ -90,7 +91,7 @@ def info_command(name: str) -> None:
 @click.argument("names", nargs=-1, required=True)
 @click.option("--raw", is_flag=True, help="The raw files instead, and clean them.")
 @click.option("--data-home", metavar="DIR", help="Folder to look in first, and to download into.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
+@shared.quiet("No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and say what is in them."""
     from equigraph.datasets import load

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, note, table, warnings_as_notes
 from equigraph.cli.options import Command
 from equigraph.cli.output import output_folder, run_of
@@ -25,21 +26,14 @@ _PICTURES = ("methods.png", "tradeoff.png")
 
 
 @click.command("demo", cls=Command)
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    default="equigraph-demo",
-    show_default=True,
-    help="Folder for the results and pictures.",
+@shared.valued(
+    "-o", "--output", metavar="DIR", default="equigraph-demo", help="Folder for the results and pictures."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every method."
-)
+@shared.seed("Seed of every method.")
 @click.option(
     "--force", is_flag=True, help="Replace what other runs, or other programs, wrote into the folder."
 )
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.DEBUG
 @click.pass_context
 def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""

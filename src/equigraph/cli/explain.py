@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, warnings_as_notes
 from equigraph.cli.options import SectionCommand
 from equigraph.cli.stored_graph import read_again, stored_graph_options
@@ -19,8 +20,8 @@ from equigraph.cli.stored_graph import read_again, stored_graph_options
 @click.option(
     "--rules", metavar="FILE", help="Rules (json or toml) of which to tell what each move would break."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.as_json("Print everything as JSON.")
+@shared.DEBUG
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **settings: Any) -> None:

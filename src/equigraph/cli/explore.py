@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, note, warnings_as_notes
 from equigraph.cli.options import Command
 
@@ -19,13 +20,13 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 @click.option("--attribute", metavar="NAME", help="What to spread evenly; by default the first attribute.")
 @click.option("-k", "--n-clusters", type=click.IntRange(min=2), help="Number of groups to make.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@shared.valued("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page.  [default: yes]")
 @click.option("--fresh", is_flag=True, help="Begin anew, and not where this board was left.")
 @click.option(
     "--print", "print_", is_flag=True, help="Print who is in which group of a saved board, and end."
 )
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.DEBUG
 def command(source: str | None, **settings: Any) -> None:
     """Open a board of people, a dial and the graph behind it in the browser.
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, table
 from equigraph.cli.options import Command
 
 
 @click.command("methods", cls=Command)
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.as_json("Print JSON and nothing else.")
+@shared.DEBUG
 def command(name: str | None, as_json: bool) -> None:
     """List the methods, or the parameters of one of them."""
     from equigraph.methods import METHODS, get_method

@@ -11,8 +11,10 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
+from equigraph.cli.console import line, note
 from equigraph.cli.sources import READING_NAMES, n_dropped
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import ParameterError, require
 from equigraph.folders import MANIFEST, OutputFolder
 
 # Flags that make no other result.
@@ -75,19 +77,26 @@ def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
             )
 
 
-def output_options(function: Any) -> Any:
-    """Add the options on how a folder is written."""
-    force = click.option(
+output_options = shared.together(
+    click.option(
         "--force",
         is_flag=True,
         help="Replace what other runs, or other programs, wrote under the names of the output.",
-    )
-    raw = click.option(
+    ),
+    click.option(
         "--raw",
         is_flag=True,
         help="Names as they are in csv files, even those that a spreadsheet would run as formulas.",
-    )
-    return force(raw(function))
+    ),
+)
+
+
+def tell_files(files: list[str], output: str, what: str) -> None:
+    """Print which files were written, or what a folder would have kept."""
+    if files:
+        line(f"Wrote {', '.join(files)} to {output}.")
+    else:
+        note(f"nothing was written; -o DIR keeps the {what}.")
 
 
 @contextmanager
@@ -105,6 +114,8 @@ def output_folder(
     names : iterable of str
         Files that will be written.
     """
+    if settings.get("plot"):
+        require("matplotlib", extra="plot", purpose="Drawing a picture")
     if settings["output"] is None:
         yield None
         return

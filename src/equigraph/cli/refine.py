@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.cli.options import DEFAULT_SEED, SectionCommand, SectionOption, check_one_dial
-from equigraph.cli.output import output_folder, output_options, run_of
-from equigraph.cli.rules import print_rules, rule_options, rule_parameters
+from equigraph.cli.options import SectionCommand, check_one_dial
+from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.rules import print_rules, rule_option, rule_options, rule_parameters
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
@@ -32,11 +33,10 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
     type=click.IntRange(min=2),
     help="Number of clusters.  [default: as many as the labels have]",
 )
-@click.option(
+@shared.valued(
     "--fairness",
     type=click.FloatRange(0, 1),
     default=0.5,
-    show_default=True,
     help="The dial, from cohesion (0) to fairness (1).",
 )
 @click.option(
@@ -44,25 +44,18 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
     type=click.FloatRange(0, 1),
     help="The fairness asked for, in place of the dial: the most cohesive labels at least so fair.",
 )
-@click.option(
-    "--notion",
-    type=click.Choice(_NOTIONS),
-    default=_NOTIONS[0],
-    show_default=True,
-    help="Which fairness the dial moves.",
+@shared.valued(
+    "--notion", type=click.Choice(_NOTIONS), default=_NOTIONS[0], help="Which fairness the dial moves."
 )
 @click.option("--size-min", type=click.IntRange(min=1), help="Least nodes of a cluster.")
 @click.option("--size-max", type=click.IntRange(min=1), help="Most nodes of a cluster.")
-@click.option(
+@shared.valued(
     "--effort",
     type=click.FloatRange(min=0),
     default=0.0,
-    show_default=True,
     help="0 moves single nodes from the labels given; 1 and more search further, and may end far from them.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=DEFAULT_SEED, show_default=True, help="Seed of the search."
-)
+@shared.seed()
 @click.option(
     "-o",
     "--output",
@@ -71,26 +64,16 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
 )
 @output_options
 @rule_options
-@click.option(
-    "--max-moves",
-    type=click.IntRange(min=0),
-    cls=SectionOption,
-    section="Rules",
-    help="How many nodes may change their cluster.",
-)
-@click.option(
+@rule_option("--max-moves", type=click.IntRange(min=0), help="How many nodes may change their cluster.")
+@rule_option(
     "--stay",
     type=click.FloatRange(min=0),
     default=0.0,
     show_default=True,
-    cls=SectionOption,
-    section="Rules",
     help="What each of these costs, in units of the objective, such as 0.001.",
 )
 @TIME_LIMIT
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no summary.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.PRINTING
 @click.pass_context
 def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> None:
     """Improve labels: move nodes while that raises (1 - fairness) Q + fairness N.
@@ -126,10 +109,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     elif not settings["quiet"]:
         line(describe_graph(graph, edges))
         _print(before, after, summary)
-        if files:
-            line(f"Wrote {', '.join(files)} to {output}.")
-        else:
-            note("nothing was written; -o DIR keeps the labels.")
+        tell_files(files, output, "labels")
     stop.leave()
 
 

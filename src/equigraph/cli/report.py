@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, note, warnings_as_notes
 from equigraph.cli.options import SectionCommand
 from equigraph.cli.stored_graph import read_again, stored_graph_options
@@ -29,8 +30,8 @@ PAGE = "report.html"
     help="A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
 )
 @click.option("--force", is_flag=True, help="Replace a file of that name that is no page of this folder.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.quiet("Print nothing.")
+@shared.DEBUG
 @stored_graph_options
 @click.pass_context
 def command(ctx: click.Context, /, folder: str, output: str | None, **settings: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.app import FAILED
 from equigraph.cli.console import line, note, table
 from equigraph.cli.options import Command
@@ -33,10 +34,10 @@ _SHOWN = 6
     metavar="DIR",
     help="Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first seed.")
+@shared.seed("The first seed.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; by default one per core.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.quiet("No progress.")
+@shared.DEBUG
 def command(experiment: str, **options: Any) -> None:
     """Compute tables and figures of the iFairNMTF paper again.
 

@@ -2,81 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, table
-from equigraph.cli.options import SectionOption
 
-_SECTION = "Rules"
 # Rules that are printed one by one.
 _MOST_PRINTED = 12
 
 
-def rule_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for rules to a command."""
-    options = (
-        click.option(
-            "--rules",
-            "rules_file",
-            metavar="FILE",
-            cls=SectionOption,
-            section=_SECTION,
-            help="Hard rules of all kinds, in a .json or .toml file.",
-        ),
-        click.option(
-            "--together",
-            multiple=True,
-            metavar="'Ada,Ben'",
-            cls=SectionOption,
-            section=_SECTION,
-            help="Nodes that share a cluster; may be repeated.",
-        ),
-        click.option(
-            "--apart",
-            multiple=True,
-            metavar="'Cem,Dora'",
-            cls=SectionOption,
-            section=_SECTION,
-            help="Nodes no two of which do; may be repeated.",
-        ),
-        click.option(
-            "--sizes",
-            metavar="25,27",
-            cls=SectionOption,
-            section=_SECTION,
-            help="Least and most nodes of a cluster; none leaves a side open.",
-        ),
-        click.option(
-            "--friends",
-            type=click.IntRange(min=1),
-            cls=SectionOption,
-            section=_SECTION,
-            help="With how many of the nodes linked to it every node shares its cluster, at least.",
-        ),
-        click.option(
-            "--shares",
-            multiple=True,
-            metavar="ATTRIBUTE=0.1",
-            cls=SectionOption,
-            section=_SECTION,
-            help="How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
-        ),
-        click.option(
-            "--on-conflict",
-            type=click.Choice(["error", "relax"]),
-            default="error",
-            show_default=True,
-            cls=SectionOption,
-            section=_SECTION,
-            help="Whether rules that contradict each other are an error, or the last of them are given up.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+rule_option = shared.of_section("Rules")
+rule_options = shared.together(
+    rule_option(
+        "--rules", "rules_file", metavar="FILE", help="Hard rules of all kinds, in a .json or .toml file."
+    ),
+    rule_option(
+        "--together", multiple=True, metavar="'Ada,Ben'", help="Nodes that share a cluster; may be repeated."
+    ),
+    rule_option(
+        "--apart", multiple=True, metavar="'Cem,Dora'", help="Nodes no two of which do; may be repeated."
+    ),
+    rule_option(
+        "--sizes", metavar="25,27", help="Least and most nodes of a cluster; none leaves a side open."
+    ),
+    rule_option(
+        "--friends",
+        type=click.IntRange(min=1),
+        help="With how many of the nodes linked to it every node shares its cluster, at least.",
+    ),
+    rule_option(
+        "--shares",
+        multiple=True,
+        metavar="ATTRIBUTE=0.1",
+        help="How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
+    ),
+    rule_option(
+        "--on-conflict",
+        type=click.Choice(["error", "relax"]),
+        default="error",
+        show_default=True,
+        help="Whether rules that contradict each other are an error, or the last of them are given up.",
+    ),
+)
 
 
 def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:

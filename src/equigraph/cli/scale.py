@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.attributes import attribute_choice, column_of
 from equigraph.cli.sources import READING_NAMES, read_source
 
@@ -15,20 +16,19 @@ from equigraph.cli.sources import READING_NAMES, read_source
 _TEXT_OPTIONS = ("format", "header", "delimiter", "symmetrize")
 
 
-def scale_options(function: Any) -> Any:
-    """Add the options on where the rows of a graph live."""
-    workers = click.option(
+scale_options = shared.together(
+    click.option(
         "--workers",
         type=click.IntRange(min=1),
         metavar="N",
         help="Share the work among so many Dask workers, started on this machine for the run.",
-    )
-    scheduler = click.option(
+    ),
+    click.option(
         "--scheduler",
         metavar="ADDRESS",
         help="Share the work among the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.",
-    )
-    return workers(scheduler(function))
+    ),
+)
 
 
 @contextmanager

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.attributes import attribute_choice, column_of
-from equigraph.cli.options import SectionOption
 from equigraph.words import count, did_you_mean
 
 PREFIX = "dataset:"
@@ -19,76 +18,73 @@ _RAW = ("diaries", "facebook", "friendship", "drugnet")
 # Names that only the groups have, and nodes without a group: what the reading options left out.
 UNMATCHED, DROPPED = LEFT_OUT = ("unmatched.csv", "dropped.csv")
 
-_SECTION = "Reading the graph"
 _COMBINE = ("max", "min", "mean", "sum")
 
 
-def _option(*declarations: str, **settings: Any) -> Callable[[Any], Any]:
-    return click.option(*declarations, cls=SectionOption, section=_SECTION, **settings)
+reading_option = shared.of_section("Reading the graph")
 
-
-READING_OPTIONS = (
-    _option("--groups", metavar="FILE", help="Table of nodes with their groups."),
-    _option(
+READING_OPTIONS = shared.together(
+    reading_option("--groups", metavar="FILE", help="Table of nodes with their groups."),
+    reading_option(
         "--attribute",
         metavar="NAME[:WEIGHT]",
         multiple=True,
         help="Column (or node attribute) that holds the groups, by name or else by number from 0. Repeat it to balance "
         "several attributes together; a number after a colon weighs one. (A column named a:2 is written a:2:1.)",
     ),
-    _option(
+    reading_option(
         "--intersect",
         metavar="A,B",
         multiple=True,
         help="Attributes whose joint groups, such as 'girl, yes', are an attribute of their own.",
     ),
-    _option(
+    reading_option(
         "--bins",
         metavar="NAME=NUMBER",
         multiple=True,
         help="Attribute of numbers that are put into so many bins of about equal size, such as age=4.",
     ),
-    _option(
+    reading_option(
         "--node-column",
         metavar="NAME",
         help="Column of the groups' file that names the node, by name or else by number from 0; by default the first.",
     ),
-    _option(
+    reading_option(
         "--weight",
         metavar="NAME",
         help="Column of the weights, by name or else by number from 0; 'none' ignores weights.",
     ),
-    _option(
+    reading_option(
         "--format",
         metavar="NAME",
         help="Format of the file where its suffix does not tell, such as edges or matrix.",
     ),
-    _option(
+    reading_option(
         "--header/--no-header",
         default=None,
         help="Whether the first line names the columns; by default it is looked at.",
     ),
-    _option(
+    reading_option(
         "--delimiter", metavar="TEXT", help="Separator of a text file; ' ' is any white space, '\\t' a tab."
     ),
-    _option(
+    reading_option(
         "--symmetrize", type=click.Choice(_COMBINE), help="How to combine the directions of a directed graph."
     ),
-    _option(
+    reading_option(
         "--missing",
         type=click.Choice(("error", "ignore", "drop", "own-group")),
         default="error",
         show_default=True,
         help="What to do with nodes without a group; ignored ones count for cohesion and sizes, for no group's share.",
     ),
-    _option(
+    reading_option(
         "--duplicates",
         type=click.Choice(("error", "sum", "max", "min", "mean", "first")),
         default="error",
         show_default=True,
         help="What to do with edges listed twice with different weights.",
     ),
-    _option(
+    reading_option(
         "--unknown",
         type=click.Choice(("error", "add", "ignore")),
         default="error",
@@ -96,6 +92,7 @@ READING_OPTIONS = (
         help="What to do with nodes that only the groups' file names.",
     ),
 )
+reading_options = shared.together(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
 READING_NAMES = (
     "groups", "attribute", "intersect", "bins", "node_column", "weight", "format", "header", "delimiter", "symmetrize",
     "missing", "duplicates", "unknown",
@@ -103,13 +100,6 @@ READING_NAMES = (
 
 
 _OF_EDGES = ("weight", "format", "header", "delimiter", "symmetrize", "duplicates")
-
-
-def reading_options(function: Any) -> Any:
-    """Add the argument EDGES and the options on how to read it."""
-    for option in reversed(READING_OPTIONS):
-        function = option(function)
-    return click.argument("edges", metavar="EDGES")(function)
 
 
 def read_source(edges: str, settings: dict[str, Any]) -> Any:
@@ -155,9 +145,11 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
 def _matched(bare: Any, options: dict[str, Any], choice: dict[str, Any], settings: dict[str, Any]) -> Any:
     """Return a graph with groups, and tell the settings who found no match."""
     from equigraph.graph.attributes import take_groups
-    from equigraph.graph.features import Choice
+    from equigraph.graph.features import AttributeChoice
 
-    wanted = Choice.of(choice["attribute"], choice["intersect"], choice["attribute_weights"], choice["bins"])
+    wanted = AttributeChoice.of(
+        choice["attribute"], choice["intersect"], choice["attribute_weights"], choice["bins"]
+    )
     given = take_groups(options["groups"], wanted.wanted, options["node_column"], bare)
     unknown = options["unknown"]
     keys = next((one.keys for one in given if one.keys is not None), None)
@@ -200,11 +192,11 @@ def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
     from equigraph import datasets
     from equigraph.exceptions import GroupsError
     from equigraph.graph import Graph, read_graph
-    from equigraph.graph.features import Choice
+    from equigraph.graph.features import AttributeChoice
 
     check_dataset(name)
     data = datasets.make_classroom() if name == EMBEDDED else datasets.load(name)
-    wanted = Choice.of(attribute, choice.get("intersect")).wanted or [data.attribute]
+    wanted = AttributeChoice.of(attribute, choice.get("intersect")).wanted or [data.attribute]
     known = _columns_of(data)
     if not set(wanted) <= set(known) and name in _RAW:
         data = datasets.load(name, raw=True)  # whose files hold more than one attribute

@@ -7,23 +7,20 @@ from typing import Any
 
 import click
 
-from equigraph.cli.options import SectionOption
-from equigraph.cli.sources import PREFIX, READING_NAMES, READING_OPTIONS, read_source
+from equigraph.cli import shared
+from equigraph.cli.sources import PREFIX, READING_NAMES, READING_OPTIONS, read_source, reading_option
 
-
-def stored_graph_options(function: Any) -> Any:
-    """Add the options on how to read the graph, which is itself an option here."""
-    for option in reversed(READING_OPTIONS):
-        function = option(function)
-    return click.option(
+# The graph is itself an option here.
+stored_graph_options = shared.together(
+    reading_option(
         "--graph",
         "edges",
         metavar="EDGES",
-        cls=SectionOption,
-        section="Reading the graph",
         help="The graph that was clustered: a file or dataset:NAME. By default, and with the options below, it is "
         "read as the folder tells.",
-    )(function)
+    ),
+    READING_OPTIONS,
+)
 
 
 def read_again(ctx: click.Context, source: Any, settings: dict[str, Any]) -> tuple[Any, str | None]:

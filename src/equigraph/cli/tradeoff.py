@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
+from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of
+from equigraph.cli.output import output_folder, output_options, run_of, tell_files
 from equigraph.cli.rules import method_rules, rule_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.summary import print_attributes, print_remarks
+from equigraph.messages import template
 
 # The command has options of its own for these.
 _REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
@@ -46,12 +48,8 @@ class _DialCommand(MethodCommand):
 
 @click.command("tradeoff", cls=_DialCommand)
 @reading_options
-@click.option(
-    "-m",
-    "--method",
-    default=_DialCommand.default_method,
-    show_default=True,
-    help="Name of a method with a fairness dial.",
+@shared.valued(
+    "-m", "--method", default=_DialCommand.default_method, help="Name of a method with a fairness dial."
 )
 @click.option(
     "--fairness-values",
@@ -69,14 +67,8 @@ class _DialCommand(MethodCommand):
     metavar="NAME",
     help="What fairness means: normalized (NB), balance (B), mouflon or evenness.  [default: that of the method]",
 )
-@click.option(
-    "--restarts",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of seeds for each value.",
-)
-@click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes; -1 for all cores.")
+@shared.whole("--restarts", least=1, default=1, help="Number of seeds for each value.")
+@shared.valued("--jobs", type=int, default=1, help="Number of processes; -1 for all cores.")
 @click.option("--select", type=click.Choice(_RULES), help="Rule that recommends a point.  [default: product]")
 @click.option(
     "--at-least",
@@ -88,13 +80,7 @@ class _DialCommand(MethodCommand):
     type=click.FloatRange(0, 1),
     help="Recommend the fairest clusters that lose at most this fraction of Q.",
 )
-@click.option(
-    "-P",
-    "generic",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Any parameter of the method, by its name in Python.",
-)
+@shared.GENERIC
 @click.option(
     "-o",
     "--output",
@@ -108,9 +94,9 @@ class _DialCommand(MethodCommand):
 @click.option(
     "--report", is_flag=True, help="Also write report.html, which explains the curve, into the folder."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no table.")
-@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@shared.as_json()
+@shared.quiet("No progress bar and no table.")
+@shared.DEBUG
 @click.pass_context
 def command(
     ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
@@ -157,10 +143,7 @@ def command(
         line(recommendation(curve, point, rule))
         print_attributes(curve.attributes, point.scores)
         print_remarks(curve.attributes, point.sizes, curve.parameters)
-        if files:
-            line(f"Wrote {', '.join(files)} to {settings['output']}.")
-        else:
-            note("nothing was written; -o DIR keeps the curve and the labels.")
+        tell_files(files, settings["output"], "curve and the labels")
     stop.leave()
 
 
@@ -181,7 +164,7 @@ def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     except InfeasibleError as error:
         if not curve.stopped:
             raise
-        note(f"{error} The point with the largest product is recommended instead.")
+        note(f"{template(error)} The point with the largest product is recommended instead.")
         return curve.select(_RULES[0]), {"rule": _RULES[0]}
 
 

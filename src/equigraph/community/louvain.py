@@ -15,9 +15,9 @@ from equigraph.metrics.notions import Notion
 from equigraph.parameters import Constraint, Integer, Real
 from equigraph.randomness import RandomState
 from equigraph.search.exact_k import fix_clusters, merge_clusters
-from equigraph.search.levels import Level, compact, first_level, scores_of
+from equigraph.search.levels import Level, compact, scores_of
 from equigraph.search.multilevel import climb
-from equigraph.search.objective import Objective, make_objective
+from equigraph.search.objective import Objective, problem_of
 
 # Where the dial rests on its way up.
 _DIAL = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
@@ -191,19 +191,11 @@ def fair_louvain(
     seed: int = 0,
 ) -> Found:
     """Do what `FairLouvain` says, on a validated adjacency and the group codes of each attribute (None: none)."""
-    n = adjacency.shape[0]
-    objective, columns = make_objective(
-        codes,
-        n_nodes=n,
-        total=float(adjacency.sum(dtype=np.float64)),
-        fairness=fairness,
-        notion=notion,
-        resolution=resolution,
-        weights=weights,
+    objective, level = problem_of(
+        adjacency, codes, fairness=fairness, notion=notion, resolution=resolution, weights=weights
     )
-    level = first_level(adjacency, columns, objective.population.size)
-    search = _Search(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
-    alone = np.arange(n, dtype=np.int32)
+    search = _Climber(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
+    alone = np.arange(adjacency.shape[0], dtype=np.int32)
     found = [search.settle(alone)]
     if objective.fairness > 0:
         found.append(search.settle(search.raise_dial(alone)))
@@ -216,7 +208,7 @@ def fair_louvain(
 
 
 @dataclass
-class _Search:
+class _Climber:
     """One problem, and the ways to climb it."""
 
     level: Level

@@ -15,11 +15,12 @@ from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
+from equigraph.messages import option
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.randomness import RandomState
 from equigraph.rules import Facts, Rules
-from equigraph.search.agree import ON_CONFLICT, RULES, Agreement, OnConflict, as_rules, search_under
+from equigraph.search.agree import ON_CONFLICT, RULES, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.free import best_number
 from equigraph.search.plans import is_large
@@ -231,7 +232,8 @@ class FairPartition(GraphClusterer):
         if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
             if self.rules is not None:
                 raise ParameterError(
-                    "FairPartition: rules need the graph in memory where it is large: leave rules= or execution= out, "
+                    "FairPartition: rules need the graph in memory where it is large: leave "
+                    f"{option('rules')} or {option('execution')} out, "
                     "or give to_graph() of it."
                 )
             with open_store(graph, self.execution) as store:
@@ -242,7 +244,7 @@ class FairPartition(GraphClusterer):
             problem = replace(problem, graph=graph.to_graph())
         yield problem, problem.adjacency
 
-    def _under_rules(self, found: Clustering, agreement: Agreement | None) -> Clustering:
+    def _under_rules(self, found: Clustering, agreement: RuleKeeper | None) -> Clustering:
         """Check labels once more, and add what is to be known about the rules."""
         if agreement is None:
             return replace(found, attributes={**found.attributes, "rules_": None, "relaxed_": ()})
@@ -268,7 +270,7 @@ class FairPartition(GraphClusterer):
             },
         )
 
-    def _search(self, problem: Problem, graph: Any) -> tuple[Search | RuledSearch, Agreement | None]:
+    def _search(self, problem: Problem, graph: Any) -> tuple[Search | RuledSearch, RuleKeeper | None]:
         """Return the search that the parameters describe, and under rules what could be agreed on."""
         codes, weights = problem.fair_columns()
         options: dict[str, Any] = {

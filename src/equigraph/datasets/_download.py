@@ -104,7 +104,7 @@ def _download(file: DataFile, folder: Path, *, progress: bool) -> Path:
     pooch = require("pooch", extra="data", purpose="Fetching a data set")
     from requests.exceptions import RequestException
 
-    bar = _ProgressBar(file) if progress else None
+    bar = _DownloadBar(file) if progress else None
     try:
         # pooch writes to a temporary file, checks the digest and renames: the target is whole or absent.
         store = pooch.create(
@@ -155,7 +155,7 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
         logger.setLevel(level)
 
 
-class _ProgressBar:
+class _DownloadBar:
     """The progress bar protocol of pooch, drawn by rich on the error stream."""
 
     def __init__(self, file: DataFile) -> None:

@@ -38,6 +38,7 @@ from equigraph.graph.names import text_array, texts
 from equigraph.graph.units import largest_weight, shares_of
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.attributes import AttributeOptions
+from equigraph.messages import option
 from equigraph.words import count
 
 # What a graph knows of its groups.
@@ -374,7 +375,7 @@ def write_blocks(
     if graph.groups is not None and graph.groups.n_ungrouped:
         raise GroupsError(
             f"Row blocks hold a group for every node, and {graph.groups.n_ungrouped} of {graph.n_nodes} have none: "
-            "read the graph with missing='drop' or missing='own-group'."
+            f"read the graph with {option('missing', 'drop')} or {option('missing', 'own-group')}."
         )
     adjacency = graph.adjacency
     cuts = block_cuts(adjacency.indptr, entry_bytes(adjacency), rows_per_block, block_bytes)

@@ -21,12 +21,21 @@ from equigraph.exceptions import GraphError, ParameterError, reason, require
 from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts
 from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
 from equigraph.execution.blocks import BlockGraph, open_blocks
-from equigraph.execution.edge_names import NAMES_FILE, collect_names, has_names, name_of, numbered_ends
+from equigraph.execution.edge_names import (
+    NAMES_FILE,
+    collect_names,
+    has_names,
+    like_the_first,
+    name_of,
+    numbered_ends,
+)
 from equigraph.files import naming_the_path, private_folder
 from equigraph.graph.limits import FREE_NODES, TIMES
 from equigraph.graph.merged_pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
+from equigraph.messages import option
+from equigraph.parameters import check_known
 
 DUPLICATES = ("error", "sum", "max", "min", "mean")
 _BATCH = 2**20
@@ -99,10 +108,7 @@ def write_edge_blocks(
     SelfLoopWarning
         If there are self-loops; they are dropped.
     """
-    if duplicates not in DUPLICATES:
-        raise ParameterError(
-            f"duplicates={duplicates!r} is unknown: expected {', '.join(map(repr, DUPLICATES))}."
-        )
+    check_known("duplicates", duplicates, DUPLICATES)
     if n_nodes is not None and (not isinstance(n_nodes, (int, np.integer)) or n_nodes < 1):
         raise ParameterError(
             f"n_nodes={n_nodes!r} is no number of nodes: expected a whole number of at least 1."
@@ -227,7 +233,7 @@ def read_batches(
 ) -> Iterator[tuple[NDArray, NDArray, NDArray[np.float64] | None]]:
     """Yield sources, targets and weights of a file, some rows at a time, after a look at each."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
-    try:
+    with like_the_first(file):
         reader = parquet.ParquetFile(file)
         first = 0
         numbered = None if columns.names is None else numbered_ends(file, columns)
@@ -245,12 +251,6 @@ def read_batches(
                 weights = _weights(batch.column(columns.weight), file, first)
             yield ends[0], ends[1], weights
             first += batch.num_rows
-    except GraphError:
-        raise
-    except (OSError, KeyError, ValueError, NotImplementedError) as error:
-        raise GraphError(
-            f"{file} cannot be read like the first file of the edge set ({reason(error)})."
-        ) from error
 
 
 def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
@@ -411,7 +411,8 @@ def _merged(
             place = int(np.flatnonzero(least != most)[0])
             raise GraphError(
                 f"The edge between {ends_of(pairs[place])} is listed with the weights {least[place]:g} and "
-                f"{most[place]:g}: say how to combine them with duplicates='sum', 'max', 'min' or 'mean'."
+                f"{most[place]:g}: say how to combine them with "
+                f"{option('duplicates', 'sum', 'max', 'min', 'mean')}."
             )
         if duplicates in ("sum", "mean"):
             least = added(weights, starts, mean=duplicates == "mean")
@@ -421,7 +422,7 @@ def _merged(
         ends = ends_of(pairs[np.argmax(~np.isfinite(least))])
         raise GraphError(
             f"The weights of the edge between {ends} add up to more than float64 holds: expected smaller weights, or "
-            "duplicates='max', 'min' or 'mean'."
+            f"{option('duplicates', 'max', 'min', 'mean')}."
         )
     keep = least > 0
     return pairs[keep], least[keep]

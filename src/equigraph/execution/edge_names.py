@@ -6,13 +6,14 @@ The edges are never in memory as a whole; the names of the nodes are, in the com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError, reason, require
+from equigraph.exceptions import GraphError, only_ours, reason, require
 from equigraph.graph.names import text_array
 
 if TYPE_CHECKING:
@@ -75,21 +76,20 @@ def names_of_file(file: Path, columns: EdgeColumns) -> Any:
     return known
 
 
+def like_the_first(file: Path) -> AbstractContextManager[None]:
+    """Turn whatever goes wrong with a file of an edge set into one sentence."""
+    return only_ours(f"{file} cannot be read like the first file of the edge set", GraphError)
+
+
 def name_batches(file: Path, columns: EdgeColumns) -> Iterator[list[Any]]:
     """Yield both columns of names of a file, some rows at a time, after a look at each."""
     from pyarrow import parquet
 
     first = 0
-    try:
+    with like_the_first(file):
         for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns.ends):
             yield [_texts(batch.column(name), name, file, first) for name in columns.ends]
             first += batch.num_rows
-    except GraphError:
-        raise
-    except (OSError, KeyError, ValueError, NotImplementedError) as error:
-        raise GraphError(
-            f"{file} cannot be read like the first file of the edge set ({reason(error)})."
-        ) from error
 
 
 def _texts(column: Any, name: str, file: Path, first: int) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from equigraph.compilation import compiled
+from equigraph.execution.panels import FLOOR
 from equigraph.execution.vectors import (
     UNIT,
     add,
@@ -30,8 +31,6 @@ from equigraph.execution.vectors import (
     widen,
 )
 
-# Denominators of an update are kept above this floor, as in the authors' code.
-FLOOR = 1e-10
 # Rows that are summed up while they are still close: between the first and the second cache.
 _TILE = 128
 _LINE = 64

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-# Bytes of a vector (see `equigraph.execution.vectors`) and of a cache line.
+# Bytes of the narrowest vector, what a 256-bit register holds, and of a cache line.
 UNIT, LINE = 32, 64
+# Denominators of an update are kept above this floor, as in the authors' code.
+FLOOR = 1e-10
 # Work of a block of rows, in stored entries; a row counts as a few entries. Large enough to hide what a call costs.
 _BLOCK_WORK, _ROW_WORK = 2**17, 4
 # Panels beyond this size leave the caches near a core, and rows are asked for this many entries ahead; processors

@@ -17,8 +17,8 @@ from numba.core.errors import RequireLiteralValue
 from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import register_model
 
-# Bytes of the narrowest vector: what a 256-bit register holds.
-UNIT = 32
+from equigraph.execution.panels import UNIT as UNIT
+
 _INT32 = ir.IntType(32)
 # The stubs of numba count the typing context among the arguments of a call.
 intrinsic: Any = numba_intrinsic

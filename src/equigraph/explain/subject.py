@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
-from equigraph.graph.names import name_text, texts
+from equigraph.graph.names import NodePlaces, name_text
 from equigraph.groups import Groups, contingency_table
 from equigraph.metrics.notions import NORMALIZED, Notion
 from equigraph.rules import Facts, Rules, violations
-from equigraph.words import did_you_mean
 
-# Looking for a similar name among more than these would take longer than reading the message.
-_SIMILAR = 20_000
 # Of a sentence of the oracle, what another move changes though the same is broken.
 _NUMBERS = re.compile(r" has [\d,]+ (nodes?)?| among [\d,]+ nodes?| in cluster .*")
 
@@ -125,18 +122,11 @@ class Subject:
         ParameterError
             If there is no such node.
         """
-        place = self._places.get(name_text(name))
-        if place is None:
-            known = self._places if len(self._places) <= _SIMILAR else ()
-            raise ParameterError(
-                f"There is no node {name!r}{did_you_mean(name, known)}: expected a name such as "
-                f"{self.graph.node_names[:1].tolist()[0]!r}, or the numbers of two clusters."
-            )
-        return place
+        return self._places.of(name, "There is no node {}", ", or the numbers of two clusters")
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {text: place for place, text in enumerate(texts(self.graph.node_names))}
+    def _places(self) -> NodePlaces:
+        return NodePlaces(self.graph.node_names)
 
     def cluster(self, number: Any) -> int:
         """Return the number of a cluster, or say that there is none of that number."""

@@ -1,4 +1,4 @@
-"""The small JSON API that the page uses, and the page itself; docs/explore.md describes both."""
+"""The small JSON API that the page uses, and the page itself; docs/reference/explore-api.md describes it."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from equigraph.explore import files, uploads
 from equigraph.explore.judging import scores
 from equigraph.explore.matter import Matter
 from equigraph.explore.steps import Step
+from equigraph.messages import one_line
 from equigraph.rules.items import Fixed, Sizes
 from equigraph.tradeoff.alignment import best_numbers
 
@@ -220,7 +221,7 @@ TASKS: dict[str, Callable[..., Any]] = {
 def sentence(error: BaseException) -> str:
     """Return what went wrong in one sentence, without a path and without what only programmers read."""
     if isinstance(error, EquigraphError):
-        return " ".join(str(error).split())
+        return one_line(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
     return f"Something went wrong inside ({type(error).__name__}); the board is as it was."

@@ -64,7 +64,7 @@ class CompiledRun:
         fit_interaction: bool,
         n_threads: int | None = None,
     ):
-        from equigraph.factorization.update_kernels import Fixed, Form, Work
+        from equigraph.factorization.update_kernels import FixedInputs, Form, Work
 
         self._H = pad(H)
         self._other = empty_panel(H.shape[0], self._H.shape[1], H.dtype)
@@ -74,7 +74,7 @@ class CompiledRun:
         cuts = row_blocks(product.entries.indptr, bytes_per_block=sum(part.nbytes for part in totals))
         no_table = np.zeros((0, 0))
         tables = Form(no_table, no_table, np.zeros(0)) if form is None else Form(*form[1:])
-        self._fixed = Fixed(
+        self._fixed = FixedInputs(
             entries=entries_as(product.entries, H.dtype),
             ahead=rows_ahead(self._H),
             cuts=cuts,

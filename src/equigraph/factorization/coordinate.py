@@ -35,6 +35,7 @@ from equigraph.factorization.normalized import (
     rescale,
     strengths,
 )
+from equigraph.messages import option
 from equigraph.penalties import Penalty, curvature_bound
 
 # Proximal term, as a share of the mean of the diagonal of B'B; doubled, up to a limit, when a plain step fails.
@@ -53,7 +54,7 @@ HALVINGS = 8
 
 
 @dataclass(frozen=True)
-class _Penalty:
+class _ScaledPenalty:
     """A penalty as the solver needs it; ``factor`` is its weight for a graph of norm 1."""
 
     penalty: Penalty | None
@@ -185,7 +186,7 @@ def coordinate_descent(
 class _Descent:
     """The adaptive part of the descent: extrapolation, proximal term, and what happens when a step fails."""
 
-    def __init__(self, penalty: _Penalty, use_compiled: bool):
+    def __init__(self, penalty: _ScaledPenalty, use_compiled: bool):
         self.penalty = penalty
         self.use_compiled = use_compiled
         self.extrapolation = FIRST
@@ -306,18 +307,18 @@ def _over(panel: NDArray, norm: float, dtype: np.dtype) -> NDArray:
     return (panel * panel.dtype.type(1 / norm)).astype(dtype, copy=False)
 
 
-def _prepare(penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale) -> _Penalty:
+def _prepare(penalty: Penalty | None, weight: float, shape: tuple[int, ...], scale: Scale) -> _ScaledPenalty:
     if not np.isfinite(weight) or weight < 0:
         raise ParameterError(
             f"The weight of a penalty must be a finite number of at least 0; got {weight!r}."
         )
     if penalty is None or weight == 0:
-        return _Penalty(None, 0.0, None, 0.0)
+        return _ScaledPenalty(None, 0.0, None, 0.0)
     n_nodes, n_clusters = shape
     curvature = curvature_bound(penalty, n_nodes, n_clusters)
     if not np.isfinite(curvature):
         raise ParameterError(
             f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the curvature "
-            "of a penalty whose gradient() is its own; override curvature(), or use solver='mu'."
+            f"of a penalty whose gradient() is its own; override curvature(), or use {option('solver', 'mu')}."
         )
-    return _Penalty(penalty, penalty_weight(weight, n_clusters, scale), group_table(penalty), curvature)
+    return _ScaledPenalty(penalty, penalty_weight(weight, n_clusters, scale), group_table(penalty), curvature)

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.execution import Product, SerialProduct, gram
+from equigraph.execution.panels import FLOOR
 from equigraph.factorization.multiplicative import (
-    FLOOR,
     Factors,
     Status,
     multiplicative_updates,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,12 +16,14 @@ from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.convergence import fitted_attributes
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
-from equigraph.factorization.normalized import graph_scale, penalty_weight, rescale
+from equigraph.factorization.normalized import graph_scale, on_unit_graph
 from equigraph.factorization.out_of_core_fair import fit_rows
 from equigraph.factorization.starts import start_from_labels
+from equigraph.messages import option
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import Contrastive, Penalty, Scatter, WeightedSum, check_penalty, over_attributes
+from equigraph.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.randomness import RandomState
+from equigraph.search.plans import is_large
 from equigraph.search.search import Search, Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
 
@@ -30,8 +31,6 @@ from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
 _MOST_WEIGHT = 100.0
 # A soft-fair spectral start of this strength already finds the fair clusters where there are any.
 _MOST_STRENGTH = 1.0
-# From so many nodes or stored entries on, the spectral start is made by a bounded number of passes.
-_LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
 
 
 class FairNMTF(GraphClusterer):
@@ -156,8 +155,8 @@ class FairNMTF(GraphClusterer):
         if is_out_of_core(problem.graph, self.execution):
             if problem.attributes is not None and problem.attributes.are_several:
                 raise ParameterError(
-                    "FairNMTF: several attributes need the graph in memory: leave execution= out, or give one or joint "
-                    "groups."
+                    f"FairNMTF: several attributes need the graph in memory: leave {option('execution')} out, or give "
+                    "one or joint groups."
                 )
             weight = min(_weight(self.fairness), _MOST_WEIGHT)
             factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
@@ -198,7 +197,7 @@ class FairNMTF(GraphClusterer):
             search = Search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
             return search.solve([Target(float(self.fairness))])[0]
         strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
-        large = problem.n_nodes >= _LARGE_NODES or problem.adjacency.nnz >= _LARGE_ENTRIES
+        large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
         find = quick_fair_labels if large else soft_fair_labels
         codes = None if columns is None or problem.groups is None else problem.groups.codes
         return find(problem.adjacency, codes, self.n_clusters, strength=strength, seed=seed)
@@ -214,21 +213,14 @@ class FairNMTF(GraphClusterer):
     ) -> Factors:
         """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
         scale = graph_scale(product_of(adjacency))
-        H, W = rescale(H, W / scale.norm)
-        total = WeightedSum([])
-        if penalty is not None:
-            total = WeightedSum([(penalty_weight(weight, self.n_clusters, scale), penalty)])
-        factors = multiplicative_updates(
-            product_of(_scaled(adjacency, 1 / scale.norm)),
-            H,
-            W,
-            penalty=total,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            notify=notify,
-        )
-        H, W = rescale(factors.H, factors.W)
-        return replace(factors, H=H * H.dtype.type(np.sqrt(scale.norm)), W=W)
+        product = product_of(_scaled(adjacency, 1 / scale.norm))
+
+        def run(H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
+            return multiplicative_updates(
+                product, H, W, penalty=penalty, max_iter=self.max_iter, tol=self.tol, notify=notify
+            )
+
+        return on_unit_graph(run, H, W, penalty, weight, scale)
 
     def _penalty_of(self, problem: Problem) -> Penalty | None:
         if not isinstance(self.penalty, str):

@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 
 from equigraph.callbacks import Notifier
 from equigraph.execution import FusedProduct, Product, gram
+from equigraph.execution.panels import FLOOR
 from equigraph.factorization.objective import reconstruction_error
 from equigraph.penalties import Penalty, WeightedSum
-
-# Denominators are kept above this floor, as in the authors' code.
-FLOOR = 1e-10
 
 
 class Status(StrEnum):

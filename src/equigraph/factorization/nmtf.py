@@ -23,6 +23,7 @@ from equigraph.factorization.multiplicative import Factors, is_nothing, multipli
 from equigraph.factorization.out_of_core import factorize_rows
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.graph.units import in_users_unit
+from equigraph.messages import option
 from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty, over_attributes
 from equigraph.randomness import RandomState, as_seed
@@ -190,8 +191,8 @@ class NMTF(GraphClusterer):
     def _factorize(self, problem: Problem, H: NDArray | None, W: NDArray | None) -> Clustering:
         if self.init != "custom" and (H is not None or W is not None):
             raise ParameterError(
-                f"{type(self).__name__}: init={self.init!r} makes its own start and would ignore the H or W that "
-                "was given: say init='custom', or leave them out."
+                f"{type(self).__name__}: {option('init', self.init)} makes its own start and would ignore the H or W "
+                f"that was given: say {option('init', 'custom')}, or leave them out."
             )
         start = None
         if self.init == "custom":
@@ -265,8 +266,8 @@ class NMTF(GraphClusterer):
             return multiplicative_updates(product, H, W, penalty=penalty, notify=notify, **limits)
         if self.penalty is not None:
             raise ParameterError(
-                "NMTF: solver='cd' works on the normalised objective, in which the weight of this penalty would mean "
-                "something else: use solver='mu', or FairNMTF(penalty=...)."
+                f"NMTF: {option('solver', 'cd')} works on the normalised objective, in which the weight of this "
+                f"penalty would mean something else: use {option('solver', 'mu')}, or FairNMTF(penalty=...)."
             )
         return coordinate_descent(product, H, W, notify=notify, **limits)
 
@@ -387,7 +388,7 @@ class IFairNMTF(NMTF):
         groups = problem.groups
         unequal = groups is not None and groups.sizes.min() < groups.sizes.max()
         if self.fairness > 0 and unequal and factors.n_iter > 0:
-            return f": fairness={self.fairness:g} is too large for groups this unequal"
+            return f": {option('fairness', self.fairness)} is too large for groups this unequal"
         return super()._divergence_reason(problem, factors)
 
     def _empty_clusters_hint(self) -> str:

@@ -15,12 +15,16 @@ squared length of column l of ``H diag(sqrt(w))`` is its strongest link in the W
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.execution import Product, gram
+from equigraph.factorization.multiplicative import Factors
+from equigraph.penalties import Penalty, WeightedSum
 
 
 class Scale(NamedTuple):
@@ -96,3 +100,18 @@ def rescale(H: NDArray, W: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
     w, _ = strengths(gram(H, H), np.asarray(W, dtype=np.float64))
     root = np.sqrt(np.where(w > 0, w, 1.0))
     return H * root.astype(H.dtype), W / np.outer(root, root)
+
+
+def on_unit_graph(
+    run: Callable[[NDArray, NDArray, Penalty], Factors],
+    H: NDArray,
+    W: NDArray,
+    penalty: Penalty | None,
+    weight: float,
+    scale: Scale,
+) -> Factors:
+    """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
+    terms = [] if penalty is None else [(penalty_weight(weight, H.shape[1], scale), penalty)]
+    factors = run(*rescale(H, W / scale.norm), WeightedSum(terms))
+    H, W = rescale(factors.H, factors.W)
+    return replace(factors, H=H * H.dtype.type(np.sqrt(scale.norm)), W=W)

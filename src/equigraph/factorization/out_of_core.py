@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
 from equigraph.base import Problem
 from equigraph.callbacks import Notifier
-from equigraph.exceptions import InfeasibleError, SchedulerLostError, SchedulerLostWarning, warn
+from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.execution import Product, single_blas_thread
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.distributed import RowStore
@@ -19,9 +19,12 @@ from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors, Status, iterate
 from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
-from equigraph.factorization.starts import _DENSE_NODES
+from equigraph.factorization.starts import DENSE_NODES, factors_of_labels, random_factors, values_by_lanczos
 from equigraph.penalties import Penalty, check_penalty
 from equigraph.words import count
+
+if TYPE_CHECKING:
+    from equigraph.factorization.nmtf import NMTF
 
 
 class GraphFacts(NamedTuple):
@@ -53,13 +56,10 @@ def row_start(
     if init == "spectral":
         return _spectral_start(product.store, n_clusters, problem)
     rng = problem.rng()
-    H = rng.random((product.n_nodes, n_clusters))
     if init == "svd":
+        H = rng.random((product.n_nodes, n_clusters))
         return H, np.diag(singular_values(product, n_clusters) + 0.1)
-    W = rng.random((n_clusters, n_clusters))
-    W = (W + W.T) / 2
-    column = H.sum(axis=0)
-    return H, W * (max(total, np.finfo(float).tiny) / (column @ W @ column))
+    return random_factors(product.n_nodes, total, n_clusters, rng)
 
 
 def _spectral_start(store: RowStore, n_clusters: int, problem: Problem) -> tuple[NDArray, NDArray]:
@@ -77,19 +77,10 @@ def mean_weights(weights: NDArray[np.float64], labels: NDArray) -> NDArray[np.fl
     return weights / np.maximum(np.outer(sizes, sizes), 1)
 
 
-def factors_of_labels(
-    labels: NDArray, mean: NDArray[np.float64], dtype: Any = np.float64
-) -> tuple[NDArray, NDArray[np.float64]]:
-    """Return the start from labels, as `equigraph.factorization.starts.start_from_labels` does."""
-    H = np.full((labels.size, mean.shape[0]), 0.1, dtype=dtype)
-    H[np.arange(labels.size), labels] += 1
-    return H, mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
-
-
 def singular_values(product: Product, count: int) -> NDArray[np.float64]:
     """Return the largest singular values of A, in descending order, by products alone."""
     n_nodes = product.n_nodes
-    if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
+    if n_nodes <= max(DENSE_NODES, 2 * count + 1):
         return np.sort(np.abs(np.linalg.eigvalsh(product(np.eye(n_nodes)))))[::-1][:count]
     if product.squared_norm() == 0:
         return np.zeros(count)
@@ -99,18 +90,10 @@ def singular_values(product: Product, count: int) -> NDArray[np.float64]:
         return product(vector.reshape(-1, 1)).ravel() / norm
 
     operator = LinearOperator((n_nodes, n_nodes), matvec=image, dtype=np.float64)
-    try:
-        values = eigsh(
-            operator, k=count, which="LM", return_eigenvectors=False, v0=1 + np.arange(n_nodes) / n_nodes
-        )
-    except ArpackError as error:
-        raise InfeasibleError(
-            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
-        ) from error
-    return np.sort(np.abs(values))[::-1] * norm
+    return values_by_lanczos(operator, count) * norm
 
 
-def factorize_rows(model: Any, problem: Problem, start: tuple[NDArray, NDArray] | None) -> Factors:
+def factorize_rows(model: NMTF, problem: Problem, start: tuple[NDArray, NDArray] | None) -> Factors:
     """Return the factors of an NMTF, or a relative of it, out of core.
 
     Multiplicative updates with group penalties, or none, run where the rows live. Whatever else there is only asks for

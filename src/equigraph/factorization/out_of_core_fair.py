@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,16 @@ from equigraph.execution import single_blas_thread
 from equigraph.execution.distributed import RowStore
 from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors, Status
-from equigraph.factorization.normalized import Scale, penalty_weight, rescale
-from equigraph.factorization.out_of_core import (
-    factors_of_labels,
-    graph_facts,
-    mean_weights,
-    multiplicative_rows,
-)
+from equigraph.factorization.normalized import Scale, on_unit_graph
+from equigraph.factorization.out_of_core import graph_facts, mean_weights, multiplicative_rows
 from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import has_row_form
-from equigraph.penalties import Penalty, WeightedSum
+from equigraph.factorization.starts import factors_of_labels
+from equigraph.penalties import Penalty
 from equigraph.search.search import Search, Target
+
+if TYPE_CHECKING:
+    from equigraph.factorization.fair_nmtf import FairNMTF
 
 # A start needs some fairness only: what the embedding mixes up, no search on super-nodes can tell apart again.
 _MOST_STRENGTH = 0.2
@@ -71,7 +71,7 @@ def row_problem(
 
 
 def fit_rows(
-    model: Any, problem: Problem, penalty: Penalty | None, weight: float, notify: Notifier
+    model: FairNMTF, problem: Problem, penalty: Penalty | None, weight: float, notify: Notifier
 ) -> Factors:
     """Return the factors of a FairNMTF out of core.
 
@@ -110,13 +110,12 @@ def fit_rows(
             else:
                 labels = start_labels(rows, model.init, float(model.fairness), problem.seed + run)
             mean = mean_weights(cluster_weights(rows, labels), labels)
-            if (
-                rows.store is not store
-            ):  # the workers are gone: one step makes factors of the labels that are left
-                limits["max_iter"] = 1
-            runs.append(label_factors(rows, labels, mean, penalty, weight, **limits))
             if rows.store is not store:
-                return replace(runs[-1], status=Status.STOPPED)
+                # The workers are gone: one step makes factors of the labels that are left.
+                limits["max_iter"] = 1
+                found = label_factors(rows, labels, mean, penalty, weight, **limits)
+                return replace(found, status=Status.STOPPED)
+            runs.append(label_factors(rows, labels, mean, penalty, weight, **limits))
     return min(runs, key=lambda run: run.history[-1])
 
 
@@ -174,23 +173,14 @@ def label_factors(
     max_iter, tol, notify
         As for `multiplicative_updates`.
     """
-    k = problem.n_clusters
     scale = Scale(float(np.sqrt(problem.squared_norm)), problem.total / labels.size)
-    H, W = factors_of_labels(labels, mean, dtype)
-    H, W = rescale(H, W / scale.norm)
-    total = WeightedSum([])
-    if penalty is not None:
-        total = WeightedSum([(penalty_weight(weight, k, scale), penalty)])
-    factors = multiplicative_rows(
+    run = partial(
+        multiplicative_rows,
         problem.store,
-        H,
-        W,
-        total,
         squared_norm=problem.squared_norm,
         scale=1 / scale.norm,
         max_iter=max_iter,
         tol=tol,
         notify=notify,
     )
-    H, W = rescale(factors.H, factors.W)
-    return Factors(H * H.dtype.type(np.sqrt(scale.norm)), W, factors.history, factors.change, factors.status)
+    return on_unit_graph(run, *factors_of_labels(labels, mean, dtype), penalty, weight, scale)

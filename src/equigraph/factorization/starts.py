@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -9,13 +11,13 @@ from scipy.sparse.linalg import eigsh
 
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.execution import gram, product_of, single_blas_thread
-from equigraph.groups.sums import indicator
+from equigraph.messages import option
 
 # From this many stored entries on the values are found by a fixed number of passes over the graph, with some columns
 # to spare.
 _FEW_PASSES_FROM, _PASSES, _SPARE = 5_000_000, 6, 6
 # Below this size, or when nearly all eigenvalues are wanted, ARPACK is no better than LAPACK.
-_DENSE_NODES = 64
+DENSE_NODES = 64
 
 
 def svd_start(
@@ -52,11 +54,18 @@ def random_start(
     adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
     """Return H and W uniform in [0, 1), W symmetric, scaled so that H W H' has the total weight of A."""
-    H = rng.random((adjacency.shape[0], n_clusters))
+    return random_factors(adjacency.shape[0], float(adjacency.sum()), n_clusters, rng)
+
+
+def random_factors(
+    n_nodes: int, total: float, n_clusters: int, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """Return what `random_start` says of a graph of that total weight."""
+    H = rng.random((n_nodes, n_clusters))
     W = rng.random((n_clusters, n_clusters))
     W = (W + W.T) / 2
     column = H.sum(axis=0)
-    return H, W * (max(float(adjacency.sum()), np.finfo(float).tiny) / (column @ W @ column))
+    return H, W * (max(total, np.finfo(float).tiny) / (column @ W @ column))
 
 
 def spectral_start(
@@ -72,15 +81,22 @@ def spectral_start(
 def start_from_labels(
     adjacency: sparse.csr_array, labels: NDArray, n_clusters: int
 ) -> tuple[NDArray, NDArray]:
-    """Return one-hot labels plus 0.1, and the W that fits the labels best, plus a hundredth of its largest entry.
+    """Return the factors of labels, and the W that fits them best."""
+    from equigraph.base import mean_interaction
+
+    return factors_of_labels(labels, mean_interaction(adjacency, labels, n_clusters))
+
+
+def factors_of_labels(
+    labels: NDArray, mean: NDArray[np.float64], dtype: Any = np.float64
+) -> tuple[NDArray, NDArray[np.float64]]:
+    """Return one-hot labels plus 0.1, and the mean weights of pairs plus a hundredth of their largest.
 
     A zero never leaves zero under multiplicative updates, hence the small positive numbers.
     """
-    from equigraph.base import mean_interaction
-
-    H = indicator(labels.astype(np.intp), n_clusters).toarray() + 0.1
-    W = mean_interaction(adjacency, labels, n_clusters)
-    return H, W + 0.01 * max(float(W.max()), np.finfo(float).tiny)
+    H = np.full((labels.size, mean.shape[0]), 0.1, dtype=dtype)
+    H[np.arange(labels.size), labels] += 1
+    return H, mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
 
 
 def custom_start(
@@ -88,7 +104,7 @@ def custom_start(
 ) -> tuple[NDArray, NDArray]:
     """Check and copy the factors given by the caller, whose W is in the unit of the caller's weights."""
     if H is None or W is None:
-        raise ParameterError("init='custom' needs both factors: fit(X, H=..., W=...).")
+        raise ParameterError(f"{option('init', 'custom')} needs both factors: fit(X, H=..., W=...).")
     factors = []
     for name, factor, shape in (("H", H, (n_nodes, n_clusters)), ("W", W, (n_clusters, n_clusters))):
         array = np.array(factor, dtype=np.float64)
@@ -108,7 +124,7 @@ def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[
     stand out to many digits, those in the bulk of the spectrum to a few percent.
     """
     n_nodes = adjacency.shape[0]
-    if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
+    if n_nodes <= max(DENSE_NODES, 2 * count + 1):
         values = np.linalg.eigvalsh(adjacency.toarray().astype(np.float64))
         return np.sort(np.abs(values))[::-1][:count]
     if adjacency.nnz == 0:
@@ -116,16 +132,22 @@ def largest_singular_values(adjacency: sparse.csr_array, count: int) -> NDArray[
     scale = float(np.abs(adjacency.data).max())
     if adjacency.nnz >= _FEW_PASSES_FROM:
         return _values_by_few_passes(adjacency, count, scale)
+    return values_by_lanczos((adjacency / scale).astype(np.float64), count) * scale
+
+
+def values_by_lanczos(operator: Any, count: int) -> NDArray[np.float64]:
+    """Return the largest singular values of a symmetric matrix, or of what multiplies like one."""
+    n_nodes = operator.shape[0]
     # A fixed, non-symmetric start vector keeps the result the same from run to run.
     v0 = 1 + np.arange(n_nodes) / n_nodes
-    scaled = (adjacency / scale).astype(np.float64)
     try:
-        values = eigsh(scaled, k=count, which="LM", return_eigenvectors=False, v0=v0)
+        values = eigsh(operator, k=count, which="LM", return_eigenvectors=False, v0=v0)
     except sparse.linalg.ArpackError as error:
         raise InfeasibleError(
-            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
+            f"The {count} largest singular values of the graph did not converge ({error}): use "
+            f"{option('init', 'random')}."
         ) from error
-    return np.sort(np.abs(values))[::-1] * scale
+    return np.sort(np.abs(values))[::-1]
 
 
 def _values_by_few_passes(adjacency: sparse.csr_array, count: int, scale: float) -> NDArray[np.float64]:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.compilation import compiled
-from equigraph.execution.kernels import FLOOR, gram_rows, product_and_gram_rows, sum_rows, update_rows
-from equigraph.execution.panels import Entries, Tables, Totals
+from equigraph.execution.kernels import gram_rows, product_and_gram_rows, sum_rows, update_rows
+from equigraph.execution.panels import FLOOR, Entries, Tables, Totals
 
 # Why `iterations` ended.
 GOING_ON, CONVERGED, DIVERGED = 0, 1, 2
@@ -28,7 +28,7 @@ class Form(NamedTuple):
     own: NDArray[np.float64]
 
 
-class Fixed(NamedTuple):
+class FixedInputs(NamedTuple):
     """What does not change in a run: the graph, its blocks of rows, and the penalty; its codes are None without one."""
 
     entries: Entries

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GroupsError, ParameterError, only_ours
+from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.adapters import library_of
 from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph, as_features
@@ -30,6 +30,8 @@ from equigraph.graph.strangers import look_alike, type_hint
 from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
 from equigraph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.groups.encode import column_of
+from equigraph.messages import option
+from equigraph.parameters import check_known
 from equigraph.words import count, did_you_mean
 
 MISSING = ("error", "ignore", "drop", "own-group")
@@ -57,12 +59,8 @@ class Values:
 
 def check_options(missing: str, unknown: str) -> None:
     """Raise ParameterError unless both are known."""
-    if missing not in MISSING:
-        raise ParameterError(
-            f"missing={missing!r} is unknown: expected 'error', 'ignore', 'drop' or 'own-group'."
-        )
-    if unknown not in UNKNOWN:
-        raise ParameterError(f"unknown={unknown!r} is unknown: expected 'error', 'add' or 'ignore'.")
+    check_known("missing", missing, MISSING)
+    check_known("unknown", unknown, UNKNOWN)
 
 
 def attribute_list(attribute: Any) -> list[Any]:
@@ -196,7 +194,9 @@ def values_of_table(
     if not wanted:
         places = [k for k in range(len(columns)) if k != key]
         if len(places) != 1 and not every:
-            raise GroupsError(f"Name the column of the groups with attribute=: there are {_listed(columns)}.")
+            raise GroupsError(
+                f"Name the column of the groups with {option('attribute')}: there are {_listed(columns)}."
+            )
     values = []
     for one, place in zip(wanted or places, places, strict=True):
         if place is None:
@@ -220,8 +220,8 @@ def _key_of(
         key = column_place(columns, node_column, GroupsError)
         if key is None:
             raise GroupsError(
-                f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the groups have "
-                f"{_listed(columns)}."
+                f"{option('node_column', node_column)} is not a column{did_you_mean(node_column, columns)}: the "
+                f"groups have {_listed(columns)}."
             )
         return key, table.values[key]
     different = set(map(_canonical, texts(table.values[0])))
@@ -263,7 +263,9 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
     if missing == "drop":
         lost = np.logical_or.reduce(absent)
         if lost.all():
-            raise GroupsError("Every node lacks one of the attributes, so missing='drop' leaves none.")
+            raise GroupsError(
+                f"Every node lacks one of the attributes, so {option('missing', 'drop')} leaves none."
+            )
         if lost.any():
             dropped = graph.node_names[lost]
             graph, columns = _subgraph(graph, ~lost), [values[~lost] for values in columns]
@@ -299,11 +301,11 @@ def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missi
         first = graph.node_names[absent][:1].tolist()[0]
         raise GroupsError(
             f"{_called(given)} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
-            f"{first!r}: give every node a value, or say missing='ignore' or missing='drop'."
+            f"{first!r}: give every node a value, or say {option('missing', 'ignore')} or {option('missing', 'drop')}."
         )
     if absent.all() and missing != "own-group":
         raise GroupsError(
-            f"No node has a group, so missing={missing!r} leaves none: check the names of the nodes."
+            f"No node has a group, so {option('missing', missing)} leaves none: check the names of the nodes."
         )
 
 
@@ -327,8 +329,8 @@ def _with_own_group(values: NDArray[Any], absent: NDArray[np.bool_], what: str) 
     filled = object_array(texts(values))
     if "missing" in filled[~absent]:
         raise GroupsError(
-            f"{what} has a value 'missing' already, which missing='own-group' would add to: give that "
-            "value another name, or say missing='ignore'."
+            f"{what} has a value 'missing' already, which {option('missing', 'own-group')} would add to: give that "
+            f"value another name, or say {option('missing', 'ignore')}."
         )
     filled[absent] = "missing"
     return filled
@@ -384,9 +386,10 @@ def by_name(
         if node is None:
             continue
         if node in seen and not _same(seen[node], value):
+            key = f" (the first column, or {option('node_column')}, names the node)" * (what == "groups")
             raise GroupsError(
-                f"The {what} give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value "
-                f"per node{' (the first column, or node_column=, names the node)' * (what == 'groups')}."
+                f"The {what} give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value per "
+                f"node{key}."
             )
         seen[node] = value
         result[node] = value
@@ -404,7 +407,9 @@ def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: st
     expected = "expected names of nodes"
     if what == "groups":
         them = "it" if len(strangers) == 1 else "them"
-        expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
+        expected = (
+            f"say {option('unknown', 'add')} to add {them} without edges, or {option('unknown', 'ignore')}"
+        )
     return (
         f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first {first!r}"
         f"{look_alike(first, nodes)}: {expected}."

@@ -15,10 +15,13 @@ from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text
 from equigraph.graph.tables import end_columns, weight_column
+from equigraph.messages import option
+
+_SAY_HEADER = f"say {option('header', True)} or {option('header', False)}"
 
 
 @dataclass(frozen=True)
-class Layout:
+class EdgeLayout:
     """Which columns of an edge list are what.
 
     Attributes
@@ -78,7 +81,7 @@ def read_edges(
     return graph_from_rows(_without_doubt(file, layout, exact_rows(file, layout), header), **options)
 
 
-def _without_doubt(file: TextFile, layout: Layout, rows: EdgeRows, header: bool | None) -> EdgeRows:
+def _without_doubt(file: TextFile, layout: EdgeLayout, rows: EdgeRows, header: bool | None) -> EdgeRows:
     """Return the rows, or raise GraphError if the first line may be an edge as well as name columns.
 
     It was taken for an edge and may be a header where it is two words, nowhere else in the file, above ids that are
@@ -97,22 +100,22 @@ def _without_doubt(file: TextFile, layout: Layout, rows: EdgeRows, header: bool 
     if repeated or any(is_number(field) for field in first.fields):
         return rows
     pair = tuple(first.fields[end] for end in layout.ends)
-    raise GraphError(f"{file.where(first.line)}: {pair} may be a header: say header=True or header=False.")
+    raise GraphError(f"{file.where(first.line)}: {pair} may be a header: {_SAY_HEADER}.")
 
 
-def _check_header(file: TextFile, layout: Layout, first: Record, rows: EdgeRows) -> None:
+def _check_header(file: TextFile, layout: EdgeLayout, first: Record, rows: EdgeRows) -> None:
     pair = tuple(first.fields[end] for end in layout.ends)
     if layout.weight is not None and not is_number(first.fields[layout.weight]):
         return  # no edge has the weight "weight"
     letters = all(len(end) == 1 for end in pair) and any(len(name) == 1 for name in rows.names.tolist())
     if letters or np.isin(rows.names, pair).any():
         raise GraphError(
-            f"{file.where(first.line)}: {pair} may be an edge, since there are nodes of such names: say header=True or "
-            "header=False."
+            f"{file.where(first.line)}: {pair} may be an edge, since there are nodes of such names: "
+            f"{_SAY_HEADER}."
         )
 
 
-def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | None) -> Layout:
+def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | None) -> EdgeLayout:
     """Find the header and the columns."""
     sample = file.sample()
     first = sample[0]
@@ -124,12 +127,13 @@ def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | 
     if width < 2 or (ends is None and width > 3 and weight is None):
         raise GraphError(
             f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "
-            f"{file.delimiter!r}; delimiter= sets another, and format='matrix' reads a square matrix)."
+            f"{file.delimiter!r}; {option('delimiter')} sets another, and {option('format', 'matrix')} reads a square "
+            "matrix)."
         )
     if ends is None:
         ends = (0, 1)
     at = weight_column(columns, ends, weight, file.path.name)
-    return Layout(width, ends, at, first.line if header else None)
+    return EdgeLayout(width, ends, at, first.line if header else None)
 
 
 def looks_like_header(sample: list[Record]) -> bool:
@@ -145,7 +149,7 @@ def looks_like_header(sample: list[Record]) -> bool:
     return (len(first) == 3 and numeric[2]) or (len(first) >= 2 and numeric[0] and numeric[1])
 
 
-def exact_rows(file: TextFile, layout: Layout) -> EdgeRows:
+def exact_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows:
     """Read every record with the csv module, and name the line of the first that is wrong."""
     place: dict[str, int] = {}
     source: list[int] = []
@@ -180,7 +184,7 @@ def exact_rows(file: TextFile, layout: Layout) -> EdgeRows:
     )
 
 
-def _wrong_width(file: TextFile, layout: Layout, record: Record) -> GraphError:
+def _wrong_width(file: TextFile, layout: EdgeLayout, record: Record) -> GraphError:
     got = len(record.fields)
     if layout.header is None and got not in (2, 3) and layout.width in (2, 3):
         return GraphError(f"{file.where(record.line)}: expected 2 or 3 fields, got {got}.")
@@ -191,12 +195,12 @@ def _weight(file: TextFile, record: Record, text: str) -> float:
     if not is_number(text):
         raise GraphError(
             f"{file.where(record.line)}: the weight is {text!r}, expected a nonnegative number"
-            f"{comma_hint(text)} (weight=False ignores the weights)."
+            f"{comma_hint(text)} ({option('weight', False)} ignores the weights)."
         )
     return float(text)
 
 
-def fast_rows(file: TextFile, layout: Layout) -> EdgeRows | None:
+def fast_rows(file: TextFile, layout: EdgeLayout) -> EdgeRows | None:
     """Read with pyarrow; return None if anything is odd, so that the exact reader decides."""
     columns = read_columns(
         file, header=layout.header, width=layout.width, texts=layout.ends, number=layout.weight

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GraphError, ParameterError
+from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
 from equigraph.graph.merged_pairs import merge_repeated, sorted_pairs
 from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
 from equigraph.graph.sparse_arrays import cast_weights, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
+from equigraph.messages import option
+from equigraph.parameters import check_known
 
 DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
 
@@ -46,10 +48,7 @@ class EdgeRows:
 
 def check_duplicates(duplicates: str) -> None:
     """Raise ParameterError unless the value is one of the ways to merge repeated pairs."""
-    if duplicates not in DUPLICATES:
-        raise ParameterError(
-            f"duplicates={duplicates!r} is unknown: expected 'error', 'sum', 'max', 'min', 'mean' or 'first'."
-        )
+    check_known("duplicates", duplicates, DUPLICATES)
 
 
 def encode_rows(
@@ -209,7 +208,7 @@ def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.fl
         except (TypeError, ValueError):
             raise GraphError(
                 f"{where(row)}: the weight is {value!r}, expected a nonnegative number{comma_hint(str(value))} "
-                "(weight=False ignores the weights)."
+                f"({option('weight', False)} ignores the weights)."
             ) from None
     return result
 
@@ -221,7 +220,7 @@ def _conflict(of_pair: NDArray[np.intp], weight: NDArray[Any], pair: str, rows: 
     return GraphError(
         f"{rows.where(int(other))}: the pair {pair} has the weight {weight[other]:g} here "
         f"and {weight[first]:g} in {rows.where(int(first))}; say how to combine them with "
-        "duplicates='sum', 'max', 'min', 'mean' or 'first'."
+        f"{option('duplicates', 'sum', 'max', 'min', 'mean', 'first')}."
     )
 
 

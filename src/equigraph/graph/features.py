@@ -14,7 +14,6 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
-from equigraph.graph.messages import as_calls
 from equigraph.groups.attributes import (
     AttributeOptions,
     Attributes,
@@ -24,6 +23,7 @@ from equigraph.groups.attributes import (
     weights_of,
 )
 from equigraph.groups.encode import Groups
+from equigraph.messages import as_calls, option
 from equigraph.words import did_you_mean
 
 
@@ -127,7 +127,7 @@ def attributes_in_order(
 
 
 @dataclass(frozen=True)
-class Choice:
+class AttributeChoice:
     """Which attributes a graph is to carry: some for themselves, some as joint groups, with weights and bins."""
 
     kept: list[Any]
@@ -136,7 +136,9 @@ class Choice:
     bins: Mapping[Any, int] | None = None
 
     @classmethod
-    def of(cls, attribute: Any, intersect: Any = None, weights: Any = None, bins: Any = None) -> Choice:
+    def of(
+        cls, attribute: Any, intersect: Any = None, weights: Any = None, bins: Any = None
+    ) -> AttributeChoice:
         """Return the choice that options of `read_graph` tell."""
         return cls(attribute_list(attribute), _joints(intersect), weights, bins)
 
@@ -163,7 +165,9 @@ class Choice:
         if self.is_plain:
             return graph
         if graph.sensitive_features is None:
-            raise ParameterError("attribute_weights= and bins= are about attributes, and the graph has none.")
+            raise ParameterError(
+                f"{option('attribute_weights')} and {option('bins')} are about attributes, and the graph has none."
+            )
         return self._applied(graph)
 
     def _applied(self, graph: Graph) -> Graph:
@@ -188,7 +192,8 @@ def _joints(intersect: Any) -> list[list[Any]]:
     for joint in joints:
         if len(joint) < 2 or len(set(map(str, joint))) < len(joint):
             raise ParameterError(
-                f"intersect={intersect!r} must name two different attributes or more, such as ('gender', 'needs')."
+                f"{option('intersect', intersect)} must name two different attributes or more, such as "
+                "('gender', 'needs')."
             )
     return joints
 

@@ -243,6 +243,10 @@ class Graph:
         >>> one.fingerprint() == two.fingerprint()
         True
         """
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> str:
         digest = hashlib.sha256()
         for name, array, dtype in (
             ("indptr", self.adjacency.indptr, "<i8"),

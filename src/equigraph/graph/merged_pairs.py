@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
+from equigraph.messages import option
 
 
 def sorted_pairs(
@@ -80,7 +81,7 @@ def merge_repeated(
         if not np.isfinite(data).all():
             raise GraphError(
                 f"The weights of an edge that is listed more than once add up to more than {data.dtype} holds: "
-                "expected smaller weights, or duplicates='max', 'min', 'mean' or 'first'."
+                f"expected smaller weights, or {option('duplicates', 'max', 'min', 'mean', 'first')}."
             )
     elif duplicates == "min":
         data = np.minimum.reduceat(pairs.data, starts)

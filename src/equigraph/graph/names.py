@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.exceptions import GraphError, reason
+from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.groups.encode import is_missing
+from equigraph.words import did_you_mean
 
 INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
 # Texts up to this width, or arrays of up to this many characters, are kept in numpy's fixed width.
 _WIDE, _SMALL = 64, 1 << 18
+# Looking for a similar name among more than these would take longer than reading the message.
+_SIMILAR = 20_000
 _CANONICAL_INTEGER = re.compile(f"(?:{INTEGER})\\Z")
 
 
@@ -95,6 +98,24 @@ def texts(values: NDArray[Any]) -> list[str]:
     if values.dtype.kind in "iuU":
         return values.astype(str).tolist()
     return [name_text(value) for value in values.tolist()]
+
+
+class NodePlaces:
+    """Where each node stands; names are compared by their text, so that those of a file match numbers."""
+
+    def __init__(self, names: NDArray[Any]) -> None:
+        self._first = names[:1].tolist()
+        self._places = {text: place for place, text in enumerate(texts(names))}
+
+    def of(self, name: Any, sentence: str, otherwise: str = "") -> int:
+        """Return the place of a node, or refuse the name with a sentence that has {} in its place."""
+        place = self._places.get(name_text(name))
+        if place is None:
+            hint = did_you_mean(name, self._places) if len(self._places) <= _SIMILAR else ""
+            raise ParameterError(
+                f"{sentence.format(repr(name))}{hint}: expected a name such as {self._first[0]!r}{otherwise}."
+            )
+        return place
 
 
 def check_unique(names: NDArray[Any], where: str) -> None:

@@ -12,10 +12,11 @@ from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, check_options, take_groups
 from equigraph.graph.convert import convert
 from equigraph.graph.edges import check_duplicates
-from equigraph.graph.features import Choice
+from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
 from equigraph.graph.readers import as_path, read_file
 from equigraph.graph.validate import check_dtype, check_symmetrize
+from equigraph.messages import option
 
 
 def read_graph(
@@ -152,14 +153,15 @@ def read_graph(
         source = read_file(path, format, header=header, delimiter=delimiter, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
-            f"format=, header= and delimiter= are for files, and the source is a {type(source).__name__}."
+            f"{option('format')}, {option('header')} and {option('delimiter')} are for files, and the source is a "
+            f"{type(source).__name__}."
         )
     if path is None:
         graph = convert(source, **options)
     else:
         with only_ours(f"{path.name} is no graph that can be read", GraphError):
             graph = convert(source, **options)
-    choice = Choice.of(attribute, intersect, attribute_weights, bins)
+    choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
     given = _given(source, graph, groups, choice.wanted, node_column)
     if given is None:
         return choice.apply(graph)
@@ -176,7 +178,9 @@ def _given(
     if groups is not None:
         return take_groups(groups, wanted, node_column, graph)
     if node_column is not None:
-        raise ParameterError("node_column= is a column of groups=, and there are no groups.")
+        raise ParameterError(
+            f"{option('node_column')} is a column of {option('groups')}, and there are no groups."
+        )
     if not wanted:
         return None
     if isinstance(source, Graph) and source.sensitive_features is not None:

@@ -17,6 +17,7 @@ from equigraph.graph.limits import check_rows
 from equigraph.graph.market_files import read_matrix_market
 from equigraph.graph.mat_files import read_mat
 from equigraph.graph.npz_files import read_npz
+from equigraph.messages import option
 
 SUFFIXES = {
     ".csv": "delimited",
@@ -45,7 +46,9 @@ def file_format(path: Path, format: str | None) -> str:
     """Return the format of a file, as told or by its suffix."""
     if format is not None:
         if format not in FORMATS:
-            raise ParameterError(f"format={format!r} is unknown: expected one of {', '.join(FORMATS)}.")
+            raise ParameterError(
+                f"{option('format', format)} is unknown: expected one of {', '.join(FORMATS)}."
+            )
         return "delimited" if format in ("csv", "tsv", "txt") else format
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
@@ -54,7 +57,7 @@ def file_format(path: Path, format: str | None) -> str:
     if known is None:
         raise GraphError(
             f"{path.name} has an unknown suffix: expected one of {', '.join(SUFFIXES)} (and .gz), or name "
-            "the format with format=."
+            f"the format with {option('format')}."
         )
     return known
 
@@ -92,7 +95,9 @@ def read_file(
             file, header=header, weight=weight, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype
         )
     if header is not None or delimiter is not None:
-        raise ParameterError(f"header= and delimiter= are for text files, and {path.name} is read as {kind}.")
+        raise ParameterError(
+            f"{option('header')} and {option('delimiter')} are for text files, and {path.name} is read as {kind}."
+        )
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
     readers: dict[str, Callable[[Path], Any]] = {
         "parquet": partial(_read_edge_parquet, weight=weight, **options),

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.limits import check_nodes
+from equigraph.messages import template
 
 # Entries of a dense matrix that are looked at at once.
 _CHUNK = 1 << 20
@@ -99,9 +100,9 @@ def _index_type(n_entries: int, n_nodes: int) -> Any:
     return np.int32 if max(n_entries, n_nodes) <= np.iinfo(np.int32).max else np.int64
 
 
-def _check_array(array: Any, what: str, ndim: int = 1) -> NDArray[Any]:
+def _check_array(array: Any, what: str) -> NDArray[Any]:
     array = np.asarray(array)
-    if array.ndim != ndim or array.dtype.kind not in "iu":
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise _damaged(
             f"its {what} have shape {array.shape} and dtype {array.dtype}", "a list of whole numbers"
         )
@@ -296,7 +297,7 @@ def check_sparse(matrix: Any, what: str) -> None:
         else:
             _compressed(matrix, matrix.shape if matrix.format == "csr" else matrix.shape[::-1])
     except GraphError as error:
-        raise GraphError(str(error).replace("The adjacency matrix", what, 1)) from None
+        raise GraphError(template(error).replace("The adjacency matrix", what, 1)) from None
 
 
 def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:

@@ -10,6 +10,8 @@ from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning, warn
 from equigraph.graph.sparse_arrays import not_finite, to_csr
+from equigraph.messages import option
+from equigraph.parameters import check_known
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
 # Entries whose mirror images are looked up at once.
@@ -86,10 +88,7 @@ def canonical_adjacency(
 
 def check_symmetrize(symmetrize: str | None) -> None:
     """Raise ParameterError unless the value is None or one of the four ways."""
-    if symmetrize is not None and symmetrize not in SYMMETRIZE:
-        raise ParameterError(
-            f"symmetrize={symmetrize!r} is unknown: expected None, 'max', 'min', 'mean' or 'sum'."
-        )
+    check_known("symmetrize", symmetrize, (None, *SYMMETRIZE))
 
 
 def check_dtype(dtype: DTypeLike | None) -> np.dtype | None:
@@ -201,7 +200,7 @@ def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) ->
     raise GraphError(
         f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {forth:g} and "
         f"entry {pair_text(column, row, names)} is {back:g}; for a directed graph say how to combine "
-        "the two with symmetrize='max', 'min', 'mean' or 'sum'."
+        f"the two with {option('symmetrize', 'max', 'min', 'mean', 'sum')}."
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.groups.bins import bin_groups
 from equigraph.groups.encode import Groups, as_column, encode_groups, make_groups, names_of_rows
+from equigraph.messages import template
 from equigraph.words import did_you_mean
 
 # What a single attribute is called that came without a name.
@@ -211,17 +212,19 @@ def encode_attributes(
     encoded: dict[str, Groups] = {}
     for name, column in columns.items():
         assert name is not None
+        alone = len(columns) == 1
         try:
             bins = options.bins.get(name)
-            make = encode_groups if bins is None else _binned(name, bins)
+            make = encode_groups if bins is None else _binned(name if alone else None, bins)
             encoded[name] = make(column, n_nodes=n_nodes, missing=missing)
         except GroupsError as error:
-            # A single column needs no name to be told apart.
-            raise GroupsError(f"The attribute {name!r}: {error}") from None if len(columns) > 1 else error
+            if alone:  # it needs no name to be told apart
+                raise
+            raise GroupsError(f"The attribute {name!r}: {template(error)}") from None
     return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))
 
 
-def _binned(name: str, n_bins: int) -> Any:
+def _binned(name: str | None, n_bins: int) -> Any:
     def make(column: Any, **settings: Any) -> Groups:
         return bin_groups(column, n_bins, name=name, **settings)
 

@@ -23,7 +23,7 @@ def bin_groups(
         One number per node; texts of numbers are numbers.
     n_bins : int
         Number of bins, at least 2. The borders are as near to quantiles as equal numbers, which share a bin, allow;
-        fewer bins may come out.
+        fewer bins may come out, of equal numbers one.
     n_nodes, missing
         See `encode_groups`.
     name : str, optional
@@ -37,7 +37,7 @@ def bin_groups(
     Raises
     ------
     GroupsError
-        If a value is no number, or all are the same.
+        If a value is no number.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph.exceptions import GroupsError
+from equigraph.messages import reading
 from equigraph.words import count
 
 
@@ -114,7 +115,7 @@ def encode_groups(
         raise GroupsError(
             f"The sensitive feature of {np.count_nonzero(absent)} of {count(values.size, 'node')} is missing (first at "
             f"position {np.argmax(absent)}): give every node a group, or read the graph with "
-            "read_graph(..., missing='ignore' or 'drop')."
+            f"{reading('missing', 'ignore', 'drop')}."
         )
     if absent.all():
         raise GroupsError(f"None of {count(values.size, 'node')} has a group: give at least one.")

@@ -19,6 +19,7 @@ from equigraph.graph.names import texts
 from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
 from equigraph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
 from equigraph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
+from equigraph.messages import option, template
 from equigraph.words import count
 
 
@@ -86,7 +87,7 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
         column = as_column(labels)
     except GroupsError as error:
         if names_of_rows(labels) is not None:
-            raise ParameterError(f"{name}: {error}") from error
+            raise ParameterError(f"{name}: {template(error)}") from error
         raise ParameterError(
             f"{name} must be one-dimensional with one label per node, shape (n_nodes,)."
         ) from error
@@ -125,7 +126,7 @@ def _check_length(length: int, n_nodes: int | None, name: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelTable:
     """Labels, groups and their contingency table, made once."""
 
     labels: Labels
@@ -133,7 +134,7 @@ class Table:
     counts: NDArray[np.int64]
 
 
-def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> Table:
+def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Groups) -> LabelTable:
     """Count the nodes of every (cluster, group) pair, for labels and groups of any type.
 
     Nodes without a group are in no pair; the sizes of the clusters, in the labels, count them. Several attributes are
@@ -144,7 +145,7 @@ def make_table(labels: ArrayLike | Labels, sensitive_features: ArrayLike | Group
     return _table(encoded, encode_groups(sensitive_features, n_nodes=encoded.n_nodes))
 
 
-def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[Table]]:
+def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[Attributes, list[LabelTable]]:
     """Return the attributes and one table for each of them."""
     labels, sensitive_features = columns_in_one_order(labels, sensitive_features)
     encoded = encode_labels(labels)
@@ -153,16 +154,16 @@ def make_tables(labels: ArrayLike | Labels, sensitive_features: Any) -> tuple[At
 
 
 def mean_over_attributes(
-    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[Table], float]
+    labels: ArrayLike | Labels, sensitive_features: Any, score: Callable[[LabelTable], float]
 ) -> float:
     """Return the weighted mean over the attributes of a score; of one attribute the score itself."""
     attributes, tables = make_tables(labels, sensitive_features)
     return attributes.mean([score(table) for table in tables])
 
 
-def _table(encoded: Labels, groups: Groups) -> Table:
+def _table(encoded: Labels, groups: Groups) -> LabelTable:
     counts = contingency_table(encoded.codes, groups.codes, encoded.n_clusters, groups.n_groups)
-    return Table(encoded, groups, counts)
+    return LabelTable(encoded, groups, counts)
 
 
 def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
@@ -278,7 +279,7 @@ def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
         raise ParameterError(f"n_clusters must be an integer, not {n_clusters!r}.") from None
     if number < n_nonempty:
         raise ParameterError(
-            f"n_clusters={number} is less than the {n_nonempty} clusters that the labels hold: "
+            f"{option('n_clusters', number)} is less than the {n_nonempty} clusters that the labels hold: "
             "give the number of clusters that was asked for."
         )
     return number

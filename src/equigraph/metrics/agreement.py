@@ -150,7 +150,7 @@ def _accuracy(true: Labels, pred: Labels) -> float:
 
 
 def seed_stability(labelings: Sequence[NDArray]) -> float | None:
-    """Return the mean adjusted Rand index over all pairs of labelings, or None for fewer than two.
+    """Return the mean adjusted Rand index over all pairs of labellings, or None for fewer than two.
 
     Examples
     --------

@@ -19,8 +19,8 @@ from equigraph.groups import Groups
 from equigraph.groups.sums import indicator
 from equigraph.metrics._table import (
     Labels,
+    LabelTable,
     Nodes,
-    Table,
     encode_labels,
     make_table,
     mean_over_attributes,
@@ -194,19 +194,19 @@ def individual_balance_score(
     return rho if per_node else float(rho.mean())
 
 
-def _individual_balance(table: Table, self_pairs: bool = False, normalize: bool = False) -> float:
+def _individual_balance(table: LabelTable, self_pairs: bool = False, normalize: bool = False) -> float:
     """Mean rho for group-induced R: every (cluster, group) cell holds nodes with one value."""
     cells = _group_balances(table, self_pairs, normalize)
     return float((table.counts * cells).sum() / table.counts.sum())
 
 
-def _per_node(cells: NDArray[np.float64], table: Table, without: float) -> NDArray[np.float64]:
+def _per_node(cells: NDArray[np.float64], table: LabelTable, without: float) -> NDArray[np.float64]:
     """Return for each node the value of its (cluster, group) cell; a node without a group has one of its own."""
     values = cells[table.labels.codes, table.groups.codes]
     return np.where(table.groups.codes < 0, without, values) if table.groups.n_ungrouped else values
 
 
-def _group_balances(table: Table, self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
+def _group_balances(table: LabelTable, self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
     sizes = table.labels.sizes[:, None] if normalize else 1
     return group_balances(table.counts, sizes, self_pairs)
 
@@ -225,7 +225,7 @@ def group_balances(
     return np.divide(low, high, out=np.ones(counts.shape), where=high > 0)
 
 
-def _group_violations(table: Table, self_pairs: bool) -> NDArray[np.float64]:
+def _group_violations(table: LabelTable, self_pairs: bool) -> NDArray[np.float64]:
     """Violation of a node in each (cluster, group) cell."""
     counts, sizes = table.counts, table.labels.sizes[:, None]
     totals = counts.sum(axis=0) - (not self_pairs)

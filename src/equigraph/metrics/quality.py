@@ -113,15 +113,10 @@ def group_modularity_scores(
 
 
 def _modularity(
-    adjacency: sparse.csr_array,
-    codes: NDArray[np.intp],
-    n_clusters: int,
-    resolution: float = 1.0,
-    degrees: NDArray[np.float64] | None = None,
+    adjacency: sparse.csr_array, codes: NDArray[np.intp], n_clusters: int, resolution: float = 1.0
 ) -> float:
-    """Modularity on validated arrays; pass the degrees to save a product when called many times."""
-    if degrees is None:
-        degrees = _degrees(adjacency)
+    """Modularity on validated arrays."""
+    degrees = _degrees(adjacency)
     total = float(degrees.sum())
     if total == 0.0:
         return 0.0

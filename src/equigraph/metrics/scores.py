@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from scipy import sparse
 
-from equigraph.metrics._table import Labels, Table
+from equigraph.metrics._table import Labels, LabelTable
 from equigraph.metrics.balance import Empty, _balance_with_empty, normalized_balance_of_table
 from equigraph.metrics.individual import _individual_balance
 from equigraph.metrics.quality import _modularity
@@ -49,7 +49,7 @@ class Score:
     short: str
     meaning: str
     of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
-    of_groups: Callable[[Table, int | None, Empty], float] | None = None
+    of_groups: Callable[[LabelTable, int | None, Empty], float] | None = None
     over_attributes: Literal["mean", "min"] = "mean"
     larger_is_better: bool | None = True
 

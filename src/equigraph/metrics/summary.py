@@ -13,9 +13,10 @@ from equigraph.exceptions import ParameterError
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.bins import mean_gap
 from equigraph.groups.encode import column_of, names_of_rows
+from equigraph.messages import option
 from equigraph.metrics._shown import Shown, capped
 from equigraph.metrics._table import (
-    Table,
+    LabelTable,
     check_choice,
     check_n_clusters,
     encode_labels,
@@ -103,7 +104,7 @@ def evaluate(
     return scores
 
 
-def _fairness(table: Table, n_clusters: int | None, empty: Empty) -> dict[str, float]:
+def _fairness(table: LabelTable, n_clusters: int | None, empty: Empty) -> dict[str, float]:
     """Return the fairness scores of one attribute."""
     return {
         name: score.of_groups(table, n_clusters, empty)
@@ -113,7 +114,7 @@ def _fairness(table: Table, n_clusters: int | None, empty: Empty) -> dict[str, f
 
 
 def _by_attribute(
-    attributes: Attributes, tables: Sequence[Table], each: Sequence[dict[str, float]]
+    attributes: Attributes, tables: Sequence[LabelTable], each: Sequence[dict[str, float]]
 ) -> dict[str, float]:
     """Return what is told of every attribute: its scores where there are several, and how far its means differ."""
     told: dict[str, float] = {}
@@ -172,7 +173,7 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
     values = encoded.values
     if values.dtype.kind not in "iu" or values[0] < 0 or values[-1] >= n_clusters:
         raise ParameterError(
-            f"n_clusters={n_clusters} needs integer labels in 0..{n_clusters - 1}: "
+            f"{option('n_clusters', n_clusters)} needs integer labels in 0..{n_clusters - 1}: "
             "leave it out for other labels."
         )
     sizes = np.zeros(n_clusters, dtype=np.intp)
@@ -280,7 +281,7 @@ def composition(labels: ArrayLike, *, sensitive_features: Any) -> Composition | 
     return made if attributes.are_several else made[attributes.names[0]]
 
 
-def _composed(table: Table) -> Composition:
+def _composed(table: LabelTable) -> Composition:
     counts = table.counts
     members = counts.sum(axis=1)
     return Composition(

@@ -17,6 +17,7 @@ from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, r
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.groups import Attributes
+from equigraph.messages import GIVE_GROUPS, option
 from equigraph.neural.features import ordinal_column, propagate, sensitive_columns, structural_columns
 from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Integer, Real
 from equigraph.randomness import RandomState
@@ -194,8 +195,8 @@ class DMoN(GraphClusterer):
     ) -> Attributes | None:
         if self._requires_groups and attributes is None:
             raise GroupsError(
-                f"DMoN(features={self.features!r}) takes the groups as node features: pass "
-                "sensitive_features= to fit, or use features='structural'."
+                f"DMoN(features={self.features!r}) takes the groups as node features: {GIVE_GROUPS}, "
+                f"or use {option('features', 'structural')}."
             )
         return super()._checked_attributes(graph, attributes, own)
 
@@ -259,7 +260,7 @@ class DMoN(GraphClusterer):
 
     def _empty_clusters_hint(self) -> str:
         if self.features in ("sensitive", "ordinal"):
-            return " The groups alone hardly tell the nodes apart: try features='structural'."
+            return f" The groups alone hardly tell the nodes apart: try {option('features', 'structural')}."
         return " Try a larger collapse."
 
 

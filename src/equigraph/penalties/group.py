@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.exceptions import GroupsError
 from equigraph.groups import Attributes, Groups, encode_groups
 from equigraph.groups.sums import indicator
+from equigraph.messages import reading
 from equigraph.penalties.base import MOST_GROUPS, GroupForm, Penalty, PenaltyTerms, WeightedSum
 from equigraph.words import count
 
@@ -35,7 +36,7 @@ class _GroupPenalty(Penalty):
         if groups.n_ungrouped:
             raise GroupsError(
                 f"{type(self).__name__} needs a group for every node, and {groups.n_ungrouped} of {groups.n_nodes} "
-                "have none: use FairPartition, or drop them with read_graph(..., missing='drop')."
+                f"have none: use FairPartition, or drop them with {reading('missing', 'drop')}."
             )
         if groups.n_groups < 2:
             raise GroupsError(

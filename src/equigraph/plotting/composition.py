@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equigraph.exceptions import GroupsError, ParameterError, require
+from equigraph.messages import GIVE_GROUPS
 from equigraph.metrics._shown import MAX_CLUSTERS
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import MUTED, group_colors, look, shown, text_color
@@ -91,9 +92,7 @@ class CompositionDisplay(Display):
         from equigraph.metrics import composition
 
         if sensitive_features is None:
-            raise GroupsError(
-                "A composition needs groups: pass sensitive_features=, or read the graph with groups."
-            )
+            raise GroupsError(f"A composition needs groups: {GIVE_GROUPS}.")
         what = composition(labels, sensitive_features=sensitive_features)
         return cls(what, attribute=attribute).plot(ax)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from equigraph.exceptions import EquigraphError, ParameterError
 from equigraph.files import atomic_path
+from equigraph.messages import one_line
 from equigraph.reproduction.cells import Cell
 from equigraph.reproduction.schedule import Forecast, expected_seconds
 from equigraph.reproduction.store import FOLDER, Finished, read_cell, write_cell
@@ -42,7 +43,7 @@ class State:
 
 
 @dataclass
-class Outcome:
+class CellResults:
     """What the cells gave.
 
     Attributes
@@ -63,7 +64,9 @@ class Outcome:
 Watch = Callable[[State], Any]
 
 
-def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Watch | None = None) -> Outcome:
+def run_cells(
+    cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Watch | None = None
+) -> CellResults:
     """Compute the cells that are not stored yet.
 
     Parameters
@@ -79,7 +82,7 @@ def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Wat
 
     Returns
     -------
-    Outcome
+    CellResults
         Results and failures. A cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not
         stop the others.
     """
@@ -87,7 +90,7 @@ def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Wat
     for cell in cells:
         if by_key.setdefault(cell.key, cell) != cell:
             raise ParameterError(f"Two different cells have the key {cell.key!r}.")
-    outcome = Outcome()
+    outcome = CellResults()
     for key, cell in by_key.items():
         stored = read_cell(folder, cell)
         if stored is not None:
@@ -96,16 +99,16 @@ def run_cells(cells: Iterable[Cell], folder: Path, *, n_workers: int, watch: Wat
     rest = [cell for key, cell in by_key.items() if key not in outcome.reused]
     expected = expected_seconds(rest, folder)
     rest.sort(key=lambda cell: (-expected[cell.key], cell.key))
-    _Run(folder, rest, Forecast(expected, n_workers), outcome, len(by_key), watch).run(n_workers)
+    _CellRun(folder, rest, Forecast(expected, n_workers), outcome, len(by_key), watch).run(n_workers)
     return outcome
 
 
 @dataclass
-class _Run:
+class _CellRun:
     folder: Path
     waiting: list[Cell]
     forecast: Forecast
-    outcome: Outcome
+    outcome: CellResults
     n_cells: int
     watch: Watch | None
     running: dict[Future[Finished], tuple[Cell, CellWorker, float]] = field(default_factory=dict)
@@ -168,5 +171,5 @@ def _sentence(error: BaseException) -> str:
     """Return one line that says why a cell failed."""
     if isinstance(error, BrokenProcessPool):
         return "Its process ended without a word, perhaps for want of memory."
-    text = " ".join(str(error).split()) or "no message"
+    text = one_line(error)
     return text if isinstance(error, EquigraphError) else f"{type(error).__name__}: {text}"

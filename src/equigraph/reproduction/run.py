@@ -10,7 +10,7 @@ from pathlib import Path
 
 from equigraph.exceptions import DatasetError, require
 from equigraph.reproduction.cells import Settings
-from equigraph.reproduction.engine import Outcome, Watch, run_cells
+from equigraph.reproduction.engine import CellResults, Watch, run_cells
 from equigraph.reproduction.experiments import Experiment
 from equigraph.reproduction.tables import write_text
 
@@ -35,7 +35,7 @@ class Report:
 
     files: dict[str, list[Path]]
     failures: dict[str, str]
-    outcome: Outcome
+    outcome: CellResults
     seconds: float
     page: Path
 
@@ -129,7 +129,7 @@ def _fetch(experiments: Iterable[Experiment]) -> None:
             ) from error
 
 
-def heaviest(outcome: Outcome, *, parts: int) -> list[tuple[str, float]]:
+def heaviest(outcome: CellResults, *, parts: int) -> list[tuple[str, float]]:
     """Return what took most processor time: the first parts of the keys with their seconds, the largest first.
 
     Parameters

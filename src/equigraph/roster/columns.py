@@ -79,7 +79,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Layout:
+class SheetLayout:
     """Where the header is, and what the columns are."""
 
     header: int
@@ -101,7 +101,7 @@ def has_header(sheet: Sheet) -> bool:
     return _guessed_header(sheet) is not None
 
 
-def make_layout(sheet: Sheet, told: Told | None) -> Layout:
+def make_layout(sheet: Sheet, told: Told | None) -> SheetLayout:
     """Return which column is what, or raise if there is no column of names."""
     wanted = _wanted(told or {})
     row = _header_row(sheet, wanted)
@@ -118,7 +118,7 @@ def make_layout(sheet: Sheet, told: Told | None) -> Layout:
     for column in columns:
         if column.role != UNUSED and not filled[column.place]:
             notes.append(f"Column {column.letter}, {column.header!r}, is empty.")
-    return Layout(row, tuple(columns), tuple(notes))
+    return SheetLayout(row, tuple(columns), tuple(notes))
 
 
 def _wanted(told: Told) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from equigraph.exceptions import RosterError
-from equigraph.roster.columns import Layout
+from equigraph.roster.columns import SheetLayout
 from equigraph.roster.sheet import Sheet, letters, tidy
 from equigraph.roster.vocabulary import FIRST, LAST, MIDDLE, NAME, NAMES
 from equigraph.words import count
@@ -54,7 +54,7 @@ def same(text: str) -> str:
     return tidy(visible).casefold()
 
 
-def check_cells(sheet: Sheet, layout: Layout) -> None:
+def check_cells(sheet: Sheet, layout: SheetLayout) -> None:
     """Raise RosterError for merged cells, and for formulas without a value, where people are read."""
     used = {column.place for column in layout.used}
     for block in sheet.merged:
@@ -87,7 +87,7 @@ def _check_text(sheet: Sheet, row: int, place: int) -> None:
         )
 
 
-def read_people(sheet: Sheet, layout: Layout) -> People:
+def read_people(sheet: Sheet, layout: SheetLayout) -> People:
     """Return the people, or raise RosterError if a row has no name or two people have the same."""
     names, rows, blank = [], [], 0
     for row in range(layout.header + 1, len(sheet.rows)):
@@ -106,7 +106,7 @@ def read_people(sheet: Sheet, layout: Layout) -> People:
     return People(tuple(names), tuple(rows), known, notes)
 
 
-def _name(sheet: Sheet, layout: Layout, row: int) -> str:
+def _name(sheet: Sheet, layout: SheetLayout, row: int) -> str:
     parts = _parts(sheet, layout, row)
     name = parts.get(NAME) or " ".join(filter(None, (parts.get(part) for part in (FIRST, MIDDLE, LAST))))
     first = layout.of(*NAMES)[0].place
@@ -132,7 +132,7 @@ def _name(sheet: Sheet, layout: Layout, row: int) -> str:
     return name
 
 
-def _parts(sheet: Sheet, layout: Layout, row: int) -> dict[str, str]:
+def _parts(sheet: Sheet, layout: SheetLayout, row: int) -> dict[str, str]:
     """Return the parts of a name by role; several columns of last names belong together."""
     parts: dict[str, str] = {}
     for column in layout.of(*NAMES):
@@ -141,7 +141,7 @@ def _parts(sheet: Sheet, layout: Layout, row: int) -> dict[str, str]:
     return parts
 
 
-def _known(sheet: Sheet, layout: Layout, names: list[str], rows: list[int]) -> dict[str, int]:
+def _known(sheet: Sheet, layout: SheetLayout, names: list[str], rows: list[int]) -> dict[str, int]:
     known: dict[str, int] = {}
     for place, name in enumerate(names):
         before = known.setdefault(same(name), place)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from equigraph.exceptions import RosterError
-from equigraph.roster.columns import Layout, Told, has_header, make_layout
+from equigraph.roster.columns import SheetLayout, Told, has_header, make_layout
 from equigraph.roster.people import People, check_cells, read_people
 from equigraph.roster.roster import Roster, check_wishes
 from equigraph.roster.sheet import MAX_BYTES, Sheet, place, tidy
@@ -168,14 +168,14 @@ def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
             )
 
 
-def _attributes(sheet: Sheet, layout: Layout, people: People) -> dict[str, tuple[str | None, ...]]:
+def _attributes(sheet: Sheet, layout: SheetLayout, people: People) -> dict[str, tuple[str | None, ...]]:
     return {
         str(column.attribute): tuple(tidy(sheet.cell(row, column.place)) or None for row in people.rows)
         for column in layout.of(ATTRIBUTE)
     }
 
 
-def _fixed(sheet: Sheet, layout: Layout, people: People) -> dict[str, str]:
+def _fixed(sheet: Sheet, layout: SheetLayout, people: People) -> dict[str, str]:
     return {
         name: tidy(sheet.cell(row, column.place))
         for column in layout.of(FIXED)

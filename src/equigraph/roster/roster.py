@@ -12,6 +12,8 @@ from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.attributes import Values, attach, attribute_list, check_options
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import object_array
+from equigraph.messages import option
+from equigraph.parameters import check_known
 from equigraph.roster.columns import Column
 from equigraph.words import count
 
@@ -21,8 +23,7 @@ ONE_SIDED, MUTUAL = 1.0, 2.0
 
 def check_wishes(wishes: str) -> str:
     """Return which wishes count, or raise ParameterError."""
-    if wishes not in WISHES:
-        raise ParameterError(f"wishes={wishes!r} is unknown: expected 'any' or 'mutual'.")
+    check_known("wishes", wishes, WISHES)
     return wishes
 
 
@@ -145,7 +146,9 @@ class Roster:
         for one in wanted:
             if one not in self.attributes:
                 listed = ", ".join(map(repr, self.attributes)) or "none"
-                raise ParameterError(f"attribute={one!r} is not in the roster: its attributes are {listed}.")
+                raise ParameterError(
+                    f"{option('attribute', one)} is not in the roster: its attributes are {listed}."
+                )
         values = [Values(object_array(self.attributes[one]), None, one) for one in wanted]
         return attach(graph, values, missing=missing, unknown="error", order_known=True)
 

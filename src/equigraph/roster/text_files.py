@@ -10,6 +10,7 @@ from collections import Counter
 
 from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.delimited import separator_told
+from equigraph.messages import option
 from equigraph.roster.sheet import MAX_ROWS, Sheet, check_bounds, place
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -78,7 +79,7 @@ def _decode_told(raw: bytes, source: str, encoding: str) -> str:
         text = raw.decode("utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding)
     except (LookupError, TypeError) as error:
         raise ParameterError(
-            f"encoding={encoding!r} is unknown: expected one such as 'utf-8' or 'cp1252'."
+            f"{option('encoding', encoding)} is unknown: expected one such as 'utf-8' or 'cp1252'."
         ) from error
     except UnicodeError as error:
         line = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from equigraph.exceptions import RosterError
-from equigraph.roster.columns import Column, Layout
+from equigraph.messages import option
+from equigraph.roster.columns import Column, SheetLayout
 from equigraph.roster.nearest import is_sure, nearest
 from equigraph.roster.people import People
 from equigraph.roster.sheet import Sheet, place
@@ -51,7 +52,9 @@ class Named:
     notes: list[str] = field(default_factory=list)
 
 
-def read_named(sheet: Sheet, layout: Layout, people: People, roles: tuple[str, ...], accept: bool) -> Named:
+def read_named(
+    sheet: Sheet, layout: SheetLayout, people: People, roles: tuple[str, ...], accept: bool
+) -> Named:
     """Return who names whom in the columns of some roles.
 
     Raises
@@ -145,7 +148,7 @@ def _sentence(
     more = f"; and {n - _SHOWN} more" if n > _SHOWN else ""
     hint = "correct or clear the cell"
     if not accept and all(_is_plain(one, near, people) for one, near in found):
-        hint += ", or say accept_near=True"
+        hint += f", or say {option('accept_near', True)}"
     are = "is" if n == 1 else "are"
     return f"{sheet.source}: {count(n, 'name')} {are} not on the list: {shown}{more}: {hint}."
 

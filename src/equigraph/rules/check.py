@@ -36,7 +36,7 @@ from equigraph.words import count
 
 
 @dataclass(frozen=True)
-class Division:
+class PlacedNodes:
     """Nodes and who is where: the label of each node, and all clusters, as texts."""
 
     facts: Facts
@@ -79,7 +79,7 @@ def violations(
     facts = Facts.of(graph, sensitive_features)
     column = texts(labels_in_order(labels, facts.graph))
     asked = set() if n_clusters is None else set(map(str, range(n_clusters)))
-    division = Division(facts, column, sorted({*column, *asked}, key=_by_number))
+    division = PlacedNodes(facts, column, sorted({*column, *asked}, key=_by_number))
     return [(rule, sentence) for rule in rules for sentence in CHECKS[type(rule)](rule, division)]
 
 
@@ -87,7 +87,7 @@ def _by_number(text: str) -> tuple[int, str]:
     return (int(text) if text.isdecimal() else -1, text)
 
 
-def _together(rule: Together, division: Division) -> Iterator[str]:
+def _together(rule: Together, division: PlacedNodes) -> Iterator[str]:
     first = rule.nodes[0]
     for other in rule.nodes[1:]:
         if division.of(other) != division.of(first):
@@ -97,18 +97,18 @@ def _together(rule: Together, division: Division) -> Iterator[str]:
             )
 
 
-def _apart(rule: Apart, division: Division) -> Iterator[str]:
+def _apart(rule: Apart, division: PlacedNodes) -> Iterator[str]:
     for one, other in combinations(rule.nodes, 2):
         if division.of(one) == division.of(other):
             yield f"{one} and {other} are to be apart, and both are in cluster {division.of(one)}."
 
 
-def _fixed(rule: Fixed, division: Division) -> Iterator[str]:
+def _fixed(rule: Fixed, division: PlacedNodes) -> Iterator[str]:
     if division.of(rule.node) != str(rule.cluster):
         yield (f"{rule.node} is to be in cluster {rule.cluster}, and is in cluster {division.of(rule.node)}.")
 
 
-def _sizes(rule: Sizes, division: Division) -> Iterator[str]:
+def _sizes(rule: Sizes, division: PlacedNodes) -> Iterator[str]:
     pairs = dict.fromkeys(division.clusters, rule.bounds[0])
     if rule.per_cluster:
         pairs = {str(cluster): pair for cluster, pair in enumerate(rule.bounds)}
@@ -122,7 +122,7 @@ def _sizes(rule: Sizes, division: Division) -> Iterator[str]:
             yield f"Cluster {cluster} is none of the {len(pairs)} clusters whose sizes are given."
 
 
-def _friends(rule: Friends, division: Division) -> Iterator[str]:
+def _friends(rule: Friends, division: PlacedNodes) -> Iterator[str]:
     adjacency, labels = division.facts.graph.adjacency, division.labels
     names = division.facts.graph.node_names.tolist()
     excepted = {division.facts.node(name) for name in rule.but}
@@ -138,21 +138,21 @@ def _friends(rule: Friends, division: Division) -> Iterator[str]:
             )
 
 
-def _at_least(rule: AtLeast, division: Division) -> Iterator[str]:
+def _at_least(rule: AtLeast, division: PlacedNodes) -> Iterator[str]:
     value, counts = division.facts.group(rule.attribute, rule.value), division.counts(rule.attribute)
     for cluster in division.clusters:
         if counts[cluster, value] < rule.least:
             yield f"{_has(counts, cluster, rule.attribute, value)}: expected at least {rule.least}."
 
 
-def _at_most(rule: AtMost, division: Division) -> Iterator[str]:
+def _at_most(rule: AtMost, division: PlacedNodes) -> Iterator[str]:
     value, counts = division.facts.group(rule.attribute, rule.value), division.counts(rule.attribute)
     for cluster in division.clusters:
         if counts[cluster, value] > rule.most:
             yield f"{_has(counts, cluster, rule.attribute, value)}: expected at most {rule.most}."
 
 
-def _not_alone(rule: NotAlone, division: Division) -> Iterator[str]:
+def _not_alone(rule: NotAlone, division: PlacedNodes) -> Iterator[str]:
     counts, values = division.counts(rule.attribute), sorted(division.population(rule.attribute))
     for cluster in division.clusters:
         for value in values:
@@ -162,7 +162,7 @@ def _not_alone(rule: NotAlone, division: Division) -> Iterator[str]:
                 )
 
 
-def _shares(rule: Shares, division: Division) -> Iterator[str]:
+def _shares(rule: Shares, division: PlacedNodes) -> Iterator[str]:
     counts, sizes = division.counts(rule.attribute), division.sizes()
     population = sorted(division.population(rule.attribute).items())
     for cluster in division.clusters:
@@ -181,7 +181,7 @@ def _has(counts: Counter[tuple[str, str]], cluster: str, attribute: str, value: 
     return f"Cluster {cluster} has {counts[cluster, value]} of {attribute} {value!r}"
 
 
-CHECKS: dict[type[Rule], Callable[[Any, Division], Iterable[str]]] = {
+CHECKS: dict[type[Rule], Callable[[Any, PlacedNodes], Iterable[str]]] = {
     Together: _together,
     Apart: _apart,
     Fixed: _fixed,

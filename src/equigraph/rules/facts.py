@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph, read_graph
-from equigraph.graph.names import name_text, texts
+from equigraph.graph.names import NodePlaces, name_text, texts
 from equigraph.graph.tables import is_table
+from equigraph.messages import either, reading
 from equigraph.words import did_you_mean, listed
-
-# Looking for a similar name among more than these would take longer than reading the message.
-_SIMILAR = 20_000
 
 
 class Facts:
@@ -49,8 +47,8 @@ class Facts:
         return graph if isinstance(graph, Facts) else cls(graph, sensitive_features)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {text: place for place, text in enumerate(texts(self.graph.node_names))}
+    def _places(self) -> NodePlaces:
+        return NodePlaces(self.graph.node_names)
 
     def node(self, name: Hashable) -> int:
         """Return the place of a node; names are compared by their text, so that those of a file match numbers.
@@ -60,14 +58,7 @@ class Facts:
         ParameterError
             If there is no such node.
         """
-        place = self._places.get(name_text(name))
-        if place is None:
-            known = self._places if len(self._places) <= _SIMILAR else ()
-            raise ParameterError(
-                f"The rules name {name!r}, which is not a node of the graph{did_you_mean(name, known)}: expected a "
-                f"name such as {self.graph.node_names[:1].tolist()[0]!r}."
-            )
-        return place
+        return self._places.of(name, "The rules name {}, which is not a node of the graph")
 
     def values(self, attribute: str) -> NDArray[Any]:
         """Return the value that each node has of an attribute.
@@ -92,7 +83,10 @@ class Facts:
         there = f"there is {listed(map(repr, names))}" if names else "no attribute has a name"
         return (
             f"The rules name the attribute {attribute!r}{did_you_mean(attribute, names)}, and {there}: give it "
-            f"as sensitive_features={{{attribute!r}: one value per node}}."
+            + either(
+                f"as sensitive_features={{{attribute!r}: one value per node}}.",
+                "with --groups and --attribute.",
+            )
         )
 
     def group(self, attribute: str, value: Hashable) -> str:
@@ -156,7 +150,7 @@ def _read(graph: Graph, column: Any, attribute: str) -> NDArray[Any]:
     if groups is not None and groups.n_ungrouped:
         raise GroupsError(
             f"The rules name the attribute {attribute!r}, and {groups.n_ungrouped} of {graph.n_nodes} nodes have none: "
-            "rules need a value for every node, such as of read_graph(..., missing='own-group')."
+            f"rules need a value for every node, such as of {reading('missing', 'own-group')}."
         )
     name = None if is_table(column) else attribute
     (values,) = read_graph(graph, groups=column, attribute=name).features.values()

@@ -96,7 +96,7 @@ def _one_number(columns: list[Integers]) -> Integers:
     return key
 
 
-class _Rows:
+class _ConstraintRows:
     """Rows of a matrix of constraints, collected in blocks."""
 
     def __init__(self, n_variables: int) -> None:
@@ -148,7 +148,7 @@ def make_program(
     at_some = at_counts + n_counts
     alone = np.flatnonzero(compiled.not_alone > 1)
     total = at_some + alone.size * k
-    rows = _Rows(total)
+    rows = _ConstraintRows(total)
     _add_sums(rows, compiled, classes, at_sizes, at_counts)
     _add_shares(rows, compiled, at_sizes, at_counts)
     _add_not_alone(rows, compiled, alone, at_counts, at_some)
@@ -180,7 +180,9 @@ def _per_cluster(matrix: Any, k: int) -> sparse.coo_array:
     return sparse.kron(sparse.coo_array(matrix), sparse.eye_array(k), format="coo")
 
 
-def _add_sums(rows: _Rows, compiled: CompiledRules, classes: Classes, at_sizes: int, at_counts: int) -> None:
+def _add_sums(
+    rows: _ConstraintRows, compiled: CompiledRules, classes: Classes, at_sizes: int, at_counts: int
+) -> None:
     """Everybody is somewhere; sizes and counts are what the nodes make them."""
     k, n_columns = compiled.n_clusters, len(compiled.columns)
     everywhere = sparse.kron(sparse.eye_array(classes.sizes.size), np.ones((1, k)))
@@ -192,7 +194,7 @@ def _add_sums(rows: _Rows, compiled: CompiledRules, classes: Classes, at_sizes: 
         rows.add({0: _per_cluster(counts, k), at_counts: -sparse.eye_array(n_columns * k)}, 0, 0)
 
 
-def _add_shares(rows: _Rows, compiled: CompiledRules, at_sizes: int, at_counts: int) -> None:
+def _add_shares(rows: _ConstraintRows, compiled: CompiledRules, at_sizes: int, at_counts: int) -> None:
     """Bound shares: a count n is at least floor(a s / b) just if n - a s / b > -1, and both sides are whole b-ths.
 
     So half a b-th may be left on either side, which is more than the solver is inexact.
@@ -208,7 +210,7 @@ def _add_shares(rows: _Rows, compiled: CompiledRules, at_sizes: int, at_counts: 
 
 
 def _add_not_alone(
-    rows: _Rows, compiled: CompiledRules, alone: NDArray[np.intp], at_counts: int, at_some: int
+    rows: _ConstraintRows, compiled: CompiledRules, alone: NDArray[np.intp], at_counts: int, at_some: int
 ) -> None:
     """Let a count be 0, or at least the least and at most all; the last variables say which."""
     k = compiled.n_clusters
@@ -220,7 +222,7 @@ def _add_not_alone(
         rows.add({count: sparse.eye_array(k), some: -float(totals[column]) * sparse.eye_array(k)}, -np.inf, 0)
 
 
-def _add_apart(rows: _Rows, compiled: CompiledRules, classes: Classes) -> None:
+def _add_apart(rows: _ConstraintRows, compiled: CompiledRules, classes: Classes) -> None:
     if not compiled.apart_sets:
         return
     owner = np.repeat(np.arange(len(compiled.apart_sets)), [units.size for units in compiled.apart_sets])
@@ -230,7 +232,7 @@ def _add_apart(rows: _Rows, compiled: CompiledRules, classes: Classes) -> None:
     rows.add({0: _per_cluster(sets, compiled.n_clusters)}, -np.inf, 1)
 
 
-def _add_friends(rows: _Rows, compiled: CompiledRules, classes: Classes) -> None:
+def _add_friends(rows: _ConstraintRows, compiled: CompiledRules, classes: Classes) -> None:
     """Every node in a cluster has enough linked nodes there; those of its own unit come along anyway."""
     unit, links = compiled.unit, compiled.links
     node = np.repeat(np.arange(unit.size), np.diff(links.indptr))
@@ -292,7 +294,12 @@ def _numbering_order(compiled: CompiledRules) -> list[int]:
 
 
 def _break_symmetry(
-    rows: _Rows, compiled: CompiledRules, classes: Classes, order: list[int], high: NDArray, at_sizes: int
+    rows: _ConstraintRows,
+    compiled: CompiledRules,
+    classes: Classes,
+    order: list[int],
+    high: NDArray,
+    at_sizes: int,
 ) -> None:
     """Number interchangeable clusters by the first unit in them, or by size where units have no names.
 

@@ -17,6 +17,7 @@ from equigraph.exceptions import (
     RulesRelaxedWarning,
     warn,
 )
+from equigraph.messages import option
 from equigraph.parameters import Choice, Constraint
 from equigraph.rules import (
     CompiledRules,
@@ -56,7 +57,7 @@ OnConflict = Literal["error", "relax"]
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class RuleKeeper:
     """A search among the labels that keep rules, some of which are known.
 
     Attributes
@@ -118,11 +119,12 @@ class Home:
         """Return the error about more moves than allowed."""
         if fewest and (self.labels >= 0).all():
             return InfeasibleError(
-                f"The rules cannot be kept with max_moves={self.max_moves}: at least {count(moved, 'node')} must move."
+                f"The rules cannot be kept with {option('max_moves', self.max_moves)}: at least "
+                f"{count(moved, 'node')} must move."
             )
         return NotFoundError(
-            f"No labels that keep the rules with max_moves={self.max_moves} were found; {moved} moves suffice. Whether "
-            "fewer do is not known."
+            f"No labels that keep the rules with {option('max_moves', self.max_moves)} were found; {moved} moves "
+            "suffice. Whether fewer do is not known."
         )
 
 
@@ -142,7 +144,7 @@ def search_under(
     starts: Iterable[NDArray] = (),
     home: Home | None = None,
     **options: Any,
-) -> Agreement:
+) -> RuleKeeper:
     """Find out which rules can be kept, and return a search among the labels that keep them.
 
     Labels are looked for first, and the solver is asked only if none are found: what it is slow at, such as links to
@@ -185,7 +187,7 @@ def search_under(
     elif not compiled.contradiction:
         kept, near = search.first_labels(starts)
     if kept:
-        return Agreement(search, rules, (), compiled)
+        return RuleKeeper(search, rules, (), compiled)
     try:
         settled = settle_rules(
             wanted,
@@ -200,14 +202,14 @@ def search_under(
         # There may be labels all the same, and a longer look is worth more than no answer.
         if compiled.contradiction or not search.first_labels(starts, patience=10)[0]:
             raise
-        return Agreement(search, rules, (), compiled)
+        return RuleKeeper(search, rules, (), compiled)
     if settled.given_up:
         search, compiled = _open(settled.rules, facts, codes, n_clusters, options)
     search.keep(settled.labels)
     if not search.pool.labels and home is not None:
         raise home.too_many(search.moved(settled.labels), settled.fewest)
     remaining = Rules.of(rule for rule in rules.items if rule not in settled.given_up)
-    agreement = Agreement(search, remaining, settled.given_up, compiled)
+    agreement = RuleKeeper(search, remaining, settled.given_up, compiled)
     agreement.checked(settled.labels)
     return agreement
 
@@ -258,6 +260,6 @@ def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) ->
         for low, high in rule.bounds if isinstance(rule, Sizes) else ():
             if max(least, low or 0) > min(most, n_nodes if high is None else high):
                 raise ParameterError(
-                    f"size_bounds={bounds!r} contradicts the rule {rule.describe()!r}: give one of them."
+                    f"{option('size_bounds', bounds)} contradicts the rule {rule.describe()!r}: give one of them."
                 )
     return [Sizes(((least, most),))]

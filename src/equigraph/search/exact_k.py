@@ -11,9 +11,9 @@ from scipy import sparse
 from equigraph.exceptions import InfeasibleError, InputError
 from equigraph.metrics.notions import Notion
 from equigraph.search.folding import rows_of
-from equigraph.search.levels import Level, aggregate, compact, first_level
+from equigraph.search.levels import Level, aggregate, compact
 from equigraph.search.multilevel import climb, local_moves
-from equigraph.search.objective import Objective, make_objective
+from equigraph.search.objective import Objective, problem_of
 
 # All pairs of this many clusters are cheap to keep (8 MB) and to scan; more are first absorbed by neighbours.
 _MOST_PAIRED = 1024
@@ -81,15 +81,7 @@ def exactly_k(
         raise InfeasibleError(
             f"{k} non-empty clusters cannot be made of {n} nodes: ask for a number from 1 to {n}."
         )
-    objective, columns = make_objective(
-        codes,
-        n_nodes=n,
-        total=float(adjacency.sum(dtype=np.float64)),
-        fairness=fairness,
-        notion=notion,
-        resolution=resolution,
-    )
-    level = first_level(adjacency, columns, objective.population.size)
+    objective, level = problem_of(adjacency, codes, fairness=fairness, notion=notion, resolution=resolution)
     start = compact(_checked_labels(labels, n))
     return fix_clusters(level, start, k, objective, np.random.default_rng(seed), max_passes=max_passes)
 

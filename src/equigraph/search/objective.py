@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.search.folding import NOTHING, Folded, Held, fold_groups, known_nodes, rows_of
+from equigraph.search.levels import Level, first_level
 
 if TYPE_CHECKING:
     from equigraph.search.kernels.state import Terms
@@ -107,7 +109,10 @@ class Objective:
         return self.notion.compiled()
 
     def terms(self) -> Terms:
-        """Return the rest of the objective in the form that compiled code takes."""
+        """Return the rest of the objective in the form that compiled code takes.
+
+        Numbers have one type each, whatever the caller wrote: every other one would compile all loops again.
+        """
         from equigraph.search.kernels.state import Terms
 
         known = known_nodes(self.population, self.first, self.offsets)
@@ -116,14 +121,14 @@ class Objective:
             self.first,
             self.offsets,
             self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,
-            self.notion.sized,
-            self.n_nodes,
-            self.total,
-            self.resolution,
-            self.fairness,
-            self.cap,
-            self.least,
-            self.most,
+            bool(self.notion.sized),
+            int(self.n_nodes),
+            float(self.total),
+            float(self.resolution),
+            float(self.fairness),
+            float(self.cap),
+            int(self.least),
+            int(self.most),
         )
 
 
@@ -174,3 +179,10 @@ def make_objective(
         resolution=float(resolution),
     )
     return objective, folded.columns
+
+
+def problem_of(adjacency: sparse.csr_array, codes: NDArray | None, **options: Any) -> tuple[Objective, Level]:
+    """Return the objective of a graph, with the options of `make_objective`, and the graph as a level."""
+    total = float(adjacency.sum(dtype=np.float64))
+    objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=total, **options)
+    return objective, first_level(adjacency, columns, objective.population.size)

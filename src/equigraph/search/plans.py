@@ -7,6 +7,7 @@ networks of the paper; docs/measurements.md has what they reach on others.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isqrt
 
 # Where the dial rests on its way up, once for every fit whatever dial it asks for: labels that were made fairer than
 # wanted, and then let go, are often better than those that were never that fair.
@@ -27,6 +28,8 @@ _STARTS = ((500, (10, 10)), (3_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)),
 _KICKED, _MOST_KICKS = 10_000, 15
 # Parts of a large graph: so many for each cluster, and at least so many.
 _PARTS_EACH, _LEAST_PARTS = 20, 10_000
+# A graph with more entries may link every two parts: fewer of them then, so that their graph needs about a gigabyte.
+_MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -75,5 +78,6 @@ def plan_for(n: int, entries: int, n_clusters: int, effort: float, *, on_parts: 
     )
     if not (is_large(n, entries) if on_parts is None else on_parts):
         return plan
-    n_parts = min(max(_PARTS_EACH * n_clusters, _LEAST_PARTS), n // 2)
+    least = _LEAST_PARTS if entries <= _MOST_PAIRS else min(_LEAST_PARTS, isqrt(_MOST_PAIRS))
+    n_parts = min(max(_PARTS_EACH * n_clusters, least), n // 2)
     return replace(plan, n_kicks=0, n_parts=max(n_parts, n_clusters + 1))

@@ -23,12 +23,13 @@ from equigraph.graph.features import with_features
 from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Attributes
 from equigraph.groups.encode import is_missing, unique_values
+from equigraph.messages import NO_GROUPS, option
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.numbering import number_by_size
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.rules import Facts, Rules
-from equigraph.search.agree import ON_CONFLICT, RULES, Agreement, Home, OnConflict, as_rules, search_under
+from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.objective import HIGHEST
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.search import Search, Target
@@ -139,24 +140,7 @@ def refine_labels(
     >>> rules.check(room.adjacency, apart), int((apart != better).sum()) <= 2
     ([], True)
     """
-    return refine(
-        graph,
-        labels,
-        sensitive_features=sensitive_features,
-        attribute_weights=attribute_weights,
-        n_clusters=n_clusters,
-        fairness=fairness,
-        notion=notion,
-        at_least=at_least,
-        size_bounds=size_bounds,
-        rules=rules,
-        on_conflict=on_conflict,
-        max_moves=max_moves,
-        stay=stay,
-        effort=effort,
-        random_state=random_state,
-        callbacks=callbacks,
-    ).labels
+    return refine(**locals()).labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +148,7 @@ class Refined:
     """Labels, and what could be agreed on about rules; None without any."""
 
     labels: NDArray[np.intp]
-    agreement: Agreement | None
+    agreement: RuleKeeper | None
 
 
 def refine(
@@ -211,14 +195,11 @@ def refine(
         n_clusters = n_labels
         if n_clusters < 2:
             raise ParameterError(
-                "All nodes have the same label: say how many clusters you want with n_clusters=."
+                f"All nodes have the same label: say how many clusters you want with {option('n_clusters')}."
             )
     attributes = graph.attributes
     if attributes is None and wanted:
-        warn(
-            "refine_labels: no sensitive_features were given, so there is no fairness term.",
-            FairnessIgnoredWarning,
-        )
+        warn(f"refine_labels: {NO_GROUPS}, so there is no fairness term.", FairnessIgnoredWarning)
     if attributes is not None and wanted:
         check_vary(attributes)
     codes = None if attributes is None else attributes.codes
@@ -265,8 +246,8 @@ def _home(
 ) -> Home:
     if int(start.max()) >= n_clusters:
         raise ParameterError(
-            f"The labels are {int(start.max()) + 1} clusters, and n_clusters={n_clusters}: with max_moves= or stay= no "
-            "cluster can vanish."
+            f"The labels are {int(start.max()) + 1} clusters, and {option('n_clusters', n_clusters)}: with "
+            f"{option('max_moves')} or {option('stay')} no cluster can vanish."
         )
     weight = 1 - (HIGHEST if target.at_least is not None else min(target.fairness, HIGHEST))
     rate = stay if target.at_least is not None else stay / weight
@@ -325,6 +306,6 @@ def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> 
     if reached < at_least - 1e-12:
         warn(
             f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
-            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort=.",
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise {option('effort')}.",
             FairnessNotReachedWarning,
         )

@@ -15,8 +15,8 @@ from equigraph.exceptions import NotFoundError
 from equigraph.graph.units import unit_weights
 from equigraph.metrics.notions import Notion
 from equigraph.rules import feasible_labels
-from equigraph.search.levels import Level, aggregate, compact, first_level, scores_of
-from equigraph.search.objective import Objective, make_objective
+from equigraph.search.levels import Level, aggregate, compact, scores_of
+from equigraph.search.objective import Objective, problem_of
 from equigraph.search.on_parts import LEAST_GAIN, PASSES
 from equigraph.search.pool import Pool
 from equigraph.search.ruling import Ruling
@@ -239,11 +239,7 @@ class RuledSearch:
         self._plain: dict[str, Any] = {"notion": notion, "weights": weights, "effort": effort, "seed": seed}
         self._given = adjacency, codes
         adjacency = unit_weights(adjacency.astype(np.float64, copy=False))
-        total = float(adjacency.sum(dtype=np.float64))
-        objective, columns = make_objective(
-            codes, n_nodes=adjacency.shape[0], total=total, notion=notion, weights=weights
-        )
-        level = first_level(adjacency, columns, objective.population.size)
+        objective, level = problem_of(adjacency, codes, notion=notion, weights=weights)
         self.unit, self.ruling = ruling.rules.unit, ruling
         if ruling.rules.n_units < self.unit.size:
             level = aggregate(level, self.unit.astype(np.int32), objective)

@@ -16,7 +16,7 @@ from equigraph.groups import AttributeOptions
 from equigraph.groups.attributes import Features
 from equigraph.metrics.summary import score_name
 from equigraph.notebook import Explorable
-from equigraph.parameters import Real, check_parameters
+from equigraph.parameters import Real, check_known, check_parameters
 from equigraph.records import Tabular, write_csv, write_json
 from equigraph.tradeoff import selection
 from equigraph.tradeoff.front import hypervolume, pareto_front
@@ -127,8 +127,7 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
         ParameterError
             If there is no such score.
         """
-        if of not in ("labels", "means"):
-            raise ParameterError(f"of={of!r} is unknown: expected 'labels' or 'means'.")
+        check_known("of", of, ("labels", "means"))
         return self._column(self.points, name, of)
 
     def front_values(self, name: str) -> NDArray[np.float64]:

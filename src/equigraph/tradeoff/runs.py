@@ -16,6 +16,7 @@ from equigraph.base import DialLabels, GraphClusterer
 from equigraph.callbacks import Notifier
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
+from equigraph.messages import one_line
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def _noted(notes: list[tuple[type[Warning], str]]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    notes += [(warning.category, " ".join(str(warning.message).split())) for warning in caught]
+    notes += [(warning.category, one_line(warning.message)) for warning in caught]
 
 
 def _solve(

@@ -17,6 +17,7 @@ from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
+from equigraph.messages import GIVE_GROUPS, either, named, option
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
@@ -250,13 +251,15 @@ def _dial_values(
         if not bounded:
             raise ParameterError(
                 f"The dial of {name} has no upper end, so its values must be given, such as "
-                "fairness=[0, 1, 10, 100]."
+                + either("fairness=[0, 1, 10, 100].", "--fairness-values 0,1,10,100.")
             )
         if model._searches_dial:
             return None, bounded
         return tuple(np.linspace(0, 1, n_points or _N_VALUES).round(12).tolist()), bounded
     if n_points is not None:
-        raise ParameterError("n_points is for curves without values: give fairness= or n_points=, not both.")
+        raise ParameterError(
+            f"{named('n_points')} is for curves without values: give it or {option('fairness')}, not both."
+        )
     given = list(fairness) if isinstance(fairness, Iterable) and not isinstance(fairness, str) else [fairness]
     if not given:
         raise ParameterError("fairness is empty: give at least one value of the dial.")
@@ -289,9 +292,7 @@ def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: A
     else:
         graph = with_features(graph, sensitive_features, attribute_weights)
     if graph.attributes is None:
-        raise GroupsError(
-            "A trade-off curve needs groups: pass sensitive_features=, or read the graph with groups."
-        )
+        raise GroupsError(f"A trade-off curve needs groups: {GIVE_GROUPS}.")
     for name, groups in graph.attributes.groups.items():
         if groups.n_groups < 2:
             what = f"attribute {name!r}" if graph.attributes.are_several else "sensitive feature"

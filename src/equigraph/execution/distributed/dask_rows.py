@@ -23,7 +23,8 @@ from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes,
 from equigraph.execution.blocks import BlockGraph, MemoryBlocks
 from equigraph.execution.distributed.rows import in_order
 from equigraph.execution.distributed.streamed import StreamedRows
-from equigraph.execution.distributed.worker import PeerLost, Plan, RowWorker, packed
+from equigraph.execution.distributed.worker import PeerLost, RowOwners, RowWorker, packed
+from equigraph.messages import option
 from equigraph.words import count
 
 # A graph in memory is cut into at least so many blocks, however many workers there are: sums over blocks, and with them
@@ -112,12 +113,11 @@ class DaskRows:
         target: str,
         *,
         n_columns: int | None = None,
-        n_labels: int = 0,
         then: Callable[..., Any] | None = None,
         arguments: Sequence[Any] = (),
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
-        return _flat(self._do("multiply", (source, target, n_columns, n_labels, then, tuple(arguments))))
+        return _flat(self._do("multiply", (source, target, n_columns, then, tuple(arguments))))
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
         """Return the total weight between every two clusters of a panel of labels."""
@@ -164,7 +164,7 @@ class DaskRows:
         saved = {name: self.collect(name) for name in names}
         self._do("keep", ([*names, *(target for _, target, _ in products)],))
         self._saved = saved
-        self._log = [("multiply", (*product, 0, None, ())) for product in products]
+        self._log = [("multiply", (*product, None, ())) for product in products]
         return saved
 
     def without_workers(self) -> StreamedRows:
@@ -220,7 +220,7 @@ class DaskRows:
         self._addresses = sorted(threads)[: len(self._cuts) - 1]
         shares = np.linspace(self._entries[0], self._entries[-1], len(self._addresses) + 1)[1:-1]
         runs = np.unique([0, *np.searchsorted(self._entries, shares).tolist(), len(self._cuts) - 1]).tolist()
-        self._plan = Plan(self._cuts, tuple(runs))
+        self._plan = RowOwners(self._cuts, tuple(runs))
         self._addresses = self._addresses[: self._plan.n_workers]
         futures = [
             self._client.submit(
@@ -316,7 +316,7 @@ class DaskRows:
             if time.monotonic() > deadline:
                 raise EquigraphError(
                     f"The Dask cluster has had no worker for {_NEW_WORKER:.0f} seconds: start workers, or leave "
-                    "execution= out."
+                    f"{option('execution')} out."
                 )
             time.sleep(0.2)
         return threads

@@ -98,15 +98,13 @@ class RowStore(Protocol):
         target: str,
         *,
         n_columns: int | None = None,
-        n_labels: int = 0,
         then: Callable[..., Any] | None = None,
         arguments: Sequence[Any] = (),
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block.
 
         The function must leave the source alone: other blocks may still need its rows. With `n_columns` only so many
-        columns of the panel count; the others, which pad its rows, stay zero. With `n_labels` the source holds labels,
-        one per node, and stands for its one-hot panel.
+        columns of the panel count; the others, which pad its rows, stay zero.
         """
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:

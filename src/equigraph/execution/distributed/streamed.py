@@ -76,13 +76,12 @@ class StreamedRows:
         target: str,
         *,
         n_columns: int | None = None,
-        n_labels: int = 0,
         then: Callable[..., Any] | None = None,
         arguments: Sequence[Any] = (),
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
         panel = self._panels.arrays[source]
-        shape, dtype = product_room(panel, n_labels)
+        shape, dtype = panel.shape[1:], panel.dtype
         panel = without_padding(panel, n_columns)
         results = []
         for block in self._graph.blocks():
@@ -154,11 +153,6 @@ class StreamedRows:
             add_tile(block.indptr[low:high], block.indptr[low + 1 : high + 1], block, 0, panel, out[low:high])
 
         list(self._threads.map(part, cuts[:-1], cuts[1:]))
-
-
-def product_room(panel: NDArray, n_labels: int) -> tuple[tuple[int, ...], np.dtype]:
-    """Return shape of a row and type of the product of A with a panel, or with the one-hot panel of labels."""
-    return ((n_labels,), np.dtype(np.float64)) if n_labels else (panel.shape[1:], panel.dtype)
 
 
 def without_padding(panel: NDArray, n_columns: int | None) -> NDArray:

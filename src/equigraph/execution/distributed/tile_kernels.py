@@ -103,15 +103,6 @@ def _add_narrow_units(indices, data, scale, first_column, panel, out, row, first
 
 
 @compiled
-def add_links(starts, stops, indices, data, scale, first_column, labels, out):
-    """Add to ``out[i, l]`` the weight of the edges of row i to nodes of cluster l in the tile."""
-    for row in range(starts.size):
-        for p in range(starts[row], stops[row]):
-            weight = scale if data is None else data[p]
-            out[row, labels[indices[p] - first_column]] += weight
-
-
-@compiled
 def add_pairs(starts, stops, indices, data, scale, first_column, own, labels, out):
     """Add to ``out[a, b]`` the weight of the edges of the tile from nodes of cluster a to nodes of cluster b."""
     for row in range(starts.size):
@@ -132,12 +123,9 @@ def weight_to_own(indptr, indices, data, low, labels):
 
 
 def add_tile(starts, stops, block, first_column, panel, out):
-    """Add the product of one tile: with a panel, or with the one-hot panel of labels where it has one dimension."""
+    """Add the product of one tile with a panel."""
     tile = _tile(starts, stops, block, first_column, out.dtype)
-    if panel.ndim == 1:
-        add_links(*tile, _read_only(panel), out)
-    else:
-        add_product(*tile, _read_only(panel), out, panel.nbytes > _FAR_BYTES)
+    add_product(*tile, _read_only(panel), out, panel.nbytes > _FAR_BYTES)
 
 
 def tally_tile(starts, stops, block, first_column, own, labels, out):

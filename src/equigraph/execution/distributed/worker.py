@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equigraph.exceptions import require
 from equigraph.execution.block_files import RowBlock, writable
 from equigraph.execution.distributed.rows import Panels, Rows
-from equigraph.execution.distributed.streamed import product_room, without_padding
+from equigraph.execution.distributed.streamed import without_padding
 
 # The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
 # time (n / 8 at least), more tiles mean more passes over the rows of the product.
@@ -30,7 +30,7 @@ class PeerLost(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowOwners:
     """Who has which rows.
 
     Attributes
@@ -103,7 +103,7 @@ class RowWorker:
 
     Parameters
     ----------
-    plan : Plan
+    plan : RowOwners
         Who has which rows.
     number : int
         Which of them this is.
@@ -111,7 +111,7 @@ class RowWorker:
         Threads of this worker.
     """
 
-    def __init__(self, plan: Plan, number: int, n_threads: int):
+    def __init__(self, plan: RowOwners, number: int, n_threads: int):
         self._plan, self._number = plan, number
         self._codes: NDArray | None = None
         self.low, self.high = plan.rows(number)
@@ -188,13 +188,12 @@ class RowWorker:
         source: str,
         target: str,
         n_columns: int | None,
-        n_labels: int,
         then: Callable[..., Any] | None,
         arguments: Sequence[Any],
     ) -> list[Any]:
         """Store the rows of A times a panel, whose other rows come from the other workers piece by piece."""
-        shape, dtype = product_room(self._panels.arrays[source], n_labels)
-        self._rows(self.low, self.high).room(target, shape, dtype)[...] = 0
+        given = self._panels.arrays[source]
+        self._rows(self.low, self.high).room(target, given.shape[1:], given.dtype)[...] = 0
         for piece, first_column, panel in self._pieces(source, n_columns):
             self._add(piece, first_column, panel, target)
         return [] if then is None else self.each(then, arguments)

@@ -13,6 +13,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import read_graph
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.attributes import joined_name
+from equigraph.messages import option
 from equigraph.metrics._table import read_nodes
 from equigraph.metrics.agreement import _ari, clustering_accuracy
 from equigraph.metrics.audit import chance, views
@@ -298,7 +299,9 @@ class FairnessFrame:
 
     def _need_attributes(self) -> None:
         if not self.attributes:
-            raise GroupsError("There are no groups: give sensitive_features=, or a graph that has them.")
+            raise GroupsError(
+                f"There are no groups: give {option('sensitive_features')}, or a graph that has them."
+            )
 
     def _repr_html_(self) -> str:
         """Return the clusters as a table, for a notebook."""

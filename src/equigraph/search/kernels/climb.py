@@ -287,7 +287,9 @@ def climb(
     for _ in range(max_passes):
         n_before, gain_before = gained[0], gained[3]
         wanted = wanted_clusters(sites, clusters, score, values, examples)
-        climb_rows(sites, labels, clusters, score, values, 0, order, within, fixed, awake, wanted, gained)
+        climb_rows(
+            sites, labels, clusters, score, values, np.int64(0), order, within, fixed, awake, wanted, gained
+        )
         more, whole = goes_on(gained, n_before, gain_before, least_gain, whole, awake)
         if not more:
             break

@@ -1,0 +1,15 @@
+"""Fixtures of reading graphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from equigraph.graph import fast_text
+
+
+@pytest.fixture(params=["slow", "fast"])
+def text_reader(request, monkeypatch):
+    """Read text by the csv module, or by pyarrow."""
+    if request.param == "fast":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr(fast_text, "FAST_BYTES", -1 if request.param == "fast" else 1 << 60)

@@ -1,0 +1,178 @@
+"""The words of a FairnessFrame to the letter, on graphs that can be counted by eye; with pandas and without."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.groups import encode_groups
+from equigraph.metrics import FairnessFrame
+
+LINKS = [
+    (0, 6),
+    (0, 7),
+    (1, 2),
+    (1, 6),
+    (1, 7),
+    (2, 3),
+    (3, 4),
+    (4, 5),
+    (8, 9),
+    (9, 10),
+    (10, 11),
+    (8, 11),
+    (5, 6),
+]
+LABELS = list("aaaaaabbbbbb")
+TEAM, SEX = list("xyyyyyxxxxyx"), list("mfmfmfmfmfmf")
+
+
+def graph(n, links):
+    A = np.zeros((n, n))
+    for i, j in links:
+        A[i, j] = A[j, i] = 1
+    return A
+
+
+def records(table):
+    return table if isinstance(table, list) else table.reset_index().to_dict("records")
+
+
+def cells(page):
+    return re.findall(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", page)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return FairnessFrame(graph(12, LINKS), LABELS, sensitive_features={"team": TEAM, "sex": SEX})
+
+
+def test_representation(frame):
+    text = (
+        "FairnessFrame(12 nodes in 2 clusters, Q=0.115, NB team=0.333, NB sex=1.000, NB team, sex=0.000, "
+        "3 without a linked person)"
+    )
+    assert repr(frame) == text
+    page = frame._repr_html_()
+    assert f"<caption>{text}</caption>" in page
+    heads = ["cluster", "size", "Q", "links_kept", "without_link", "NB team", "NB sex", "NB team, sex"]
+    rest = ["0.333", "1.000", "0.000"]
+    rows = [["a", "6", "0.058", "0.615", "1", *rest], ["b", "6", "0.058", "0.615", "2", *rest]]
+    assert cells(page) == [*heads, *rows[0], *rows[1]]
+
+
+def test_views(frame):
+    assert dict(frame.overall) == pytest.approx(
+        {"n_nodes": 12, "n_clusters": 2, "Q": 3 / 26, "links_kept": 16 / 26, "without_link": 3, "NB": 2 / 3}
+    )
+    assert [(row["attribute"], row["group"], row["alone"]) for row in records(frame.by_group)] == [
+        ("team", "x", 1), ("team", "y", 1), ("sex", "f", 0), ("sex", "m", 0),
+    ]  # fmt: skip
+    keys = [(row["team"], row["sex"], row["size"]) for row in records(frame.by_intersection)]
+    assert keys == [("x", "f", 3), ("x", "m", 3), ("y", "f", 3), ("y", "m", 3)]
+    assert frame.composition().groups.tolist() == ["x", "y"]
+    assert frame.composition("sex").groups.tolist() == ["f", "m"]
+
+
+def test_difference(frame):
+    team, sex = records(frame.difference())
+    assert team == pytest.approx(
+        {"attribute": "team", "links_kept": 4 / 13, "without_link": 0.5, "alone": 0, "rho": 0}
+    )
+    assert sex == pytest.approx(
+        {"attribute": "sex", "links_kept": 0, "without_link": 1 / 6, "alone": 0, "rho": 0}
+    )
+
+
+def test_the_worst(frame):
+    alone = "among 6 people, where 2.3 others would be in proportion"
+    usual = 5 * 5 / 11
+    expected = [
+        (0, "a", 2, 0, 0, f"no one of 2 linked people in the cluster; the only one of team 'x' {alone}"),
+        (6, "b", 3, 0, 4, "no one of 3 linked people in the cluster"),
+        (7, "b", 2, 0, 4, "no one of 2 linked people in the cluster"),
+        (10, "b", 2, 2, 0, f"the only one of team 'y' {alone}"),
+    ]
+    heads = ("node", "cluster", "links", "kept", "fellows team", "reason")
+    more = {"usual team": pytest.approx(usual), "fellows sex": 2, "usual sex": pytest.approx(usual)}
+    assert records(frame.worst()) == [dict(zip(heads, row, strict=True)) | more for row in expected]
+    assert len(records(frame.worst(1))) == 1
+    with pytest.raises(ParameterError, match=r"FairnessFrame\.worst.* n .*0|n=0"):
+        frame.worst(0)
+
+
+def test_half_of_what_is_usual_is_few():
+    links = FairnessFrame(graph(6, [(0, 1), (1, 4), (2, 3), (3, 5), (0, 2), (0, 3)]), list("aabbab"))
+    reasons = [(row["node"], row["reason"]) for row in records(links.worst())]
+    assert reasons == [(0, "only 1 of 3 linked people in the cluster")]
+    two = graph(9, [])
+    groups = FairnessFrame(two, list("aaaaabbbb"), sensitive_features=list("xxyyyxxxy"))
+    some = "would be in proportion"
+    assert [(row["node"], row["reason"]) for row in records(groups.worst())] == [
+        (8, f"the only one of group 'y' among 4 people, where 1.1 others {some}"),
+        (0, f"1 other of group 'x' among 5 people, where 2.0 others {some}"),
+        (1, f"1 other of group 'x' among 5 people, where 2.0 others {some}"),
+    ]
+    many = FairnessFrame(graph(17, []), list("a" * 9 + "b" * 8), sensitive_features=list("xxxyyyyyyxxxxxxyy"))
+    assert [row["reason"] for row in records(many.worst())] == [
+        *[f"1 other of group 'y' among 8 people, where 3.1 others {some}"] * 2,
+        *[f"2 others of group 'x' among 9 people, where 4.0 others {some}"] * 3,
+    ]
+
+
+def test_nobody_keeps_a_link():
+    frame = FairnessFrame(graph(4, [(0, 1)]), list("abab"))
+    rows = records(frame.worst())
+    assert [(row["node"], row["reason"]) for row in rows] == [
+        (0, "no one of 1 linked person in the cluster"),
+        (1, "no one of 1 linked person in the cluster"),
+    ]
+
+
+def test_comparison(frame):
+    change = frame.compare(list("aaaaabbbbbbb"))
+    text = "FrameDifference(Q -0.012, NB +0.132, -1 without a linked person, 1 of 12 nodes moved)"
+    assert repr(change) == text
+    page = change._repr_html_()
+    assert f"<caption>{text}</caption>" in page
+    found = cells(page)
+    assert found[:4] == ["score", "first", "second", "difference"]
+    assert found[12:16] == ["Q", "0.115", "0.104", "-0.012"]
+    assert change.ari == pytest.approx(0.6648199445983379)
+    without = FairnessFrame(frame.graph, LABELS).compare(LABELS)
+    assert repr(without) == "FrameDifference(Q +0.000, +0 without a linked person, 0 of 12 nodes moved)"
+    for view in ("by_group", "by_intersection"):
+        with pytest.raises(
+            GroupsError, match=r"^There are no groups: give sensitive_features=, or a graph that has"
+        ):
+            getattr(without, view)
+
+
+def test_a_score_of_ones_own_sees_labels_and_groups():
+    def first_of(labels, sensitive_features):
+        return int(labels[0] == sensitive_features.codes[0])
+
+    frame = FairnessFrame(
+        graph(4, []), list("aabb"), sensitive_features=list("xyxy"), metrics={"own": first_of}
+    )
+    row = next(row for row in records(frame.chance(n_samples=200, random_state=0)) if row["score"] == "own")
+    assert (row["attribute"], row["value"], row["samples"]) == ("group", 1.0, 200)
+    assert 0.4 < row["chance"] < 0.6
+    assert row["beats"] == pytest.approx(1 - row["chance"] / 2)
+
+
+def test_a_cluster_in_which_nobody_has_a_group():
+    groups = encode_groups(["x", "y", "x", None], missing="ignore")
+    frame = FairnessFrame(graph(4, [(0, 1), (2, 3)]), list("aabc"), sensitive_features=groups)
+    rows = records(frame.by_cluster)
+    assert [row["NB group"] for row in rows] == pytest.approx([1.0, 1.0, float("nan")], nan_ok=True)
+    first, second = records(frame.by_group)
+    assert (first["least_share"], first["most_share"]) == (0.5, 1.0)
+    assert (second["least_share"], second["most_share"], second["links_kept"]) == (0.0, 0.5, 1.0)
+    alone = encode_groups([None, None, "x", "x"], missing="ignore")
+    (only,) = records(FairnessFrame(graph(4, [(0, 1)]), list("aabb"), sensitive_features=alone).by_group)
+    assert (only["least_share"], only["without_link"]) == (1.0, 0)
+    assert np.isnan(only["links_kept"])

@@ -1,0 +1,30 @@
+"""Packages that tests use where they are installed: a test that reaches for a missing one is skipped."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import pytest
+
+
+class _Missing:
+    """Stands where a package would be."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__"):  # pytest and doctest look at everything in a module
+            raise AttributeError(attribute)
+        pytest.skip(f"{self._name} is not installed", allow_module_level=True)
+
+
+def optional(name: str) -> Any:
+    """Return a package, or what skips the tests that use it; `conftest.py` lists those that CI has to have."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0]:
+            raise
+        return _Missing(name)

@@ -1,0 +1,11 @@
+"""Marks that several tests carry."""
+
+from __future__ import annotations
+
+import pytest
+
+# Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.
+TINY_GRAPHS = [
+    pytest.mark.filterwarnings(f"ignore::equigraph.exceptions.{kind}Warning")
+    for kind in ("SmallCluster", "SmallGroup", "OwnGroups")
+]

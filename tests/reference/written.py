@@ -1,0 +1,15 @@
+"""Files for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def put(folder: Path, name: str, content: str | bytes) -> Path:
+    """Write a text, line ends as they are, or bytes."""
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content, encoding="utf-8", newline="")
+    return path
