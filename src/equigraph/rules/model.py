@@ -109,8 +109,9 @@ class _ConstraintRows:
         """Add rows made of blocks of columns, given with the number of their first column."""
         pieces = {start: sparse.coo_array(block) for start, block in parts.items()}
         height = next(iter(pieces.values())).shape[0]
-        rows = np.concatenate([piece.row for piece in pieces.values()])
-        columns = np.concatenate([piece.col.astype(np.int64) + start for start, piece in pieces.items()])
+        # 32-bit indices: the HiGHS of older scipy takes no others, and no program is as large.
+        rows = np.concatenate([piece.row for piece in pieces.values()]).astype(np.int32)
+        columns = np.concatenate([piece.col + start for start, piece in pieces.items()]).astype(np.int32)
         data = np.concatenate([piece.data for piece in pieces.values()]).astype(float)
         shape = (height, self.n_variables)
         self.blocks.append(sparse.coo_array((data, (rows, columns)), shape=shape).tocsr())
