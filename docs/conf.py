@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import equigraph
@@ -86,17 +87,24 @@ html_sidebars = {"index": []}
 html_show_sourcelink = False
 
 
+def mathml(formula: str, *, as_block: bool) -> str:
+    """Return a formula as MathML; docutils knows no brackets of given sizes, and dots under one name."""
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    plain = re.sub(r"\\[Bb]ig[lr]?(?![a-z])", "", formula).replace(r"\dots", r"\ldots")
+    return tex2mathml(plain, as_block=as_block)
+
+
 def setup(app: Any) -> None:
     """Write formulas as MathML, which browsers draw without a script that would have to be fetched."""
     from docutils import nodes
-    from docutils.utils.math.latex2mathml import tex2mathml
 
     def inline(translator: Any, node: Any) -> None:
-        translator.body.append(tex2mathml(node.astext(), as_block=False))
+        translator.body.append(mathml(node.astext(), as_block=False))
         raise nodes.SkipNode
 
     def block(translator: Any, node: Any) -> None:
-        translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+        translator.body.append(f'<div class="math">{mathml(node.astext(), as_block=True)}</div>')
         raise nodes.SkipNode
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))

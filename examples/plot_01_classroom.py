@@ -29,6 +29,6 @@ for result in (plain, fair):
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6))
 eg.plotting.GraphDisplay.from_result(plain, graph, ax=axes[0])
 eg.plotting.GraphDisplay.from_result(fair, graph, ax=axes[1])
-axes[0].set_title("cohesion alone")
-axes[1].set_title("cohesive and fair")
+axes[0].set_title("cohesion alone", loc="left")
+axes[1].set_title("cohesive and fair", loc="left")
 plt.show()

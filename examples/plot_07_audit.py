@@ -44,5 +44,5 @@ for axis, (title, found) in zip(axes, {"Leiden": labels, "repaired": better}.ite
     eg.plotting.CompositionDisplay.from_predictions(
         found, sensitive_features=room.sensitive_features, attribute="gender", ax=axis
     )
-    axis.set_title(title)
+    axis.set_title(title, loc="left")
 plt.show()

@@ -33,5 +33,5 @@ for axis, fairness in zip(axes, (0, 0.5), strict=True):
     model.fit(room.adjacency, sensitive_features=room.sensitive_features)
     print(f"dial {fairness}: Q {model.modularity_:.3f}, {protect.measure} {model.notion_:.3f}")
     eg.plotting.CompositionDisplay.from_estimator(model, sensitive_features=room.sensitive_features, ax=axis)
-    axis.set_title(f"dial {fairness}")
+    axis.set_title(f"dial {fairness}", loc="left")
 plt.show()

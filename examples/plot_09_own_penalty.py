@@ -45,6 +45,7 @@ for axis, weight in zip(axes, (0, 0.5, 1), strict=True):
     ends = np.ravel(pairs)
     axis.imshow(model.membership_[ends], aspect="auto", cmap="Blues")
     axis.set_yticks(range(len(ends)), room.node_names[ends])
+    axis.set_xticks(range(3))
     axis.set_title(f"weight {weight}")
     axis.set_xlabel("cluster")
 axes[0].set_ylabel("partners, one below the other")

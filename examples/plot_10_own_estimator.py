@@ -39,8 +39,8 @@ print(table[["method", "Q", "NB", "stability"]].round(3).to_string(index=False))
 
 # %%
 _, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
-for row in table.itertuples():
-    axis.plot(row.NB, row.Q, "o", label=row.method)
+for row, marker in zip(table.itertuples(), "osD^", strict=True):
+    axis.plot(row.NB, row.Q, marker, markersize=10, fillstyle="none", label=row.method)
 axis.set_xlabel("normalised balance NB")
 axis.set_ylabel("modularity Q")
 axis.legend()

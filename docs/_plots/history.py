@@ -43,7 +43,8 @@ for case, marker in (("classroom", "s"), ("lastfm", "o"), ("ifair-nmtf", "^")):
         label=TITLES[case],
     )
 axes[-1].set_title("what was found: mean of cohesion and fairness", fontsize=10, loc="left")
-axes[-1].legend(fontsize=8)
+axes[-1].set_ylim(0, 1)
+axes[-1].legend(fontsize=8, loc="lower center")
 labels = [f"{row['commit']}\n{row['date'][5:10]} {row['date'][11:16]}" for row in rows]
 for axis in grid[-1]:
     axis.set_xticks(range(len(rows)), labels, fontsize=7, rotation=45)

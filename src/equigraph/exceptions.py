@@ -67,6 +67,10 @@ class OutputError(EquigraphError, OSError):
     """A result could not be written, such as on a full disk."""
 
 
+class SchedulerLostError(EquigraphError):
+    """The scheduler of a Dask cluster is gone, and what was on its workers with it."""
+
+
 class MissingDependencyError(EquigraphError, ImportError):
     """An optional package is needed and not installed."""
 
@@ -105,6 +109,10 @@ class OwnGroupsWarning(EquigraphWarning):
 
 class NumericGroupsWarning(EquigraphWarning):
     """The groups look like the values of a number."""
+
+
+class SchedulerLostWarning(EquigraphWarning):
+    """The scheduler of a Dask cluster is gone: the result is the best that there was by then."""
 
 
 class FairnessIgnoredWarning(EquigraphWarning):

@@ -72,6 +72,18 @@ def test_the_way_of_a_teacher_is_one_command(made: tuple[Path, Result]) -> None:
     assert openpyxl.load_workbook(out / "classes.xlsx").sheetnames == ["Overview", "5a", "5b", "5c"]
 
 
+def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path: Path) -> None:
+    # In classes of three nobody but friends has a friend, and all friends are of one gender.
+    path = tmp_path / "trios.csv"
+    rows = ["Ada,f,Bea", "Bea,f,Cleo", "Cleo,f,Ada", "Dan,m,Eli", "Eli,m,Fox", "Fox,m,Dan"]
+    path.write_text("\n".join(["Name,Gender,Friend", *rows]), encoding="utf-8")
+    command = ["classes", str(path), "-k", "2", "--attribute", "Gender"]
+    told = run(*command)
+    assert told.exit_code == 0, told.output
+    assert "Gender is far from even: a rule may be why; --friends 0 shows" in told.stdout
+    assert "far from even" not in run(*command, "--friends", "0").stdout
+
+
 def test_nothing_got_worse_without_an_edit(made: tuple[Path, Result]) -> None:
     result = run("check", str(made[0]))
     assert result.exit_code == 0, result.stderr

@@ -57,3 +57,7 @@ def test_every_page_is_in_a_table_of_contents() -> None:
     contents = "\n".join(re.findall(r"```\{toctree\}\n(.*?)```", pages, re.DOTALL))
     entries = re.findall(r"^(?:[\w ]+<)?([\w\-]+)>?$", contents, re.MULTILINE)
     assert sorted(entries) == sorted(set(PAGES) - {"index"})
+
+
+def test_the_version_to_cite_is_this_one() -> None:
+    assert f"\nversion: {eg.__version__}\n" in (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")

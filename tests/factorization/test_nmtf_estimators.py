@@ -397,7 +397,7 @@ def test_the_constant_value_is_shown_as_it_was_given(room):
 
 def test_messages_of_fit_name_the_function_that_has_the_option(room):
     directed = np.triu(room.adjacency.toarray())
-    with pytest.raises(GraphError, match=r"read_graph\(\.\.\., symmetrize='max'\)"):
+    with pytest.raises(GraphError, match=r"read_graph\(\.\.\., symmetrize='max', 'min', 'mean' or 'sum'\)"):
         eg.NMTF(3).fit(directed)
     missing = room.sensitive_features.astype(object)
     missing[4] = None

@@ -172,7 +172,7 @@ def test_compiled_whole_numbers_near_a_boundary(n):
 
 def _call(score, counts, population):
     """Call a compiled score from compiled code, as the search does."""
-    return float(base._score_rows()(score, counts[None], population)[0])
+    return float(base._score_rows()(score, counts[None], population, np.array([True]))[0])
 
 
 def test_what_one_node_too_many_costs():
@@ -324,15 +324,18 @@ def test_tables_with_their_own_population():
         (EVENNESS, [2, 2, 0], [4, 4, 0], 1),
         (EVENNESS, [0, 2, 2], [0, 4, 4], 1),
         (EVENNESS, [2], [4], 1),
-        # Groups of one member, counted together, do not lack anything, and what follows them counts.
+        # Columns of how many groups of one or two members have none, one or two here.
+        (BALANCE, [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], 1 / 3),
+        (BALANCE.guided(), [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], (4 / 3) / 3),
+        (MOUFLON, [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], 3 * 1 / 6),
         (
             EVENNESS,
-            [2, 3, 1],
-            [4, -6, 4],
-            1 - (abs(2 / 6 - 4 / 14) + abs(1 / 6 - 4 / 14)) / (4 * 4 / 14 * 10 / 14),
+            [2, 1, 3, 3],
+            [4, 4, -1, -1 - 2**32],
+            EVENNESS.score([2, 1, *[0] * 3, *[1] * 3], [4, 4, *[1] * 6]),
         ),
-        (NORMALIZED, [0, 4, 0], [2, -4, 8], 0),
-        (NORMALIZED, [2, 2, 4], [4, -4, 8], 1),
+        (NORMALIZED, [0, 0, 0, 4], [2, 8, -1, -1 - 2**32], 0),
+        (NORMALIZED, [2, 4, 2, 2], [4, 8, -1, -1 - 2**32], 1),
         (NORMALIZED.guided(), [3, 1], [4, 4], 0.5),
     ],
 )
@@ -343,7 +346,7 @@ def test_scores_of_one_cluster(notion, counts, population, score):
 def test_a_guide_takes_the_place_of_the_score_and_has_none():
     guided = NORMALIZED.guided()
     assert (guided.score, guided.guide) == (NORMALIZED.guide, None)
-    assert (guided.name, guided.folds_singles) == ("normalized", True)
+    assert (guided.name, guided.folds) == ("normalized", True)
     assert EVENNESS.guided() is EVENNESS
     assert guided.guided() is guided
 

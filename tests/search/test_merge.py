@@ -88,6 +88,7 @@ def test_labels_of_merged_pairs_name_their_clusters(naive):
         coarse.graph.toarray(),
         coarse.strength.copy(),
         coarse.counts.copy(),
+        *coarse.held,
         3,
         3,
         objective.score,

@@ -16,6 +16,8 @@ from equigraph.cli.rules import names_in, pair_of, rules_of
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
+# An attribute that is spread less evenly than this is spoken of.
+_UNEVEN = 0.7
 
 
 @click.command("classes", cls=Command)
@@ -197,6 +199,11 @@ def _print(division: Any, wanted: int) -> None:
     print_classes(division)
     for sentence in division.lists.facts():
         line(sentence)
+    uneven = [name for name, value in division.evenness().items() if value < _UNEVEN]
+    if uneven:
+        them = f"{listed(uneven)} {'is' if len(uneven) == 1 else 'are'}"
+        why = "a rule may be why; --friends 0 shows what comes out where nobody needs a friend in class."
+        line(f"{them} far from even: {why}")
     if division.friendless:
         line(f"Without a friend they wished for: {listed(division.friendless)}.")
     for sentence, holds in division.lists.rules:

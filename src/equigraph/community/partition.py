@@ -109,6 +109,8 @@ class FairPartition(GraphClusterer):
         Q and N of the labels.
     objective_ : float
         :math:`(1 - f) Q + f N` of the labels; with ``at_least``, Q.
+    status_ : str or None
+        "stopped" where the scheduler of a Dask cluster was lost: the labels are then the best that there were.
     rules_ : Rules or None
         The rules that the labels keep.
     relaxed_ : tuple
@@ -216,7 +218,9 @@ class FairPartition(GraphClusterer):
             modularity, notion = search.score(labels)
             interaction = _interaction(problem, search, labels)
         found = self._under_rules(self._clustering(labels, modularity, notion), agreement)
-        return replace(found, interaction=interaction)
+        lost = isinstance(search, Search) and search.lost
+        attributes = {**found.attributes, "status_": "stopped" if lost else None}
+        return replace(found, interaction=interaction, attributes=attributes)
 
     @contextmanager
     def _opened(self, problem: Problem) -> Iterator[tuple[Problem, Any]]:

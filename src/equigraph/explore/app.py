@@ -304,16 +304,15 @@ def open_session(
     attribute: str | None = None,
     *,
     fresh: bool = False,
-    keep: bool = True,
 ) -> Session:
     """Return a session: with the state that is given, else the one that was kept, else a new one."""
     if step is not None:
-        return Session(matter, step, keep=keep)
+        return Session(matter, step)
     asked_anew = fresh or number is not None or attribute is not None
-    kept = None if asked_anew or not keep else keeping.kept_step(matter)
+    kept = None if asked_anew else keeping.kept_step(matter)
     if kept is not None:
-        return Session(matter, kept, restored=True, keep=keep)
-    return Session(matter, first_step(matter, number, attribute), keep=keep)
+        return Session(matter, kept, restored=True)
+    return Session(matter, first_step(matter, number, attribute))
 
 
 def make_app(explorer: Explorer) -> Starlette:

@@ -72,7 +72,7 @@ class Matter:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of_roster(cls, roster: Roster, title: str, origin: Mapping[str, Any] | None = None) -> Matter:
+    def of_roster(cls, roster: Roster, title: str) -> Matter:
         """Return what a roster says; its pairs and fixed classes become rules."""
         place = {name: i for i, name in enumerate(roster.people)}
         ends = np.array([(place[one], place[other]) for one, other in roster.friends], dtype=np.intp)
@@ -93,7 +93,7 @@ class Matter:
             rules=tuple(rules),
             clusters=clusters,
             directed=True,
-            origin=origin or {"read": "roster", "file": title},
+            origin={"read": "roster", "file": title},
             notes=roster.notes,
         )
 

@@ -29,6 +29,48 @@ from equigraph.factorization.multiplicative import (
 )
 from equigraph.factorization.objective import reconstruction_error
 from equigraph.penalties import Penalty
+from equigraph.penalties.base import PenaltyTerms
+
+
+class OnRows(Penalty):
+    """A penalty of all nodes, for a membership of some of them: the others have 0.
+
+    Parameters
+    ----------
+    penalty : Penalty
+        That of all nodes.
+    rows : ndarray of int
+        The nodes whose rows are given.
+    n_nodes : int
+        All nodes.
+    """
+
+    def __init__(self, penalty: Penalty, rows: NDArray[np.intp], n_nodes: int):
+        self.penalty, self.rows, self.n_nodes = penalty, rows, n_nodes
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return what pushes the rows down."""
+        return self.terms(H).positive
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return what pulls the rows up."""
+        return self.terms(H).negative
+
+    def value(self, H: NDArray) -> float:
+        """Return the penalty."""
+        return self.penalty.value(with_rows(H, self.rows, self.n_nodes))
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value together."""
+        terms = self.penalty.terms(with_rows(H, self.rows, self.n_nodes))
+        return PenaltyTerms(terms.positive[self.rows], terms.negative[self.rows], terms.value)
+
+
+def with_rows(H: NDArray, rows: NDArray[np.intp], n_nodes: int) -> NDArray:
+    """Return a membership of all nodes, 0 where no row is given."""
+    whole = np.zeros((n_nodes, H.shape[1]), dtype=H.dtype)
+    whole[rows] = H
+    return whole
 
 
 def pretrain(

@@ -13,7 +13,7 @@ from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
 from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
-from equigraph.factorization.deep import deep_updates, pretrain
+from equigraph.factorization.deep import OnRows, deep_updates, pretrain, with_rows
 from equigraph.graph.units import in_users_unit
 from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import GroupParity, Penalty, WeightedSum, over_attributes
@@ -28,7 +28,8 @@ class DFNMF(GraphClusterer):
         \qquad \Psi = H_1 H_2 \cdots H_p,
 
     where F is the centred group matrix. The layers coarsen the graph step by step: each of the inner ones finds
-    small clusters that the next one merges. Every product with :math:`F F^\top` costs O(n k).
+    small clusters that the next one merges. Every product with :math:`F F^\top` costs O(n k). Nodes without an edge
+    have a membership of 0, and cost no more than that.
 
     Parameters
     ----------
@@ -120,20 +121,28 @@ class DFNMF(GraphClusterer):
 
     def _fit(self, problem: Problem) -> Clustering:
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
-        product = product_of(problem.adjacency)
+        adjacency, penalty = problem.adjacency, self._penalty_of(problem)
+        linked = np.flatnonzero(np.diff(adjacency.indptr))
+        # Pretraining puts the rows of nodes without an edge to 0, where they stay: only the others are worth a layer.
+        alone = self.pretrain_iter > 0 and 0 < linked.size < problem.n_nodes
+        if alone:
+            adjacency = adjacency[linked][:, linked]
+            penalty = OnRows(penalty, linked, problem.n_nodes)
+        product = product_of(adjacency)
         with single_blas_thread():
             start = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter)
             factors = deep_updates(
                 product,
                 *start,
-                penalty=self._penalty_of(problem),
+                penalty=penalty,
                 exponent=self.exponent,
                 max_iter=self.max_iter,
                 tol=self.tol,
                 notify=Notifier(self.callbacks),
             )
         warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
-        H, W = in_users_unit(factors.H, factors.W, problem.unit)
+        H = with_rows(factors.H, linked, problem.n_nodes) if alone else factors.H
+        H, W = in_users_unit(H, factors.W, problem.unit)
         return Clustering(
             membership=H,
             interaction=W,

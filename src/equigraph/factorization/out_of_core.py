@@ -10,16 +10,18 @@ from scipy.sparse.linalg import LinearOperator
 
 from equigraph.base import Problem
 from equigraph.callbacks import Notifier
+from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.execution import Product, single_blas_thread
 from equigraph.execution.blocks import BlockGraph
 from equigraph.execution.distributed import RowStore
 from equigraph.execution.distributed.rows import StoreProduct
 from equigraph.execution.stores import open_store
-from equigraph.factorization.multiplicative import Factors, iterate
+from equigraph.factorization.multiplicative import Factors, Status, iterate
 from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
 from equigraph.factorization.starts import DENSE_NODES, factors_of_labels, random_factors, values_by_lanczos
 from equigraph.penalties import Penalty, check_penalty
+from equigraph.words import count
 
 if TYPE_CHECKING:
     from equigraph.factorization.nmtf import NMTF
@@ -137,6 +139,21 @@ def multiplicative_rows(
     tol: float,
     notify: Notifier,
 ) -> Factors:
-    """Run the multiplicative updates where the rows live."""
+    """Run the multiplicative updates where the rows live; if these are lost, return the last checkpoint."""
     steps = BlockSteps(store, H, penalty, squared_norm=squared_norm, scale=scale)
-    return iterate(steps, W, max_iter=max_iter, tol=tol, fit_interaction=True, notify=notify)
+    history: list[float | None] = []
+    told = Notifier([lambda progress: history.append(progress.objective), *notify.callbacks])
+    try:
+        return iterate(steps, W, max_iter=max_iter, tol=tol, fit_interaction=True, notify=told)
+    except SchedulerLostError:
+        if steps.kept is None:
+            raise
+    kept = steps.kept
+    warn(
+        f"The Dask scheduler is gone after {count(len(history), 'step')}: the factors are those after {kept.n_steps}, "
+        "with the status 'stopped'.",
+        SchedulerLostWarning,
+    )
+    return Factors(
+        kept.H, kept.W, np.asarray(history[: kept.n_steps], dtype=np.float64), float("nan"), Status.STOPPED
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.execution import single_blas_thread
 from equigraph.execution.distributed import RowStore
 from equigraph.execution.stores import open_store
-from equigraph.factorization.multiplicative import Factors
+from equigraph.factorization.multiplicative import Factors, Status
 from equigraph.factorization.normalized import Scale, on_unit_graph
 from equigraph.factorization.out_of_core import graph_facts, mean_weights, multiplicative_rows
 from equigraph.factorization.out_of_core_spectral import row_spectral_labels
@@ -101,13 +101,20 @@ def fit_rows(
     codes = None if problem.groups is None else problem.groups.codes
     with single_blas_thread(), open_store(problem.graph, model.execution, codes) as store:
         rows = row_problem(store, problem, facts, model.n_clusters)
-        runs = []
+        runs: list[Factors] = []
         for run in range(model.n_init):
+            if runs and runs[-1].status is Status.STOPPED:
+                break
             if model.init == "partition":
-                labels = searched_labels(rows, float(model.fairness), problem.seed + run)
+                labels, rows = searched_labels(rows, float(model.fairness), problem.seed + run)
             else:
                 labels = start_labels(rows, model.init, float(model.fairness), problem.seed + run)
             mean = mean_weights(cluster_weights(rows, labels), labels)
+            if rows.store is not store:
+                # The workers are gone: one step makes factors of the labels that are left.
+                limits["max_iter"] = 1
+                found = label_factors(rows, labels, mean, penalty, weight, **limits)
+                return replace(found, status=Status.STOPPED)
             runs.append(label_factors(rows, labels, mean, penalty, weight, **limits))
     return min(runs, key=lambda run: run.history[-1])
 
@@ -123,10 +130,12 @@ def start_labels(problem: RowProblem, init: str, fairness: float, seed: int) -> 
     return labels.astype(np.int32)
 
 
-def searched_labels(problem: RowProblem, fairness: float, seed: int) -> NDArray[np.int32]:
-    """Return the labels that `FairPartition` finds on the same rows."""
+def searched_labels(problem: RowProblem, fairness: float, seed: int) -> tuple[NDArray[np.int32], RowProblem]:
+    """Return the labels that `FairPartition` finds on the same rows, and the rows where they are then."""
     search = Search(problem.store, problem.codes, problem.n_clusters, seed=seed)
-    return search.solve([Target(fairness)])[0]
+    labels = search.solve([Target(fairness)])[0]
+    assert search.ground is not None
+    return labels, replace(problem, store=search.ground.store)
 
 
 def cluster_weights(problem: RowProblem, labels: NDArray) -> NDArray[np.float64]:

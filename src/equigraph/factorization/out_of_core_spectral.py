@@ -18,8 +18,8 @@ from equigraph.spectral.labels import _use_all, fill_empty, kmeans_labels, unit_
 
 # Vectors more than are wanted, rounds of filtering, and passes of a round: a start needs no exact eigenvectors.
 _SPARE, _ROUNDS, _DEGREE = 2, 3, 6
-# k-means starts from the clusters of so many rows, and then looks at all rows so many times.
-_SAMPLE, _LLOYD = 20_000, 5
+# k-means starts from the clusters of so many rows, looks at all rows so many times, and has so many starts.
+_SAMPLE, _LLOYD, _STARTS = 20_000, 5, 3
 
 
 def row_embedding(
@@ -62,7 +62,6 @@ def row_spectral_labels(
     *,
     strength: float,
     seed: int,
-    n_init: int = 3,
     n_vectors: int = 0,
 ) -> NDArray[np.int32]:
     r"""Return labels of soft-fair spectral clustering; see `row_embedding`.
@@ -79,8 +78,6 @@ def row_spectral_labels(
         The weight :math:`\tau` of fairness.
     seed : int
         Seed of the start vectors and of k-means.
-    n_init : int
-        Starts of k-means on the sample.
     n_vectors : int
         Dimension of the embedding, where that is more than k.
 
@@ -96,7 +93,7 @@ def row_spectral_labels(
     active = store.collect("half") > 0
     labels = np.zeros(store.n_nodes, dtype=np.intp)
     if n_active:
-        row_kmeans(store, n_parts, n_active, n_init, seed)
+        row_kmeans(store, n_parts, n_active, seed)
         labels[active] = store.collect("labels")[active]
     labels = place_isolated(labels, ~active, codes, n_clusters, n_groups)
     # Lloyd's rounds may leave a cluster without a node, as fairness may with isolated nodes.
@@ -156,14 +153,14 @@ def _rayleigh_ritz(store: RowStore, table: NDArray[np.float64]) -> NDArray[np.fl
     return values[::-1]
 
 
-def row_kmeans(store: RowStore, n_parts: int, n_active: int, n_init: int, seed: int) -> None:
+def row_kmeans(store: RowStore, n_parts: int, n_active: int, seed: int) -> None:
     """Put the labels of k-means on the points; those of nodes without an edge mean nothing."""
     sample = np.concatenate(store.each(sample_rows, -(-n_active // _SAMPLE)))
     if sample.shape[0] <= n_parts:
         # So few points that each is a cluster of its own.
         centres = np.vstack([sample, np.zeros((n_parts - sample.shape[0], sample.shape[1]))])
     else:
-        found = fill_empty(kmeans_labels(sample, n_parts, n_init=n_init, seed=seed), sample, n_parts)
+        found = fill_empty(kmeans_labels(sample, n_parts, n_init=_STARTS, seed=seed), sample, n_parts)
         centres = _means(sample, found, n_parts)
     for _ in range(_LLOYD):
         sums, counts = map(in_order, zip(*store.each(nearest_rows, centres), strict=True))

@@ -6,6 +6,8 @@ with A brings rows of other blocks together.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,14 @@ from equigraph.penalties import Penalty
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
 CHECKPOINT = 25
+
+
+class Kept(NamedTuple):
+    """Factors in this process, and after how many steps."""
+
+    H: NDArray
+    W: NDArray[np.float64]
+    n_steps: int
 
 
 class BlockSteps:
@@ -33,6 +43,11 @@ class BlockSteps:
         Sum of the squared weights of A.
     scale : float
         A is multiplied with this, and `squared_norm` with its square.
+
+    Attributes
+    ----------
+    kept : Kept or None
+        The factors of the last checkpoint, where the rows are in other processes.
     """
 
     def __init__(
@@ -46,6 +61,7 @@ class BlockSteps:
         # H and the H before it take turns under these two names.
         self._here, self._before = "H", "H before"
         self._n_steps = 0
+        self.kept: Kept | None = None
         store.place(self._here, pad(H))
 
     def squared_norm(self) -> float:
@@ -60,7 +76,10 @@ class BlockSteps:
         """Replace H by the next one and return its sums."""
         self._n_steps += 1
         if self._n_steps % CHECKPOINT == 0:
-            self._store.checkpoint([self._here], [(self._here, "AH", self._n_clusters)])
+            saved = self._store.checkpoint([self._here], [(self._here, "AH", self._n_clusters)])
+            if self._here in saved:
+                H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
+                self.kept = Kept(H, W.copy(), self._n_steps - 1)
         self._here, self._before = self._before, self._here
         tables = self._tables(W, HH)
         parts = self._store.each(

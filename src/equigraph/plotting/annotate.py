@@ -26,9 +26,7 @@ class PointLabel(NamedTuple):
     bold: bool = False
 
 
-def label_points(
-    ax: Any, labels: Sequence[PointLabel], obstacles: NDArray[np.float64], *, size: float = 9
-) -> list[Any]:
+def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: NDArray[np.float64]) -> list[Any]:
     """Write labels beside their points, first come first served.
 
     Parameters
@@ -39,8 +37,6 @@ def label_points(
         The labels, the important ones first.
     obstacles : ndarray of shape (n, 2)
         Places, in data coordinates, that should stay free: markers and samples of lines.
-    size : float, default=9
-        Font size.
 
     Returns
     -------
@@ -55,7 +51,7 @@ def label_points(
     taken: list[tuple[float, float, float, float]] = []
     written = []
     for label in labels:
-        note = _write(ax, label, size)
+        note = _write(ax, label)
         box = text.Text.get_window_extent(note)  # an annotation would count its line in
         half = np.array([box.width / 2 + 2 * pixels, box.height / 2 + 1 * pixels])
         anchor = ax.transData.transform((label.x, label.y))
@@ -74,7 +70,7 @@ def label_points(
     return written
 
 
-def _write(ax: Any, label: PointLabel, size: float) -> Any:
+def _write(ax: Any, label: PointLabel) -> Any:
     note = ax.annotate(
         label.text,
         (label.x, label.y),
@@ -82,7 +78,7 @@ def _write(ax: Any, label: PointLabel, size: float) -> Any:
         textcoords="offset points",
         ha="center",
         va="center",
-        fontsize=size,
+        fontsize=9,
         fontweight="bold" if label.bold else "normal",
         color=label.color,
         zorder=6,

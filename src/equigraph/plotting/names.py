@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_FONT = 8  # points
 _LETTER = 0.62  # width of a letter over the size of the font, on the safe side
 _LINE = 0.75  # half the height of a line over the size of the font
 _GAP = 2.0  # between a node and its name, in points
@@ -26,7 +27,6 @@ def write_names(
     names: list[str],
     *,
     reach: float,
-    size: float = 8,
     spare: float = 1.0,
 ) -> int:
     """Write names beside nodes, first come first served, and return how many found a place.
@@ -41,8 +41,6 @@ def write_names(
         Their names.
     reach : float
         Half the width of a node, in points.
-    size : float, default=8
-        Font size.
     spare : float, default=1
         How much more room than it needs a name is given, where the layout is not final.
     """
@@ -54,7 +52,7 @@ def write_names(
     taken = np.empty((len(names), 4))
     written = 0
     for i, name in enumerate(names):
-        half = spare * np.array([_LETTER * size * len(name) / 2, _LINE * size])
+        half = spare * np.array([_LETTER * _FONT * len(name) / 2, _LINE * _FONT])
         for direction, across, along in _PLACES:
             middle = nodes[i] + np.array(direction) * (reach + _GAP + half)
             box = np.concatenate((middle - half, middle + half))
@@ -68,7 +66,7 @@ def write_names(
                     textcoords="offset points",
                     ha=across,
                     va=along,
-                    fontsize=size,
+                    fontsize=_FONT,
                     zorder=3,
                     path_effects=[withStroke(linewidth=2.2, foreground="white")],
                 )

@@ -104,7 +104,7 @@ def table(
     )
 
 
-def percent(share: float, digits: int = 0) -> str:
+def percent(share: float) -> str:
     """Return a share as a percentage.
 
     Examples
@@ -112,7 +112,7 @@ def percent(share: float, digits: int = 0) -> str:
     >>> percent(0.814).replace(NO_BREAK, " ")
     '81 %'
     """
-    return f"{100 * share:.{digits}f}{NO_BREAK}%"
+    return f"{100 * share:.0f}{NO_BREAK}%"
 
 
 def number(value: Any) -> str:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from equigraph.exceptions import InfeasibleError, InputError
 from equigraph.metrics.notions import Notion
+from equigraph.search.folding import rows_of
 from equigraph.search.levels import Level, aggregate, compact
 from equigraph.search.multilevel import climb, local_moves
 from equigraph.search.objective import Objective, problem_of
@@ -157,6 +158,8 @@ def merge_clusters(
         labels, coarse = step[labels], aggregate(coarse, step, objective)
     if coarse.n_nodes <= n_least:
         return labels
-    between, volume, table = coarse.graph.toarray(), coarse.strength.copy(), coarse.counts.copy()
-    merged = merge_pairs(between, volume, table, n_least, min(n_most, coarse.n_nodes), score, terms)
+    between, volume = coarse.graph.toarray(), coarse.strength.copy()
+    table = rows_of(coarse.counts.copy(), coarse.held, objective.population, objective.first)
+    most = min(n_most, coarse.n_nodes)
+    merged = merge_pairs(between, volume, table, *coarse.held, n_least, most, score, terms)
     return compact(merged)[labels]

@@ -18,6 +18,7 @@ from scipy import sparse
 from equigraph.execution.block_files import RowBlock
 from equigraph.execution.distributed.rows import Rows, RowStore
 from equigraph.graph.units import shares_of
+from equigraph.search.folding import NOTHING_HELD
 from equigraph.search.levels import Level, clusters_level, links_to, scores_from, sums
 from equigraph.search.objective import Objective
 
@@ -73,6 +74,12 @@ class Ground:
         counts = np.zeros((0, n_columns), dtype=np.int64)
         self.nodes = Level(nothing, self.strength, sizes, columns, counts)
 
+    def leave_workers(self) -> None:
+        """Go on in this process: the workers that had the rows are gone."""
+        self.store = self.store.without_workers()
+        self.store.place("strength", self.strength)
+        self.store.place("columns", self.nodes.columns)
+
     @cached_property
     def _sites(self) -> Sites:
         """The nodes without their edges, in the form that compiled code takes."""
@@ -80,7 +87,9 @@ class Ground:
 
         empty = np.zeros(0, dtype=np.int32)
         nodes = self.nodes
-        return Sites(empty, empty, np.zeros(0), nodes.strength, nodes.sizes, nodes.columns, nodes.counts)
+        return Sites(
+            empty, empty, np.zeros(0), nodes.strength, nodes.sizes, nodes.columns, nodes.counts, *NOTHING_HELD
+        )  # fmt: skip
 
     def inside(self, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
         """Return twice the weight of the edges inside each cluster."""
@@ -308,4 +317,5 @@ def _sites_of(rows: Rows, block: RowBlock, objective: Objective, unit: float | N
 
     sizes = np.ones(block.high - block.low, dtype=np.int64)
     counts = np.zeros((0, objective.population.size), dtype=np.int64)
-    return Sites(*entries_of(block, unit), rows.get("strength"), sizes, rows.get("columns"), counts)
+    strength, columns = rows.get("strength"), rows.get("columns")
+    return Sites(*entries_of(block, unit), strength, sizes, columns, counts, *NOTHING_HELD)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph.search.folding import NOTHING_HELD, Held
+
 if TYPE_CHECKING:
     from equigraph.search.kernels.state import Sites
     from equigraph.search.objective import Objective
@@ -28,10 +30,13 @@ class Level:
     sizes : ndarray of shape (n,), int64
         Number of nodes inside.
     columns : ndarray of shape (n, n_attributes), int32
-        Group of each node by each attribute, -1 for none; without rows where sites are sets of nodes.
+        Column of each node by each attribute, -1 for no group, less for a folded one; without rows where sites are sets
+        of nodes.
     counts : ndarray of shape (n, n_columns), int64
         Number of nodes of each group inside, so that fairness is exact at every level; without rows for the nodes
-        themselves.
+        themselves, and 0 where columns are those of folded groups.
+    held : Held
+        The folded groups inside; nothing for the nodes themselves.
     """
 
     graph: sparse.csr_array
@@ -39,6 +44,7 @@ class Level:
     sizes: NDArray[np.int64]
     columns: NDArray[np.int32]
     counts: NDArray[np.int64]
+    held: Held = NOTHING_HELD
 
     @property
     def n_nodes(self) -> int:
@@ -55,8 +61,8 @@ class Level:
 
         graph = self.graph
         return Sites(
-            graph.indptr, graph.indices, graph.data, self.strength, self.sizes, self.columns, self.counts
-        )
+            graph.indptr, graph.indices, graph.data, self.strength, self.sizes, self.columns, self.counts, *self.held
+        )  # fmt: skip
 
 
 def narrow(adjacency: sparse.csr_array) -> sparse.csr_array:
@@ -102,7 +108,8 @@ def clusters_level(
     graph = sparse.csr_array(arrays, shape=between.shape)
     sizes = sums(labels, level.sizes, n_clusters).astype(np.int64)
     counts = count_groups(level, labels, n_clusters, objective)
-    return Level(graph, sums(labels, level.strength, n_clusters), sizes, level.columns[:0], counts)
+    held = hold_groups(level, labels, n_clusters, objective)
+    return Level(graph, sums(labels, level.strength, n_clusters), sizes, level.columns[:0], counts, held)
 
 
 def sums(labels: NDArray, values: NDArray, n_clusters: int) -> NDArray[np.float64]:
@@ -111,17 +118,35 @@ def sums(labels: NDArray, values: NDArray, n_clusters: int) -> NDArray[np.float6
 
 
 def count_groups(level: Level, labels: NDArray, n_clusters: int, objective: Objective) -> NDArray[np.int64]:
-    """Return the number of nodes of each group, of all attributes side by side, in each cluster."""
+    """Return the number of nodes of each group that has a column, of all attributes side by side, in each cluster."""
     n_columns = objective.population.size
     if level.counts.shape[0]:
-        columns = [sums(labels, level.counts[:, s], n_clusters) for s in range(n_columns)]
-        return np.ascontiguousarray(np.column_stack(columns).astype(np.int64))
+        counts = np.zeros((n_clusters, n_columns), dtype=np.int64)
+        for s in np.flatnonzero(objective.population >= 0):
+            counts[:, s] = sums(labels, level.counts[:, s], n_clusters)
+        return counts
     table = np.zeros(n_clusters * n_columns, dtype=np.int64)
     for offset, column in zip(objective.offsets[:-1], level.columns.T, strict=True):
         known = column >= 0
         pairs = labels[known].astype(np.int64) * n_columns + (offset + column[known])
         table += np.bincount(pairs, minlength=table.size)
     return table.reshape(n_clusters, n_columns)
+
+
+def hold_groups(level: Level, labels: NDArray, n_clusters: int, objective: Objective) -> Held:
+    """Return the folded groups in each cluster."""
+    if not objective.first.size:
+        return NOTHING_HELD
+    if level.counts.shape[0]:
+        owner, groups, numbers = np.repeat(labels, np.diff(level.held.starts)), *level.held[1:]
+    else:
+        owner, attribute = np.nonzero(level.columns < -1)
+        groups = -2 - level.columns[owner, attribute].astype(np.int64)
+        owner, numbers = labels[owner], np.ones(groups.size, dtype=np.int64)
+    entries = sparse.coo_array((numbers, (owner, groups)), shape=(n_clusters, objective.first.size)).tocsr()
+    return Held(
+        *(part.astype(np.int64, copy=False) for part in (entries.indptr, entries.indices, entries.data))
+    )
 
 
 def links_to(
@@ -174,5 +199,6 @@ def scores_from(
     """Return Q and the notion of a labelling, from twice the weight of the edges inside each cluster."""
     n_clusters = inside.size
     volume = sums(labels, level.strength, n_clusters)
-    table = count_groups(level, labels, n_clusters, objective)
-    return objective.modularity(inside, volume), objective.notion_value(table)
+    counts = count_groups(level, labels, n_clusters, objective)
+    held = hold_groups(level, labels, n_clusters, objective)
+    return objective.modularity(inside, volume), objective.notion_value(counts, held)

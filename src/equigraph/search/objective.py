@@ -11,6 +11,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import Notion, get_notion
+from equigraph.search.folding import NOTHING, Folded, Held, fold_groups, known_nodes, rows_of
 from equigraph.search.levels import Level, first_level
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 # Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
 HIGHEST = 0.97
-# More groups of one member than this are counted together.
-_MOST_SINGLES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,10 @@ class Objective:
     notion : Notion
         N.
     population : ndarray of shape (n_columns,), int64
-        Members of each group; those of several attributes stand side by side.
+        Members of the group of each column, or which groups it counts (see `equigraph.search.folding`); those of
+        several attributes stand side by side.
+    first : ndarray of shape (n_folded,), int64
+        Column of each folded group where it has no member.
     offsets : ndarray of shape (n_attributes + 1,), int64
         Where the groups of each attribute begin.
     weights : ndarray of shape (n_attributes,)
@@ -54,6 +56,7 @@ class Objective:
     fairness: float
     notion: Notion
     population: NDArray[np.int64]
+    first: NDArray[np.int64]
     offsets: NDArray[np.int64]
     weights: NDArray[np.float64]
     n_nodes: int
@@ -87,8 +90,9 @@ class Objective:
             return 0.0
         return float(inside.sum() / self.total - self.resolution * np.square(volume / self.total).sum())
 
-    def notion_value(self, table: NDArray[np.int64]) -> float:
-        """Return N from the counts of every (cluster, group) pair; empty clusters do not count."""
+    def notion_value(self, counts: NDArray[np.int64], held: Held) -> float:
+        """Return N from the counts of every (cluster, column) pair; empty clusters do not count."""
+        table = rows_of(counts, held, self.population, self.first)
         values = [
             self.notion.value(table[:, low:high], self.population[low:high])
             for low, high in zip(self.offsets[:-1], self.offsets[1:], strict=True)
@@ -111,9 +115,10 @@ class Objective:
         """
         from equigraph.search.kernels.state import Terms
 
-        known = np.add.reduceat(np.abs(self.population), self.offsets[:-1])
+        known = known_nodes(self.population, self.first, self.offsets)
         return Terms(
             self.population,
+            self.first,
             self.offsets,
             self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,
             bool(self.notion.sized),
@@ -137,7 +142,7 @@ def make_objective(
     resolution: float = 1.0,
     weights: NDArray | None = None,
 ) -> tuple[Objective, NDArray[np.int32]]:
-    """Check codes and parameters, and return the objective and the codes as columns, one per attribute.
+    """Check codes and parameters, and return the objective and the column of each node, by each attribute.
 
     Parameters
     ----------
@@ -160,36 +165,20 @@ def make_objective(
         if not count.all():
             raise GroupsError(f"Group {int(np.argmin(count))} has no node: number the groups without gaps.")
     notion = get_notion(notion)
-    if notion.folds_singles:
-        columns, counts = _folded(columns, counts)
+    folded = fold_groups(columns, counts) if notion.folds else Folded(columns, counts, NOTHING)
     weights = np.ones(len(counts)) if weights is None else np.asarray(weights, dtype=np.float64)
     objective = Objective(
         fairness=float(fairness),
         notion=notion,
-        population=np.concatenate(counts).astype(np.int64),
-        offsets=np.cumsum([0, *(count.size for count in counts)]).astype(np.int64),
+        population=np.concatenate(folded.population).astype(np.int64),
+        first=folded.first,
+        offsets=np.cumsum([0, *(one.size for one in folded.population)]).astype(np.int64),
         weights=weights / weights.sum(),
         n_nodes=n_nodes,
         total=float(total),
         resolution=float(resolution),
     )
-    return objective, columns
-
-
-def _folded(columns: NDArray[np.int32], counts: list[NDArray]) -> tuple[NDArray[np.int32], list[NDArray]]:
-    """Count the groups of one member together, as one with a negative number of members, where they are many."""
-    columns = columns.copy()
-    folded = []
-    for column, count in zip(columns.T, counts, strict=True):
-        single = count == 1
-        if single.sum() <= _MOST_SINGLES:
-            folded.append(count)
-            continue
-        place = np.where(single, count.size - single.sum(), np.cumsum(~single) - 1).astype(np.int32)
-        known = column >= 0
-        column[known] = place[column[known]]
-        folded.append(np.append(count[~single], -single.sum()))
-    return columns, folded
+    return objective, folded.columns
 
 
 def problem_of(adjacency: sparse.csr_array, codes: NDArray | None, **options: Any) -> tuple[Objective, Level]:

@@ -76,7 +76,8 @@ def _search_parts(
         coarse[place, parts] = labels
     yield from inner._work(_around(targets), list(coarse), n_runs)
     for target in targets:
-        climbed(search, ground, target.best(inner.pool)[parts], target)
+        search.pending = target.best(inner.pool)[parts], target
+        climbed(search, ground, *search.pending)
 
 
 def _around(targets: Sequence[Target]) -> list[Target]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.callbacks import Notifier
+from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.execution.blocks import MemoryBlocks
 from equigraph.execution.distributed import StreamedRows
 from equigraph.graph.units import largest_weight, unit_weights
@@ -96,6 +98,11 @@ class Search:
         Multiplies the length of the search; 0 only climbs from the starts given.
     seed : int
         The same seed gives the same labels.
+
+    Attributes
+    ----------
+    lost : bool
+        Whether the search ended because the workers with the rows were lost.
     """
 
     ground: Ground | None
@@ -146,6 +153,9 @@ class Search:
         self.ground = None
         self.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort)
         self.steps = Steps(level, n_clusters)
+        self.lost = False
+        # Labels found on parts that are not in the pool before their nodes have moved.
+        self.pending: tuple[NDArray, Target] | None = None
         self.guide = replace(objective, notion=objective.notion.guided())
         self.pool = Pool()
 
@@ -190,9 +200,10 @@ class Search:
         wanted = [Target()] if alike else targets
         work = self._work(wanted, list(starts), n_runs)
         n_steps = self._n_steps(wanted, n_runs)
-        for step, _ in enumerate(work, start=1):
-            if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
-                break
+        with self._kept_if_lost():
+            for step, _ in enumerate(work, start=1):
+                if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
+                    break
         return [self._settled(target) for target in wanted] * (len(targets) if alike else 1)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
@@ -204,12 +215,29 @@ class Search:
         """
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
-        while self.effort and self.objective.is_fair and (gap := self._widest_gap(given_up)):
-            if not self._fill(*gap):
-                given_up.add(gap)
-            if (notify or Notifier())("front", len(self.pool.scores), len(self.pool.scores) + 1):
-                break
+        going_on = self.effort > 0 and self.objective.is_fair and not self.lost
+        with self._kept_if_lost():
+            while going_on and (gap := self._widest_gap(given_up)):
+                if not self._fill(*gap):
+                    given_up.add(gap)
+                if (notify or Notifier())("front", len(self.pool.scores), len(self.pool.scores) + 1):
+                    break
         return self.pool
+
+    @contextmanager
+    def _kept_if_lost(self) -> Iterator[None]:
+        """End a search whose workers are gone with what was found; what is left to do is done in this process."""
+        try:
+            yield
+        except SchedulerLostError as error:
+            if self.ground is None or not (self.pool.labels or self.pending):
+                raise
+            self.lost = True
+            self.ground.leave_workers()
+            if self.pending and not self.pool.labels:
+                climbed(self, self.ground, *self.pending)
+            cause = str(error).partition(",")[0]
+            warn(f"{cause}: the labels are the best that the search had found by then.", SchedulerLostWarning)
 
     def _widest_gap(self, given_up: set[tuple[float, float]]) -> tuple[float, float] | None:
         notions = sorted(notion for _, notion in self.pool.scores)

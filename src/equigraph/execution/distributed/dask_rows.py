@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import EquigraphError, reason
+from equigraph.exceptions import EquigraphError, SchedulerLostError, reason
 from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
-from equigraph.execution.blocks import BlockGraph
+from equigraph.execution.blocks import BlockGraph, MemoryBlocks
 from equigraph.execution.distributed.rows import in_order
+from equigraph.execution.distributed.streamed import StreamedRows
 from equigraph.execution.distributed.worker import PeerLost, RowOwners, RowWorker, packed
 from equigraph.messages import option
 from equigraph.words import count
@@ -156,12 +157,20 @@ class DaskRows:
         """Return what a function of a block returns, for every block; the workers work at the same time."""
         return _flat(self._do("gather", (visit, [packed(argument) for argument in arguments])))
 
-    def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
+    def checkpoint(
+        self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()
+    ) -> dict[str, NDArray]:
         """Bring these panels here: after a loss the work goes on from them."""
         saved = {name: self.collect(name) for name in names}
         self._do("keep", ([*names, *(target for _, target, _ in products)],))
         self._saved = saved
         self._log = [("multiply", (*product, None, ())) for product in products]
+        return saved
+
+    def without_workers(self) -> StreamedRows:
+        """Return a store of the same graph in this process, without a panel: for what is left to do."""
+        graph = self._graph if isinstance(self._graph, BlockGraph) else MemoryBlocks(self._graph)
+        return StreamedRows(graph, self._codes)
 
     def facts(self) -> list[dict[str, int]]:
         """Return process and bytes of every worker."""
@@ -285,7 +294,7 @@ class DaskRows:
                 raise OSError("no connection")
             return dict(self._client.nthreads())
         except (OSError, RuntimeError, CancelledError, TimeoutError) as error:
-            raise EquigraphError(
+            raise SchedulerLostError(
                 f"The Dask scheduler is gone ({reason(error) or type(error).__name__}), and the rows on its workers "
                 "with it: start the cluster and the fit again; row blocks on disk are whole."
             ) from None

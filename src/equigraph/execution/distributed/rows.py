@@ -127,8 +127,16 @@ class RowStore(Protocol):
     def gather(self, visit: Callable[..., Any], *arguments: Any) -> Iterable[Any]:
         """Give what ``visit(rows, block, *arguments)`` returns for every block, in their order."""
 
-    def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
-        """Say that from here on only these panels, and products (source, target, columns) of them, are needed."""
+    def checkpoint(
+        self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()
+    ) -> dict[str, NDArray]:
+        """Say that from here on only these panels, and products (source, target, columns) of them, are needed.
+
+        Returns the panels where they had to be brought here.
+        """
+
+    def without_workers(self) -> RowStore:
+        """Return a store of the same graph that needs no other process."""
 
     def close(self) -> None:
         """Let everything go."""

@@ -123,9 +123,16 @@ class StreamedRows:
         for number, (low, high) in enumerate(itertools.pairwise(self._graph.cuts)):
             yield visit(self._rows(low, high), self._graph.block(number, mapped=False), *arguments)
 
-    def checkpoint(self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()) -> None:
-        """Let all other panels go."""
+    def checkpoint(
+        self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()
+    ) -> dict[str, NDArray]:
+        """Let all other panels go; nothing is brought here that is not here."""
         self._panels.keep([*names, *(target for _, target, _ in products)])
+        return {}
+
+    def without_workers(self) -> StreamedRows:
+        """Return the store itself, which needs none."""
+        return self
 
     def close(self) -> None:
         """Let everything go."""

@@ -35,9 +35,10 @@ class Notion:
     guide : callable, optional
         A smoother score of the same form, which a search climbs on its way to fair clusters. A notion that takes the
         worst group needs one: where two groups lack, one node more of one of them changes nothing.
-    folds_singles : bool, default=False
-        Whether groups of one member may come as one, with their number as a negative member of ``population``: a search
-        on thousands of them would else be slow. `score` and `guide` must then know what to do with it.
+    folds : bool, default=False
+        Whether many groups may come as few columns, without which a search on thousands of groups is slow: where
+        ``population`` is negative, -(p + c 2³²), the column of ``counts`` is the number of groups with p members in all
+        and c of them in the cluster. `score` and `guide` must then know what to do with it, and treat groups alike.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class Notion:
     score: Callable[[Any, Any], float]
     sized: bool = True
     guide: Callable[[Any, Any], float] | None = None
-    folds_singles: bool = False
+    folds: bool = False
 
     def guided(self) -> Notion:
         """Return the notion that leads to this one."""
@@ -77,23 +78,29 @@ class Notion:
             Members of each group in all; by default the sums of the columns.
         """
         table = np.asarray(table, dtype=np.int64)
-        if population is None:
-            population = table.sum(axis=0)
+        population = table.sum(axis=0) if population is None else np.asarray(population, dtype=np.int64)
+        used = _sizes(table, population) > 0
         if table.size > _MOST_PLAIN:
-            return _score_rows()(self.compiled(), table, np.asarray(population, dtype=np.int64))
-        whole = np.asarray(population).tolist()
-        return np.array([self.score(row, whole) if any(row) else 0.0 for row in table.tolist()], dtype=float)
+            return _score_rows()(self.compiled(), table, population, used)
+        whole = population.tolist()
+        rows = zip(table.tolist(), used.tolist(), strict=True)
+        return np.array([self.score(row, whole) if any_one else 0.0 for row, any_one in rows], dtype=float)
 
     def value(self, table: NDArray | Sequence, population: NDArray | None = None) -> float:
         """Return N of a table of counts (clusters x groups); empty clusters do not count."""
         table = np.asarray(table, dtype=np.int64)
-        sizes = table.sum(axis=1)
+        sizes = table.sum(axis=1) if population is None else _sizes(table, np.asarray(population))
         scores, weights = self.cluster_scores(table, population), sizes if self.sized else sizes > 0
         return float(weights @ scores / max(weights.sum(), 1))
 
     def compiled(self) -> Any:
         """Return the score as a compiled function that loops of any other module can call."""
         return _compiled(self.score)
+
+
+def _sizes(table: NDArray[np.int64], population: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the members of each cluster."""
+    return table @ np.where(population < 0, -population >> 32, 1)
 
 
 @cache
@@ -116,10 +123,10 @@ def _compiled(score: Callable[..., float]) -> Any:
 def _score_rows() -> Any:
     from equigraph.compilation import compiled
 
-    def score_rows(score: Any, table: Any, population: Any) -> Any:
+    def score_rows(score: Any, table: Any, population: Any, used: Any) -> Any:
         scores = np.zeros(table.shape[0])
         for cluster in range(scores.size):
-            if table[cluster].sum() > 0:
+            if used[cluster]:
                 scores[cluster] = score(table[cluster], population)
         return scores
 

@@ -11,16 +11,21 @@ def evenness(counts: Any, population: Any) -> float:
     """Return one minus the deviation of the shares, in units of what full segregation would give on average."""
     size, n = 0, 0
     for s in range(len(counts)):
-        size += counts[s]
-        n += abs(population[s])
+        if population[s] < 0:  # so many groups of as many members, with as many of them here
+            size += counts[s] * (-population[s] >> 32)
+            n += counts[s] * (-population[s] & 0xFFFFFFFF)
+        else:
+            size += counts[s]
+            n += population[s]
     apart, most = 0.0, 0.0
     for s in range(len(counts)):
-        if population[s] < 0:
-            continue  # groups of one member, counted together, on the way to a notion that does not mind them
-        share = population[s] / n
-        apart += abs(counts[s] / size - share)
-        most += 2 * share * (1 - share)
+        count, members, times = counts[s], population[s], 1
+        if members < 0:
+            count, members, times = -members >> 32, -members & 0xFFFFFFFF, counts[s]
+        share = members / n
+        apart += times * abs(count / size - share)
+        most += times * (2 * share * (1 - share))
     return 1.0 - apart / most if most > 0 else 1.0
 
 
-EVENNESS = Notion("evenness", "evenness", evenness)
+EVENNESS = Notion("evenness", "evenness", evenness, folds=True)

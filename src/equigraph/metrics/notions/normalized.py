@@ -12,14 +12,21 @@ def normalized(counts: Any, population: Any) -> float:
     """Return how close the counts are to the shares of the population; see `NORMALIZED`."""
     size, n = 0, 0
     for s in range(len(counts)):
-        size += counts[s]
-        n += abs(population[s])
+        if population[s] < 0:  # so many groups of as many members, with as many of them here
+            size += counts[s] * (-population[s] >> 32)
+            n += counts[s] * (-population[s] & 0xFFFFFFFF)
+        else:
+            size += counts[s]
+            n += population[s]
     worst = 1.0
     for s in range(len(counts)):
-        if population[s] < 0:
-            continue  # groups of one member, counted together: wherever each is, it is where whole nodes allow
+        count, members = counts[s], population[s]
+        if members < 0:
+            if count == 0:
+                continue
+            count, members = -members >> 32, -members & 0xFFFFFFFF
         # Compared in whole numbers: e = share / n would be rounded, and its floor be one too low.
-        count, share = counts[s], size * population[s]
+        share = size * members
         if (count + 1) * n <= share:
             worst = min(worst, count / (share // n))
         elif (count - 1) * n >= share:
@@ -27,4 +34,4 @@ def normalized(counts: Any, population: Any) -> float:
     return worst
 
 
-NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness, folds_singles=True)
+NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness, folds=True)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from equigraph.compilation import compiled
+from equigraph.search.kernels.changes import exchange_change, look_at
 from equigraph.search.kernels.state import (
     N_CLUSTERS,
     SUM,
     copy_labels,
-    exchange_change,
     move,
     notion_gain,
     scored,
@@ -149,9 +149,10 @@ def anneal(
         Of this run.
     """
     terms = scored(score, values)
-    indptr, indices, data, strengths, sizes, columns, _ = sites
-    _, _, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
-    volume, n_members, size, _, _, tally, _, cached, stamps, version = clusters
+    look = look_at(sites, clusters, terms)
+    indptr, indices, data, strengths, sizes, columns, _, _, _, _ = sites
+    _, _, _, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
+    volume, n_members, size, _, _, tally, _, cached, stamps, version, _, _ = clusters
     quick, width = cached.shape[1] > 0 and offsets.size == 2, offsets[1] + 1
     leaving, joining, out, back = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     n, n_clusters = labels.size, volume.size
@@ -205,14 +206,15 @@ def anneal(
             if quick:
                 leaving = np.int64(columns[i, 0]) + 1
                 joining = np.int64(columns[j, 0]) + 1 if swapped else np.int64(0)
-                out, back = leaving * width + joining, joining * width + leaving
-                known = stamps[a, out] == version[a] and stamps[b, back] == version[b]
+                if leaving >= 0 and joining >= 0:  # not of a folded group
+                    out, back = leaving * width + joining, joining * width + leaving
+                    known = stamps[a, out] == version[a] and stamps[b, back] == version[b]
             if leaving == joining and quick:
                 other = 0.0
             elif known:
                 other = cached[a, out] + cached[b, back]
             else:
-                other = exchange_change(sites, clusters, terms, np.int64(a), np.int64(b), i, j)
+                other = exchange_change(look, np.int64(a), np.int64(b), i, j)
             n_now = tally[N_CLUSTERS]
             delta += f * notion_gain(tally[SUM], n_now, sized, cap, other, n_now)
         if delta < 0.0 and (temperature <= 0.0 or uniform(state) >= np.exp(delta / temperature)):
@@ -244,9 +246,10 @@ def typical_change(
     """Return the mean absolute change of the objective under random moves: the scale of temperatures."""
     state = np.array([seed], dtype=np.uint64)
     terms = scored(score, values)
-    indptr, indices, data, strengths, _, _, _ = sites
-    _, _, _, _, sized, _, all_volume, resolution, f, cap, _, _ = terms
-    volume, members, _, _, _, tally, _, _, _, _ = clusters
+    look = look_at(sites, clusters, terms)
+    indptr, indices, data, strengths, _, _, _, _, _, _ = sites
+    _, _, _, _, _, sized, _, all_volume, resolution, f, cap, _, _ = terms
+    volume, members, _, _, _, tally, _, _, _, _, _, _ = clusters
     n_clusters = volume.size
     inverse = 1.0 / all_volume if all_volume > 0 else 0.0
     total, count = 0.0, 0
@@ -262,7 +265,7 @@ def typical_change(
         change -= 2.0 * resolution * (inverse * strength) * (inverse * reach)
         change *= 1.0 - f
         if f > 0:
-            other = exchange_change(sites, clusters, terms, np.int64(a), np.int64(b), i, np.int64(-1))
+            other = exchange_change(look, np.int64(a), np.int64(b), i, np.int64(-1))
             n_now = tally[N_CLUSTERS]
             change += f * notion_gain(tally[SUM], n_now, sized, cap, other, n_now)
         total += abs(change)

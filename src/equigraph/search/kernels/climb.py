@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from equigraph.compilation import compiled
+from equigraph.search.kernels.changes import exchange_change, join_changes, look_at
 from equigraph.search.kernels.state import (
     N_CLUSTERS,
     N_FREE,
     SUM,
     TOLERANCE,
-    exchange_change,
-    join_changes,
     move,
     notion_gain,
     scored,
@@ -26,14 +25,23 @@ _WANTED = 8
 
 
 @compiled
+def kind_of(first: Any, code: int) -> int:
+    """Return the column of a group; one for all folded groups of equally many members, and 0 for no group."""
+    return first[-2 - code] if code < -1 else max(code, 0)
+
+
+@compiled
 def wanted_clusters(sites: Any, clusters: Any, score: Any, values: Any, examples: Any) -> Any:
     """Return for each example site the clusters where one more of its kind brings the notion most."""
     terms = scored(score, values)
+    look = look_at(sites, clusters, terms)
     n_slots = clusters.members.size
-    wanted = np.empty((examples.size, min(_WANTED, n_slots)), dtype=np.int64)
+    wanted = np.zeros((examples.size, min(_WANTED, n_slots)), dtype=np.int64)
     everyone, gains = np.arange(n_slots), np.empty(n_slots)
     for e in range(examples.size):
-        join_changes(sites, clusters, terms, examples[e], everyone, gains)
+        if examples[e] < 0:
+            continue
+        join_changes(look, examples[e], everyone, gains)
         # A sort, or an assignment of a whole row, takes seconds to compile.
         for place in range(wanted.shape[1]):
             best = 0
@@ -106,9 +114,10 @@ def climb_rows(
         Moves, and what Q, the notion and the objective rose by: added to.
     """
     terms = scored(score, values)
-    indptr, indices, data, strength, sizes, columns, _ = sites
-    _, _, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
-    volume, members, size, _, _, tally, free, cached, stamps, version = clusters
+    look = look_at(sites, clusters, terms)
+    indptr, indices, data, strength, sizes, columns, _, _, _, _ = sites
+    _, _, first, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
+    volume, members, size, _, _, tally, free, cached, stamps, version, _, _ = clusters
     own = labels[low : low + strength.size]
     quick, width = cached.shape[1] > 0 and offsets.size == 2, offsets[1] + 1
     joining, out = np.int64(0), np.int64(0)
@@ -133,9 +142,10 @@ def climb_rows(
             if tally[N_FREE] > 0 and members[a] > 1:
                 touched[listed] = free[int(tally[N_FREE]) - 1]
                 listed += 1
-        elif wanted.shape[0] > 0 and columns[site, 0] >= 0:
+        elif wanted.shape[0] > 0 and columns[site, 0] != -1:
+            kind = kind_of(first, np.int64(columns[site, 0]))
             for w in range(wanted.shape[1]):
-                touched[listed] = wanted[columns[site, 0], w]
+                touched[listed] = wanted[kind, w]
                 listed += 1
         per_volume = 2.0 * resolution * (inverse * strength[site]) * inverse
         home = volume[a] - strength[site]
@@ -144,8 +154,8 @@ def climb_rows(
         leaving = 0.0
         if f > 0:
             # Look before calling: a call that hands over all arrays costs more than the whole visit otherwise.
-            stale = not quick
-            if quick:
+            stale = not quick or columns[site, 0] < -1
+            if not stale:
                 joining = np.int64(columns[site, 0]) + 1
                 out = joining * width
                 stale = stamps[a, out] != version[a]
@@ -153,10 +163,8 @@ def climb_rows(
                     c = place if dense else touched[place]
                     stale = stale or stamps[c, joining] != version[c]
             if stale:
-                leaving = exchange_change(
-                    sites, clusters, terms, np.int64(a), np.int64(-1), site, np.int64(-1)
-                )
-                join_changes(sites, clusters, terms, site, everyone if dense else touched[:listed], joins)
+                leaving = exchange_change(look, np.int64(a), np.int64(-1), site, np.int64(-1))
+                join_changes(look, site, everyone if dense else touched[:listed], joins)
             else:
                 leaving = cached[a, out]
                 for place in range(n_slots if dense else listed):
@@ -204,16 +212,17 @@ def _looks_at_all(n_slots: int, fixed: bool, terms: Any) -> bool:
 
 @compiled
 def examples_of(columns: Any, n_slots: int, fixed: bool, score: Any, values: Any) -> Any:
-    """Return a site of each group where clusters are too many to look at all of them; nothing otherwise.
+    """Return a site of each kind of group where clusters are too many to look at all of them; nothing otherwise.
 
-    The groups of the first attribute stand for all: what is wanted is only where to look.
+    One of a kind stands for all (-1 where a column has none), and so do the groups of the first attribute: what is
+    wanted is only where to look.
     """
     terms = scored(score, values)
     some = fixed and not _looks_at_all(n_slots, fixed, terms) and terms.fairness > 0 and columns.shape[0] > 0
     examples = np.full(terms.offsets[1] if some else 0, -1)
     for site in range(columns.shape[0] if some else 0):
-        if columns[site, 0] >= 0:
-            examples[columns[site, 0]] = site
+        if columns[site, 0] != -1:
+            examples[kind_of(terms.first, np.int64(columns[site, 0]))] = site
     return examples
 
 
@@ -297,9 +306,10 @@ def absorb(
     neighbour are merged with each other.
     """
     terms = scored(score, values)
-    indptr, indices, data, strength, _, _, _ = sites
-    _, _, _, _, _, _, total, resolution, f, _, _, _ = terms
-    volume, members, _, _, _, tally, _, _, _, _ = clusters
+    look = look_at(sites, clusters, terms)
+    indptr, indices, data, strength, _, _, _, _, _, _ = sites
+    _, _, _, _, _, _, _, total, resolution, f, _, _, _ = terms
+    volume, members, _, _, _, tally, _, _, _, _, _, _ = clusters
     inverse = 1.0 / total if total > 0 else 0.0
     links, joins = np.zeros(volume.size), np.zeros(volume.size)
     touched = np.empty(volume.size + 1, dtype=np.int64)
@@ -317,7 +327,7 @@ def absorb(
             if orphans < 0:
                 orphans = np.int64(labels[site])
         if f > 0:
-            join_changes(sites, clusters, terms, site, touched[:count], joins)
+            join_changes(look, site, touched[:count], joins)
         for place in range(count):
             c = touched[place]
             gain = 2.0 * inverse * (links[c] - resolution * strength[site] * (inverse * volume[c]))

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.compilation import compiled
-from equigraph.search.kernels.climb import gather
+from equigraph.search.kernels.changes import group_change
+from equigraph.search.kernels.climb import gather, kind_of
 from equigraph.search.kernels.state import (
     N_CLUSTERS,
     SUM,
     TOLERANCE,
-    group_change,
+    count_folded,
     notion_gain,
     rescore,
     scored,
@@ -45,7 +46,7 @@ def _notion_change(clusters: Any, terms: Any, c: int, leaving: Any, joining: Any
     change = 0.0
     for a in range(terms.offsets.size - 1):
         if leaving[a] != joining[a]:
-            change += group_change(clusters, terms, c, a, leaving[a], joining[a])
+            change += group_change(clusters, terms, c, a, np.int64(leaving[a]), np.int64(joining[a]))
     return change
 
 
@@ -53,10 +54,12 @@ def _notion_change(clusters: Any, terms: Any, c: int, leaving: Any, joining: Any
 def _exchange_counts(clusters: Any, terms: Any, c: int, leaving: Any, joining: Any) -> None:
     """Bring the counts of a cluster up to date, and what it adds to the notion."""
     for a in range(terms.offsets.size - 1):
-        if leaving[a] >= 0:
-            clusters.table[c, terms.offsets[a] + leaving[a]] -= 1
-        if joining[a] >= 0:
-            clusters.table[c, terms.offsets[a] + joining[a]] += 1
+        for sign, groups in ((np.int64(-1), leaving), (np.int64(1), joining)):
+            if groups[a] >= 0:
+                clusters.table[c, terms.offsets[a] + groups[a]] += sign
+            elif groups[a] < -1:
+                g = np.int64(-2 - groups[a])
+                count_folded(terms.first, clusters.table, clusters.keys, clusters.held, c, g, sign)
     rescore(clusters, terms, c)
 
 
@@ -76,9 +79,9 @@ def swap_rows(
         Swaps, and what the objective rose by: added to.
     """
     terms = scored(score, values)
-    indptr, indices, data, strength, _, columns, _ = sites
-    _, _, _, _, sized, _, total, resolution, f, cap, _, _ = terms
-    volume, _, _, _, _, tally, _, _, _, _ = clusters
+    indptr, indices, data, strength, _, columns, _, _, _, _ = sites
+    _, _, first, _, _, sized, _, total, resolution, f, cap, _, _ = terms
+    volume, _, _, _, _, tally, _, _, _, _, _, _ = clusters
     who, waiting_gain, waiting_strength, waiting_columns = waiting
     n_slots, n_kinds = volume.size, who.shape[2]
     inverse = 1.0 / total if total > 0 else 0.0
@@ -131,7 +134,7 @@ def swap_rows(
             gained[0] += 1
             gained[1] += best
         else:
-            g = max(columns[site, 0], 0) % n_kinds
+            g = kind_of(first, np.int64(columns[site, 0])) % n_kinds
             for place in range(count):
                 c = touched[place]
                 if c != a and (who[a, c, g] < 0 or links[c] - links[a] > waiting_gain[a, c, g]):

@@ -19,6 +19,7 @@ from equigraph.search.kernels.anneal import (
     weight_between,
     weights_to,
 )
+from equigraph.search.kernels.changes import exchange_change, join_changes, look_at
 from equigraph.search.kernels.climb import MOST_DENSE, gather
 from equigraph.search.kernels.duties import (
     BROKEN,
@@ -34,8 +35,6 @@ from equigraph.search.kernels.state import (
     N_CLUSTERS,
     SUM,
     TOLERANCE,
-    exchange_change,
-    join_changes,
     move,
     notion_gain,
     scored,
@@ -78,9 +77,10 @@ def anneal_ruled(
         What a broken rule costs, at the start and at the end.
     """
     terms = scored(score, values)
-    indptr, indices, data, strengths, sizes, _, _ = sites
-    _, _, _, _, sized, _, total, resolution, f, cap, _, _ = terms
-    volume, n_members, size, _, _, tally, _, _, _, _ = clusters
+    look = look_at(sites, clusters, terms)
+    indptr, indices, data, strengths, sizes, _, _, _, _, _ = sites
+    _, _, _, _, _, sized, _, total, resolution, f, cap, _, _ = terms
+    volume, n_members, size, _, _, tally, _, _, _, _, _, _ = clusters
     (site_of, first, nodes, free, foe_starts, foes, least_size, most_size, column_starts, columns, numbers,
      least, most, alone, low, high, needed, link_starts, links, home, allowed, stay) = duties  # fmt: skip
     counts, costs, kept, sums = standing
@@ -147,7 +147,7 @@ def anneal_ruled(
         delta -= 2.0 * resolution * (inverse * strength) * (inverse * reach)
         delta *= 1.0 - f
         if f > 0:
-            other = exchange_change(sites, clusters, terms, a, b, i, j)
+            other = exchange_change(look, a, b, i, j)
             n_now = tally[N_CLUSTERS]
             delta += f * notion_gain(tally[SUM], n_now, sized, cap, other, n_now)
         delta -= stay * away
@@ -213,9 +213,10 @@ def climb_ruled(
     site looks at those next to it, and at a few others in turn where a rule is broken.
     """
     terms = scored(score, values)
-    indptr, indices, data, strength, sizes, _, _ = sites
-    _, _, _, _, sized, _, total, resolution, f, cap, _, _ = terms
-    volume, members, size, _, _, tally, _, _, _, _ = clusters
+    look = look_at(sites, clusters, terms)
+    indptr, indices, data, strength, sizes, _, _, _, _, _ = sites
+    _, _, _, _, _, sized, _, total, resolution, f, cap, _, _ = terms
+    volume, members, size, _, _, tally, _, _, _, _, _, _ = clusters
     (site_of, first, nodes, free, foe_starts, foes, least_size, most_size, column_starts, columns, numbers,
      least, most, alone, low, high, needed, link_starts, links, home, allowed, stay) = duties  # fmt: skip
     counts, costs, kept, sums = standing
@@ -251,8 +252,8 @@ def climb_ruled(
             stay_q = 2.0 * inverse * weight[a] - per_volume * (volume[a] - strength[site])
             leaving = 0.0
             if f > 0:
-                leaving = exchange_change(sites, clusters, terms, a, -1, site, -1)
-                join_changes(sites, clusters, terms, site, candidates, joins)
+                leaving = exchange_change(look, a, -1, site, -1)
+                join_changes(look, site, candidates, joins)
             cost_a = np.int64(-1)
             enemies = foe_starts[site + 1] > foe_starts[site]
             b: Any = np.int64(a)

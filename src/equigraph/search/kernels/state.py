@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.compilation import compiled
+from equigraph.search.kernels.held import add_number, make_held
 
 # Changes are differences of numbers of the order of one over the number of edges; below this is rounding.
 TOLERANCE = 1e-12
@@ -20,11 +21,12 @@ class Terms(NamedTuple):
     """The objective, as plain values but for the score; see `equigraph.search.objective.Objective`.
 
     The columns of a table of counts are the groups of all attributes side by side, those of attribute ``a`` from
-    ``offsets[a]`` to ``offsets[a + 1]``. A cluster adds ``weights[a]`` times its score to the notion, and times its
-    nodes that have a group if ``sized``.
+    ``offsets[a]`` to ``offsets[a + 1]``; ``first`` has those of folded groups, as `equigraph.search.folding` says. A
+    cluster adds ``weights[a]`` times its score to the notion, and times its nodes that have a group if ``sized``.
     """
 
     population: NDArray[np.int64]
+    first: NDArray[np.int64]
     offsets: NDArray[np.int64]
     weights: NDArray[np.float64]
     sized: bool
@@ -46,6 +48,7 @@ class Scored(NamedTuple):
 
     score: Any
     population: Any
+    first: Any
     offsets: Any
     weights: Any
     sized: Any
@@ -61,8 +64,9 @@ class Scored(NamedTuple):
 class Sites(NamedTuple):
     """The nodes, or the super-nodes of a level.
 
-    Of nodes ``columns`` holds the group by each attribute (-1: none) and ``counts`` has no row; of super-nodes
-    ``counts`` holds the nodes of each group inside and ``columns`` has no row.
+    Of nodes ``columns`` holds the group by each attribute (-1: none, -2 - g: folded group g) and ``counts`` has no row;
+    of super-nodes ``counts`` holds the nodes of each group inside and ``columns`` has no row, and their folded groups
+    are ``groups[starts[i] : starts[i + 1]]`` with as many members as ``numbers`` says.
     """
 
     indptr: NDArray
@@ -72,6 +76,9 @@ class Sites(NamedTuple):
     sizes: NDArray[np.int64]
     columns: NDArray[np.int32]
     counts: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    numbers: NDArray[np.int64]
 
 
 class Clusters(NamedTuple):
@@ -80,7 +87,7 @@ class Clusters(NamedTuple):
     ``members`` counts sites, ``size`` nodes; ``parts[c, a]`` is what cluster c adds to the notion by attribute a, and
     ``tally`` holds the sum of these, the number of clusters with a site and the number of free labels, which are listed
     in ``free``. ``cached`` keeps what one node more, one less or another one does to a cluster; an entry counts while
-    its stamp is the version of the cluster.
+    its stamp is the version of the cluster. ``keys`` and ``held`` say how many members of folded groups clusters have.
     """
 
     volume: NDArray[np.float64]
@@ -93,6 +100,8 @@ class Clusters(NamedTuple):
     cached: NDArray[np.float64]
     stamps: NDArray[np.int64]
     version: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    held: NDArray[np.int64]
 
 
 # Positions in ``tally``.
@@ -112,19 +121,31 @@ def copy_labels(labels: Any, out: Any) -> None:
 @compiled(inline="always")
 def scored(score: Any, terms: Any) -> Any:
     """Return the terms with the score of the notion."""
-    population, offsets, weights, sized, n_nodes, total, resolution, fairness, cap, least, most = terms
+    population, first, offsets, weights, sized, n_nodes, total, resolution, fairness, cap, least, most = terms
     return Scored(
-        score, population, offsets, weights, sized, n_nodes, total, resolution, fairness, cap, least, most
-    )
+        score, population, first, offsets, weights, sized, n_nodes, total, resolution, fairness, cap, least, most
+    )  # fmt: skip
 
 
 @compiled
-def _part(score: Any, population: Any, offsets: Any, weights: Any, sized: bool, row: Any, a: int) -> float:
+def _members(row: Any, population: Any, low: int, high: int) -> int:
+    """Return the members of a cluster by an attribute some of whose groups, which come last, are folded."""
+    size = 0
+    for s in range(low, high):
+        size += row[s] if population[s] >= 0 else row[s] * (-population[s] >> 32)
+    return size
+
+
+@compiled
+def part_of(score: Any, population: Any, offsets: Any, weights: Any, sized: bool, row: Any, a: int) -> float:
     """Return what a cluster with these counts adds to the notion by one attribute."""
     low, high = offsets[a], offsets[a + 1]
     size = 0
-    for s in range(low, high):
-        size += row[s]
+    if population[high - 1] < 0:
+        size = _members(row, population, low, high)
+    else:
+        for s in range(low, high):
+            size += row[s]
     if size == 0:
         return 0.0
     value = weights[a] * score(row[low:high], population[low:high])
@@ -134,7 +155,34 @@ def _part(score: Any, population: Any, offsets: Any, weights: Any, sized: bool, 
 @compiled(inline="always")
 def part(terms: Any, row: Any, a: int) -> float:
     """Return what a cluster with these counts, of all attributes, adds to the notion by one of them."""
-    return _part(terms.score, terms.population, terms.offsets, terms.weights, terms.sized, row, a)
+    return part_of(terms.score, terms.population, terms.offsets, terms.weights, terms.sized, row, a)
+
+
+# What follows is called for folded groups alone: a call that hands over so many arrays costs more than a few counts.
+@compiled
+def count_folded(first: Any, table: Any, keys: Any, held: Any, c: int, g: int, by: int) -> None:
+    """Count so many members more of a folded group in a cluster."""
+    column = first[g] + add_number(keys, held, c * first.size + g, by)
+    table[c, column] -= 1
+    table[c, column + by] += 1
+
+
+@compiled
+def count_inside(
+    starts: Any,
+    groups: Any,
+    numbers: Any,
+    first: Any,
+    table: Any,
+    keys: Any,
+    held: Any,
+    site: int,
+    c: int,
+    sign: int,
+) -> None:
+    """Count the folded groups of a super-node in a cluster, or no more with sign -1."""
+    for e in range(starts[site], starts[site + 1]):
+        count_folded(first, table, keys, held, c, groups[e], sign * numbers[e])
 
 
 @compiled
@@ -146,19 +194,36 @@ def start(sites: Any, labels: Any, n_slots: int, score: Any, values: Any) -> Any
     members = np.zeros(n_slots, dtype=np.int64)
     size = np.zeros(n_slots, dtype=np.int64)
     table = np.zeros((n_slots, n_columns), dtype=np.int64)
-    plain = sites.columns.shape[0] > 0
+    _, _, _, strength, sizes, columns, counts, starts, groups, numbers = sites
+    offsets, first = terms.offsets, terms.first
+    plain = columns.shape[0] > 0
+    n_held = groups.size
+    for site in range(columns.shape[0] if first.size > 0 else 0):
+        for a in range(n_attributes):
+            n_held += columns[site, a] < -1
+    keys, held = make_held(n_held)
+    for g in range(first.size):
+        table[0, first[g]] += 1
+    for empty in range(1, n_slots if first.size > 0 else 0):
+        for s in range(n_columns):
+            table[empty, s] = table[0, s]
     for site in range(labels.size):
-        cluster = labels[site]
+        cluster: Any = np.int64(labels[site])
         members[cluster] += 1
-        size[cluster] += sites.sizes[site]
-        volume[cluster] += sites.strength[site]
+        size[cluster] += sizes[site]
+        volume[cluster] += strength[site]
         if plain:
             for a in range(n_attributes):
-                if sites.columns[site, a] >= 0:
-                    table[cluster, terms.offsets[a] + sites.columns[site, a]] += 1
+                code = columns[site, a]
+                if code >= 0:
+                    table[cluster, offsets[a] + code] += 1
+                elif code < -1:
+                    count_folded(first, table, keys, held, cluster, np.int64(-2 - code), np.int64(1))
         else:
             for s in range(n_columns):
-                table[cluster, s] += sites.counts[site, s]
+                table[cluster, s] += counts[site, s]
+            if first.size > 0:
+                count_inside(starts, groups, numbers, first, table, keys, held, site, cluster, np.int64(1))
     parts = np.zeros((n_slots, n_attributes))
     free = np.empty(n_slots, dtype=np.int64)
     tally = np.zeros(3)
@@ -181,196 +246,7 @@ def start(sites: Any, labels: Any, n_slots: int, score: Any, values: Any) -> Any
     cached = np.empty((n_slots, n_cached))
     stamps = np.zeros((n_slots, n_cached), dtype=np.int64)
     version = np.ones(n_slots, dtype=np.int64)
-    return Clusters(volume, members, size, table, parts, tally, free, cached, stamps, version)
-
-
-@compiled
-def _by_counts(
-    score: Any,
-    population: Any,
-    offsets: Any,
-    weights: Any,
-    sized: bool,
-    table: Any,
-    parts: Any,
-    counts: Any,
-    c: int,
-    out: int,
-    into: int,
-) -> float:
-    """Return the change of what a cluster adds when a super-node leaves and another joins; -1: none."""
-    row = table[c]
-    for s in range(row.size):
-        if out >= 0:
-            row[s] -= counts[out, s]
-        if into >= 0:
-            row[s] += counts[into, s]
-    change = 0.0
-    for a in range(offsets.size - 1):
-        change += _part(score, population, offsets, weights, sized, row, a) - parts[c, a]
-    for s in range(row.size):
-        if out >= 0:
-            row[s] += counts[out, s]
-        if into >= 0:
-            row[s] -= counts[into, s]
-    return change
-
-
-@compiled
-def _by_group(
-    score: Any,
-    population: Any,
-    offsets: Any,
-    weights: Any,
-    sized: bool,
-    table: Any,
-    parts: Any,
-    c: int,
-    a: int,
-    leaving: int,
-    joining: int,
-) -> float:
-    """Return the change of what a cluster adds by an attribute when one node leaves and one joins; -1: none."""
-    row = table[c]
-    if leaving >= 0:
-        row[offsets[a] + leaving] -= 1
-    if joining >= 0:
-        row[offsets[a] + joining] += 1
-    change = _part(score, population, offsets, weights, sized, row, a) - parts[c, a]
-    if leaving >= 0:
-        row[offsets[a] + leaving] += 1
-    if joining >= 0:
-        row[offsets[a] + joining] -= 1
-    return change
-
-
-@compiled
-def group_change(clusters: Any, terms: Any, c: int, a: int, leaving: int, joining: int) -> float:
-    """Return the change of what a cluster adds by an attribute when one node leaves and one joins; -1: none."""
-    return _by_group(
-        terms.score, terms.population, terms.offsets, terms.weights, terms.sized, clusters.table, clusters.parts,
-        c, a, leaving, joining,
-    )  # fmt: skip
-
-
-@compiled
-def _exchange(
-    columns: Any,
-    counts: Any,
-    offsets: Any,
-    population: Any,
-    weights: Any,
-    score: Any,
-    sized: bool,
-    table: Any,
-    parts: Any,
-    cached: Any,
-    stamps: Any,
-    version: Any,
-    c: int,
-    out: int,
-    into: int,
-) -> float:
-    """Return the change of what cluster c adds to the notion when a site leaves and another joins; -1: none."""
-    change = 0.0
-    if columns.shape[0] > 0:
-        place = 0
-        for a in range(offsets.size - 1):
-            width = offsets[a + 1] - offsets[a] + 1
-            leaving = np.int64(columns[out, a]) if out >= 0 else np.int64(-1)
-            joining = np.int64(columns[into, a]) if into >= 0 else np.int64(-1)
-            if leaving != joining:
-                entry = place + (leaving + 1) * width + joining + 1
-                known = cached.shape[1] > 0
-                if known and stamps[c, entry] == version[c]:
-                    change += cached[c, entry]
-                else:
-                    value = _by_group(
-                        score, population, offsets, weights, sized, table, parts, c, a, leaving, joining
-                    )
-                    change += value
-                    if known:
-                        stamps[c, entry] = version[c]
-                        cached[c, entry] = value
-            place += width * width
-    else:
-        change += _by_counts(score, population, offsets, weights, sized, table, parts, counts, c, out, into)
-    return change
-
-
-@compiled
-def join_changes(sites: Any, clusters: Any, terms: Any, site: int, listed: Any, changes: Any) -> None:
-    """Write what the listed clusters would add more to the notion with a site, each at its own place.
-
-    One call for all of them, since handing over so many arrays, or reading one out of a tuple, costs more than the
-    look-up that nearly all changes are.
-    """
-    _, _, _, _, _, columns, counts = sites
-    score, population, offsets, weights, sized, _, _, _, _, _, _, _ = terms
-    _, _, _, table, parts, _, _, cached, stamps, version = clusters
-    if offsets.size == 2 and cached.shape[1] > 0:
-        entry = np.int64(columns[site, 0]) + 1
-        for c in listed:
-            if stamps[c, entry] != version[c]:
-                stamps[c, entry] = version[c]
-                cached[c, entry] = _by_group(
-                    score,
-                    population,
-                    offsets,
-                    weights,
-                    sized,
-                    table,
-                    parts,
-                    c,
-                    np.int64(0),
-                    np.int64(-1),
-                    entry - 1,
-                )
-            changes[c] = cached[c, entry]
-        return
-    if columns.shape[0] > 0:
-        for c in listed:
-            changes[c] = _exchange(
-                columns, counts, offsets, population, weights, score, sized, table, parts, cached, stamps, version,
-                c, np.int64(-1), site,
-            )  # fmt: skip
-        return
-    joining = counts[site]
-    for c in listed:
-        for s in range(joining.size):
-            table[c, s] += joining[s]
-        change = 0.0
-        for a in range(offsets.size - 1):
-            low, high = offsets[a], offsets[a + 1]
-            size = 0
-            for s in range(low, high):
-                size += table[c, s]
-            if size > 0:
-                value = weights[a] * score(table[c, low:high], population[low:high])
-                change += (value * size if sized else value) - parts[c, a]
-        for s in range(joining.size):
-            table[c, s] -= joining[s]
-        changes[c] = change
-
-
-@compiled
-def exchange_change(sites: Any, clusters: Any, terms: Any, a: int, b: int, i: int, j: int) -> float:
-    """Return the change of what clusters a and b add to the notion when i goes from a to b and j back; -1: none.
-
-    With ``b`` = -1 only that of a.
-    """
-    _, _, _, _, _, columns, counts = sites
-    score, population, offsets, weights, sized, _, _, _, _, _, _, _ = terms
-    _, _, _, table, parts, _, _, cached, stamps, version = clusters
-    change = 0.0
-    for back in range(2):
-        c, out, into = (b, j, i) if back else (a, i, j)
-        if c >= 0:
-            change += _exchange(
-                columns, counts, offsets, population, weights, score, sized, table, parts, cached, stamps, version,
-                c, out, into,
-            )  # fmt: skip
-    return change
+    return Clusters(volume, members, size, table, parts, tally, free, cached, stamps, version, keys, held)
 
 
 @compiled(inline="always")
@@ -386,21 +262,6 @@ def notion_gain(
 
 
 @compiled
-def _transfer(sites: Any, clusters: Any, terms: Any, site: int, c: int, sign: int) -> None:
-    """Add a site to a cluster, or take it out with sign -1; what the cluster adds to the notion is not updated."""
-    clusters.members[c] += sign
-    clusters.size[c] += sign * sites.sizes[site]
-    clusters.volume[c] += sign * sites.strength[site]
-    if sites.columns.shape[0] > 0:
-        for a in range(terms.offsets.size - 1):
-            if sites.columns[site, a] >= 0:
-                clusters.table[c, terms.offsets[a] + sites.columns[site, a]] += sign
-    else:
-        for s in range(clusters.table.shape[1]):
-            clusters.table[c, s] += sign * sites.counts[site, s]
-
-
-@compiled
 def rescore(clusters: Any, terms: Any, c: int) -> None:
     """Bring up to date what a cluster adds to the notion."""
     clusters.version[c] += 1
@@ -409,6 +270,29 @@ def rescore(clusters: Any, terms: Any, c: int) -> None:
             value = part(terms, clusters.table[c], a)
             clusters.tally[SUM] += value - clusters.parts[c, a]
             clusters.parts[c, a] = value
+
+
+@compiled
+def _transfer(sites: Any, clusters: Any, terms: Any, site: int, c: int, sign: int) -> None:
+    """Add a site to a cluster, or take it out with sign -1; what the cluster adds to the notion is not updated."""
+    clusters.members[c] += sign
+    clusters.size[c] += sign * sites.sizes[site]
+    clusters.volume[c] += sign * sites.strength[site]
+    table, first = clusters.table, terms.first
+    if sites.columns.shape[0] > 0:
+        for a in range(terms.offsets.size - 1):
+            code = sites.columns[site, a]
+            if code >= 0:
+                table[c, terms.offsets[a] + code] += sign
+            elif code < -1:
+                count_folded(first, table, clusters.keys, clusters.held, c, np.int64(-2 - code), sign)
+    else:
+        for s in range(table.shape[1]):
+            table[c, s] += sign * sites.counts[site, s]
+        if first.size > 0:
+            count_inside(
+                sites.starts, sites.groups, sites.numbers, first, table, clusters.keys, clusters.held, site, c, sign
+            )  # fmt: skip
 
 
 @compiled
