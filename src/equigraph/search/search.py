@@ -58,6 +58,8 @@ _MOST_SHARED = 0.9
 _LEAST_COARSE = 5_000
 # Neighbours on the front that differ by more in the notion leave a gap that is searched.
 _GAP = 0.05
+# Where in a gap that stays empty the whole search for a bound is tried.
+_FURTHER = (0.3, 0.1)
 # Settling at one target may find what another's choice is made of; each round only adds what is better.
 _MOST_ROUNDS = 5
 
@@ -156,6 +158,8 @@ class Search:
         self.lost = False
         # Labels found on parts that are not in the pool before their nodes have moved.
         self.pending: tuple[NDArray, Target] | None = None
+        # Divisions as the dial was raised, of the last run.
+        self.lineages: list[list[NDArray]] = []
         self.guide = replace(objective, notion=objective.notion.guided())
         self.pool = Pool()
 
@@ -253,9 +257,19 @@ class Search:
             found = [self._towards(labels, objective, rng) for labels in (above, below)]
             if self.ground is None:
                 self._recombined(found, objective, rng)
-            if any(low < notion < high for _, notion in self.pool.scores):
+            if self._found_between(low, high):
+                return True
+        # What the dial passed on its way up is nearer to a low bound than either end of the gap.
+        for place in _FURTHER if self.lineages else ():
+            target = Target(at_least=low + place * (high - low))
+            for _ in self._search_at(target, self.lineages, self.rng(*key_of(target))):
+                pass
+            if self._found_between(low, high):
                 return True
         return False
+
+    def _found_between(self, low: float, high: float) -> bool:
+        return any(low < notion < high for _, notion in self.pool.scores)
 
     def _towards(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
         if self.ground is not None:
@@ -299,6 +313,7 @@ class Search:
                 for number in range(self.plan.n_raised):
                     lineages.append(self._raised(number, base, bases, run))
                     yield
+            self.lineages = lineages
             for target in targets:
                 known = lineages if target.wants_fairness else plain
                 known = known + [[labels] for labels in given]
