@@ -20,7 +20,7 @@ from equigraph.penalties import Penalty
 CHECKPOINT = 25
 
 
-class Kept(NamedTuple):
+class Checkpoint(NamedTuple):
     """Factors in this process, and after how many steps."""
 
     H: NDArray
@@ -46,7 +46,7 @@ class BlockSteps:
 
     Attributes
     ----------
-    kept : Kept or None
+    kept : Checkpoint or None
         The factors of the last checkpoint, where the rows are in other processes.
     """
 
@@ -61,7 +61,7 @@ class BlockSteps:
         # H and the H before it take turns under these two names.
         self._here, self._before = "H", "H before"
         self._n_steps = 0
-        self.kept: Kept | None = None
+        self.kept: Checkpoint | None = None
         store.place(self._here, pad(H))
 
     def squared_norm(self) -> float:
@@ -79,7 +79,7 @@ class BlockSteps:
             saved = self._store.checkpoint([self._here], [(self._here, "AH", self._n_clusters)])
             if self._here in saved:
                 H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
-                self.kept = Kept(H, W.copy(), self._n_steps - 1)
+                self.kept = Checkpoint(H, W.copy(), self._n_steps - 1)
         self._here, self._before = self._before, self._here
         tables = self._tables(W, HH)
         parts = self._store.each(

@@ -50,6 +50,8 @@ _AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 _MIXED = 0.35
 # Values of the dial that are searched before a bound is.
 _AROUND_BOUND = (0.2, 0.5, 0.8)
+# Shares of a bound on the way up to it.
+_STEPS_TO_BOUND = (0.4, 0.6, 0.7, 0.8, 0.9)
 # Keys of random draws beyond those of single starts.
 _BASE = 1000
 # Two divisions whose common parts are more than this share of the nodes have nothing in common.
@@ -322,7 +324,12 @@ class Search:
                     for value in _AROUND_BOUND:
                         dial = Target(value)
                         yield from self._search_at(dial, known, self.rng(run, *key_of(dial)))
-                    known = [*known, [target.best(self.pool)]]
+                    # A bound that is raised step by step leads to labels that one far away does not.
+                    rng = self.rng(run, *key_of(target), 1)
+                    for share in _STEPS_TO_BOUND:
+                        nearer = Target(at_least=share * target.at_least)
+                        self._towards(nearer.best(self.pool), nearer.of(self.objective), rng)
+                    known = [*known, [target.best(self.pool)], [nearer.best(self.pool)]]
                 yield from self._search_at(target, known, self.rng(run, *key_of(target)))
 
     def _settle(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
