@@ -8,9 +8,10 @@ BIN    := $(VENV)/bin
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
 
+# Three processes for two cores: some tests wait for a browser, a time limit or a process that was killed.
 test: $(VENV)/.dev
 	$(MAKE) --no-print-directory --jobs=2 lint loops
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -42,7 +43,7 @@ hostile: $(VENV)/.dev
 # Line coverage of src. Loops that numba compiles are run by machine code, which no tracer sees; see pyproject.toml.
 coverage: $(VENV)/.dev
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m coverage run -m pytest -q -n 3 --dist loadfile $(PYTEST_ARGS)
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 

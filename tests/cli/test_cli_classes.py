@@ -77,7 +77,7 @@ def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path: Path) ->
     path = tmp_path / "trios.csv"
     rows = ["Ada,f,Bea", "Bea,f,Cleo", "Cleo,f,Ada", "Dan,m,Eli", "Eli,m,Fox", "Fox,m,Dan"]
     path.write_text("\n".join(["Name,Gender,Friend", *rows]), encoding="utf-8")
-    command = ["classes", str(path), "-k", "2", "--attribute", "Gender"]
+    command = ["classes", str(path), "-k", "2", "--attribute", "Gender", "--effort", "0.1"]
     told = run(*command)
     assert told.exit_code == 0, told.output
     assert "Gender is far from even: a rule may be why; --friends 0 shows" in told.stdout

@@ -70,7 +70,8 @@ def test_a_planted_fault_is_found(tmp_path, monkeypatch, what):
     package.mkdir(parents=True)
     for path in Path(child.__file__).parent.glob("*.py"):
         (package / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "tests" / "__init__.py").touch()
+    for name in ("__init__.py", "optional.py"):
+        (tmp_path / "tests" / name).write_bytes((Path(child.__file__).parents[1] / name).read_bytes())
     (package / "corpus").mkdir()
     (package / "child.py").write_text(planted, encoding="utf-8")
     monkeypatch.setattr(run, "ROOT", tmp_path)

@@ -60,8 +60,8 @@ _MOST_SHARED = 0.9
 _LEAST_COARSE = 5_000
 # Neighbours on the front that differ by more in the notion leave a gap that is searched.
 _GAP = 0.05
-# Where in a gap that stays empty the whole search for a bound is tried.
-_FURTHER = (0.3, 0.1)
+# Where in a wide gap that stays empty the whole search for a bound is tried; few nodes leave narrow ones by themselves.
+_FURTHER, _WIDE = (0.3, 0.1), 0.2
 # Settling at one target may find what another's choice is made of; each round only adds what is better.
 _MOST_ROUNDS = 5
 
@@ -262,7 +262,7 @@ class Search:
             if self._found_between(low, high):
                 return True
         # What the dial passed on its way up is nearer to a low bound than either end of the gap.
-        for place in _FURTHER if self.lineages else ():
+        for place in _FURTHER if self.lineages and high - low > _WIDE else ():
             target = Target(at_least=low + place * (high - low))
             for _ in self._search_at(target, self.lineages, self.rng(*key_of(target))):
                 pass
