@@ -88,7 +88,7 @@ def test_tradeoff_and_refine(
 ) -> None:
     out, refined = tmp_path / "out", tmp_path / "refined"
     args = [*room[0], "--missing", missing]
-    answer = run("tradeoff", *args, "-k", 3, "--points", 3, "-o", out, "--report")
+    answer = run("tradeoff", *args, "-k", 3, "--points", 3, "--effort", 0.1, "-o", out, "--report")
     assert answer.exit_code == 0, answer.output
     assert (SENTENCE in answer.stdout) == (missing == "ignore")
     assert (out / "dropped.csv").exists() == (missing == "drop")

@@ -168,7 +168,11 @@ def mat() -> list[Files]:
         for options in ({}, {"do_compression": True}, {"format": "4"}):
             stream = io.BytesIO()
             savemat(stream, {"A": what, "b": np.arange(3.0)}, **options)
-            cases.append({"graph.mat": stream.getvalue()})
+            data = stream.getvalue()
+            if data.startswith(b"MATLAB 5.0"):
+                # The first line tells the time, and a case has to be the same whenever it is made.
+                data = b"MATLAB 5.0 MAT-file".ljust(116) + data[116:]
+            cases.append({"graph.mat": data})
     return cases
 
 
