@@ -24,8 +24,9 @@ for weight in weights:
     )
 
 # %%
-# Beside it the front that a search on labels finds, along a dial that means the same on every graph. Here a weighted sum
-# jumps from one corner to the next, and the curve searches what it jumped over. ``at_least`` asks for the fairness itself.
+# Beside it the front that a search on labels finds, along a dial that means the same on every graph. Here a weighted
+# sum jumps from one corner to the next, and the curve searches what it jumped over. ``at_least`` asks for the fairness
+# itself.
 
 curve = eg.tradeoff_curve(
     planted.adjacency, sensitive_features=planted.sensitive_features, n_clusters=5, random_state=0
