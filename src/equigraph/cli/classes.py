@@ -194,6 +194,7 @@ def _summary(division: Any) -> dict[str, Any]:
 
 
 def _print(division: Any, wanted: int) -> None:
+    from equigraph.rules.items import Friends
     from equigraph.words import listed
 
     print_classes(division)
@@ -202,8 +203,10 @@ def _print(division: Any, wanted: int) -> None:
     uneven = [name for name, value in division.evenness().items() if value < _UNEVEN]
     if uneven:
         them = f"{listed(uneven)} {'is' if len(uneven) == 1 else 'are'}"
-        why = "a rule may be why; --friends 0 shows what comes out where nobody needs a friend in class."
-        line(f"{them} far from even: {why}")
+        why = "a rule may be why"
+        if any(isinstance(rule, Friends) for rule in division.rules.items):
+            why += "; --friends 0 shows what comes out where nobody needs a friend in class"
+        line(f"{them} far from even: {why}.")
     if division.friendless:
         line(f"Without a friend they wished for: {listed(division.friendless)}.")
     for sentence, holds in division.lists.rules:
