@@ -158,7 +158,7 @@ class Jobs:
         self.cancel_all()
         self.tell("end", None)
         for worker in self._lanes.values():
-            worker.stop()
+            worker.close()
 
 
 def _event(name: str, content: Any) -> str:

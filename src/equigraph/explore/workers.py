@@ -40,31 +40,48 @@ class Worker:
         self._process: Any = None
         self._pipe: Connection | None = None
         self._ready = False  # whether the process has said that it has loaded everything
-        self._busy = threading.Lock()
+        self._closed = False
+        self._busy = threading.Lock()  # held while a task is done
+        self._changing = threading.Lock()  # held while a process comes or goes: any thread may end one
 
     def is_alive(self) -> bool:
         """Return whether there is a process now."""
-        return self._process is not None and bool(self._process.is_alive())
+        process = self._process
+        return process is not None and bool(process.is_alive())
 
     def start(self) -> None:
         """Start the process, if there is none."""
-        if self.is_alive():
-            return
-        self._ready = False
-        self._pipe, theirs = self._context.Pipe()
-        self._process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
-        self._process.start()
-        theirs.close()
+        self._started()
+
+    def _started(self) -> Connection:
+        with self._changing:
+            if self._closed:
+                raise Cancelled
+            if self._pipe is None or not self.is_alive():
+                self._ready = False
+                self._pipe, theirs = self._context.Pipe()
+                self._process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
+                self._process.start()
+                theirs.close()
+            return self._pipe
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
-        process, self._process = self._process, None
+        """End the process, whatever it is doing.
+
+        The pipe is not closed here but when nobody holds it any more: another thread may be reading it, and the number
+        of a closed file is given to the next file that is opened.
+        """
+        with self._changing:
+            process, self._process, self._pipe = self._process, None, None
         if process is not None:
             process.kill()
             process.join(5)
-        if self._pipe is not None:
-            self._pipe.close()
-            self._pipe = None
+
+    def close(self) -> None:
+        """End the process, and start none again."""
+        with self._changing:
+            self._closed = True
+        self.stop()
 
     def run(
         self,
@@ -88,25 +105,31 @@ class Worker:
             if cancelled.is_set():
                 raise Cancelled
         try:
-            self.start()
+            pipe = self._started()
             if not self._ready:
-                self._wait(_START, cancelled, tell)
+                self._wait(pipe, _START, cancelled, tell)
                 self._ready = True
-            assert self._pipe is not None
-            self._pipe.send((task, dict(told)))
-            return self._wait(seconds, cancelled, tell)
+            pipe.send((task, dict(told)))
+            return self._wait(pipe, seconds, cancelled, tell)
         except (EOFError, OSError):
             self.stop()
+            if self._closed or cancelled.is_set():
+                raise Cancelled from None
             raise TaskFailed("The work ended before it was done; there may not be enough memory.") from None
         finally:
             self._busy.release()
 
-    def _wait(self, seconds: float, cancelled: threading.Event, tell: Callable[[str, int, int], None]) -> Any:
+    def _wait(
+        self,
+        pipe: Connection,
+        seconds: float,
+        cancelled: threading.Event,
+        tell: Callable[[str, int, int], None],
+    ) -> Any:
         end = time.monotonic() + seconds
-        assert self._pipe is not None
         while True:
-            if self._pipe.poll(_LOOK):
-                kind, content = self._pipe.recv()
+            if pipe.poll(_LOOK):
+                kind, content = pipe.recv()
                 if kind == "progress":
                     tell(*content)
                 elif kind == "failed":
