@@ -127,9 +127,13 @@ def browser() -> Iterator[Any]:
 def dask_workers() -> Iterator[Any]:
     """Give a client of two worker processes, which all tests of a run share: to start them takes seconds."""
     pytest.importorskip("distributed")
+    import dask
+
     from equigraph.execution.distributed.clients import dask_client
 
-    with dask_client("dask", n_workers=2) as client:
+    # A worker that was killed and is not back within this time is given up for good; 15 s are few on a busy machine.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "60s"})
+    with patient, dask_client("dask", n_workers=2) as client:
         yield client
 
 

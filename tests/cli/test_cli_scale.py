@@ -113,7 +113,9 @@ def test_pictures_need_memory_and_nodes_cannot_be_dropped(run: Run, folder: Path
 
 
 def test_a_page_about_blocks_says_what_it_leaves_out(run: Run, folder: Path) -> None:
-    assert run("cluster", folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", folder / "out").exit_code == 0
+    assert (
+        run("cluster", folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", folder / "out").exit_code == 0
+    )
     answer = run("report", folder / "out")
     assert answer.exit_code == 0, answer.stderr
     assert "is a folder of edges on disk" in answer.stderr
