@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import os
 import shutil
@@ -52,6 +53,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse to run on CI without a package that tests would silently skip for."""
     if os.environ.get("CI") and ABSENT:
         raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(ABSENT)}")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what was imported and collected, all of which stays to the end, out of every search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
