@@ -56,8 +56,6 @@ _RESULT_ENTRIES: dict[str, tuple[type, ...]] = {
 def kinds_of(columns: Mapping[str, NDArray | None]) -> dict[str, str]:
     """Return what the values of columns are, so that they come back as that and not as texts.
 
-    Examples
-    --------
     >>> kinds_of({"node": np.array([3, 5]), "group": np.array(["a", "b"])})
     {'node': 'integer', 'group': 'text'}
     """
@@ -72,13 +70,7 @@ def _kind_of(column: NDArray) -> str:
 
 
 def clustering_parts(kept: Kept) -> dict[str, Any]:
-    """Return the parts of a `ClusteringResult` from what its folder holds.
-
-    Raises
-    ------
-    InputError
-        If the files are no clustering, or contradict each other.
-    """
+    """Return the parts of a `ClusteringResult` from what its folder holds."""
     told = entries(kept, RESULT, _RESULT_ENTRIES)
     columns = labels_table(kept, told["n_nodes"], gaps_of(told, kept.folder / RESULT))
     features, _, options = features_of(told, columns, kept.folder / RESULT)

@@ -40,20 +40,10 @@ UNKNOWN = ("error", "add", "ignore")
 
 @dataclass(frozen=True)
 class Values:
-    """Groups as the user gave them.
-
-    Attributes
-    ----------
-    values : ndarray
-        The groups.
-    keys : ndarray or None
-        Name of the node of each value; None if the values are in node order.
-    attribute : str or None
-        Name of the attribute.
-    """
+    """Groups as the user gave them."""
 
     values: NDArray[Any]
-    keys: NDArray[Any] | None
+    keys: NDArray[Any] | None  # name of the node of each value; None if the values are in node order
     attribute: str | None
 
 
@@ -66,8 +56,6 @@ def check_options(missing: str, unknown: str) -> None:
 def attribute_list(attribute: Any) -> list[Any]:
     """Return the attributes that were asked for, one or several, as a list.
 
-    Examples
-    --------
     >>> attribute_list(None), attribute_list("gender"), attribute_list(("gender", 3))
     ([], ['gender'], ['gender', 3])
     """
@@ -81,18 +69,7 @@ def take_groups(
 ) -> list[Values]:
     """Read groups from a path, mapping, table, column or array; `attach` puts them onto the nodes.
 
-    Parameters
-    ----------
-    groups : path, mapping, table, Series or array
-        As for `read_graph`.
-    attribute : name, number, or list of these, optional
-        The attributes that are wanted.
-    node_column : name or number, optional
-        Column that names the nodes.
-    graph : Graph
-        Whose nodes the groups are of.
-    every : bool, default=False
-        Whether all columns of a table are meant where none is named, and not only its second.
+    With `every`, all columns of a table are meant where none is named, and not only its second.
     """
     wanted = attribute_list(attribute)
     name = None if not wanted else str(wanted[0])

@@ -34,21 +34,11 @@ class Record:
 
 @dataclass(frozen=True)
 class TextFile:
-    """A delimited text file whose separator is known.
+    """A delimited text file whose separator is known."""
 
-    Attributes
-    ----------
-    path : Path
-        The file, plain or with the suffix .gz.
-    delimiter : str
-        The separator; a space stands for any white space.
-    n_empty : int
-        Fields at the end of the records that are empty in all of them; they are left out.
-    """
-
-    path: Path
-    delimiter: str
-    n_empty: int = 0
+    path: Path  # the file, plain or with the suffix .gz
+    delimiter: str  # the separator; a space stands for any white space
+    n_empty: int = 0  # fields at the end of the records that are empty in all of them; they are left out
 
     def where(self, line: int) -> str:
         """Say where a line is."""
@@ -145,8 +135,6 @@ def open_text_file(path: Path, delimiter: str | None) -> TextFile:
 def separator_told(line: str) -> str | None:
     r"""Return the separator that a first line tells, as spreadsheet programs write it, or None.
 
-    Examples
-    --------
     >>> separator_told("sep=;\n"), separator_told("sep=;x")
     (';', None)
     """

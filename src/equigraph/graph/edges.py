@@ -25,24 +25,13 @@ DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
 
 @dataclass(frozen=True)
 class EdgeRows:
-    """Rows of an edge list, with nodes as positions in a list of names.
+    """Rows of an edge list, with nodes as positions in a list of names."""
 
-    Attributes
-    ----------
-    source, target : ndarray of shape (n_rows,)
-        Positions of the two ends in `names`.
-    weight : ndarray of shape (n_rows,) or None
-        Weights, or None for an unweighted list.
-    names : ndarray of shape (n_nodes,)
-        Distinct node names.
-    where : callable
-        Says in words where a row stands, for the messages: ``where(3)`` may be "friends.csv, line 5".
-    """
-
-    source: NDArray[np.integer]
+    source: NDArray[np.integer]  # positions of the two ends in `names`
     target: NDArray[np.integer]
-    weight: NDArray[Any] | None
-    names: NDArray[Any]
+    weight: NDArray[Any] | None  # weights, or None for an unweighted list
+    names: NDArray[Any]  # distinct node names
+    # Says in words where a row stands, for the messages: ``where(3)`` may be "friends.csv, line 5".
     where: Callable[[int], str]
 
 
@@ -102,25 +91,9 @@ def graph_from_rows(
 ) -> Graph:
     """Build the graph of an edge list.
 
-    Parameters
-    ----------
-    rows : EdgeRows
-        The rows.
-    symmetrize : str, optional
-        If given, rows are directed edges, and this says how to combine the two directions of a pair.
-    duplicates : str
-        What to do with rows of one pair whose weights conflict.
-    dtype : dtype, optional
-        Type of the weights.
-    directed : bool
-        Whether rows are directed even without `symmetrize`; the adjacency must then be symmetric.
-    sort : bool
-        Whether to sort the nodes by name. The order is then not the user's, and the graph not positional.
-
-    Returns
-    -------
-    Graph
-        The graph, without groups.
+    With `symmetrize` rows are directed edges, and it says how to combine the two directions of a pair; `directed` ones
+    without it must be symmetric. Nodes that are sorted by name are not in the user's order, so that graph is not
+    positional.
     """
     check_duplicates(duplicates)
     n = rows.names.size

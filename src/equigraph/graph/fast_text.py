@@ -27,20 +27,10 @@ BATCH = 1 << 20
 
 
 class Columns(NamedTuple):
-    """Columns of a text file.
+    """Columns of a text file."""
 
-    Attributes
-    ----------
-    codes : list of ndarray of shape (n_rows,)
-        For each column of texts, positions in `texts`.
-    texts : ndarray of shape (n_texts,)
-        The distinct texts, as int64 if all are plain integers.
-    numbers : ndarray of shape (n_rows,) or None
-        The column of numbers.
-    """
-
-    codes: list[NDArray[np.int32]]
-    texts: NDArray[Any]
+    codes: list[NDArray[np.int32]]  # for each column of texts, positions in `texts`
+    texts: NDArray[Any]  # the distinct texts, as int64 if all are plain integers
     numbers: NDArray[np.float64] | None
 
 
@@ -55,18 +45,7 @@ def read_columns(
 ) -> Columns | None:
     """Read columns of a file with pyarrow, or return None if the csv module might read anything else.
 
-    Parameters
-    ----------
-    file : TextFile
-        The file.
-    header : int or None
-        Line of the header, if there is one.
-    width : int
-        Number of fields of every record.
-    texts : tuple of int
-        Columns to read as text.
-    number : int or None
-        Column to read as numbers.
+    Columns of `texts` are read as text, `number` as numbers; `header` is the line of the header.
     """
     import pyarrow as pa
     from pyarrow import csv

@@ -13,23 +13,9 @@ from equigraph.graph.names import as_names, names_from_text
 def places_of(keys: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp] | None:
     """Return the place of every key among the names, or None if that is not plain.
 
-    It is plain where the keys are integers or text, and so are the names; none of the keys is empty, every key is
-    a name and comes once. Integers and text are compared by the text.
+    It is plain where the keys are integers or text, and so are the names; none of the keys is empty, every key is a
+    name and comes once. Integers and text are compared by the text.
 
-    Parameters
-    ----------
-    keys : ndarray
-        What to look for.
-    names : ndarray
-        Where to look, all different.
-
-    Returns
-    -------
-    ndarray of intp, or None
-        Place of each key.
-
-    Examples
-    --------
     >>> places_of(np.array(["cem", "ann"]), np.array(["ann", "bob", "cem"])).tolist()
     [2, 0]
     >>> places_of(np.array(["cem", "zoe"]), np.array(["ann", "bob", "cem"])) is None

@@ -18,25 +18,9 @@ def sorted_pairs(
 ) -> sparse.csr_array:
     """Return the rows as a CSR with sorted indices that still holds repeated pairs, in the order of the rows.
 
-    Two counting sorts, each stable: by the second end, then by the first. They move what they sort and need
-    neither 64-bit keys nor a permutation.
+    Two counting sorts, each stable: by the second end, then by the first. They move what they sort and need neither
+    64-bit keys nor a permutation. No weights stand for ones, kept in one byte each.
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_rows,)
-        Positions of the two ends.
-    weight : ndarray of shape (n_rows,) or None
-        Weights; None stands for ones, kept in one byte each.
-    n : int
-        Number of nodes.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        One stored entry per row of the list.
-
-    Examples
-    --------
     >>> pairs = sorted_pairs(np.array([1, 0, 1]), np.array([2, 1, 2]), np.array([5.0, 6.0, 4.0]), 3)
     >>> pairs.indptr.tolist(), pairs.indices.tolist(), pairs.data.tolist()
     ([0, 1, 3, 3], [1, 2, 2], [6.0, 5.0, 4.0])
@@ -54,19 +38,7 @@ def merge_repeated(
 ) -> sparse.csr_array:
     """Return the pairs with one entry each; pairs without any repetition are returned as they are.
 
-    Parameters
-    ----------
-    pairs : scipy.sparse.csr_array
-        What `sorted_pairs` returns; its weights may be sorted in place.
-    duplicates : str
-        How to merge, as in `as_graph`.
-    conflict : callable
-        Makes the error for the first pair whose weights differ, if that is an error.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Canonical, but for stored zeros and a diagonal.
+    Weights may be sorted in place; `conflict` makes the error for the first pair whose weights differ, if that is one.
     """
     is_start = _starts(pairs)
     if is_start.all():

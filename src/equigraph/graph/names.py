@@ -50,8 +50,6 @@ def as_names(values: Any) -> NDArray[Any]:
 def text_array(texts: Iterable[str]) -> NDArray[Any]:
     """Return texts as an array: of numpy's fixed width, or of objects where all would pay for the longest.
 
-    Examples
-    --------
     >>> text_array(["ann", "bob"]).dtype.kind, text_array(["ann"] * 3000 + ["x" * 100_000]).dtype.kind
     ('U', 'O')
     """

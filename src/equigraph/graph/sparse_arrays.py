@@ -27,27 +27,9 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
 
     Compiled conversions read and write where the arrays of a sparse matrix say, so lengths, order of the pointers and
     range of the indices are checked first, whatever the format. Weights become floats before repeated ones are added
-    up: in their own type 200 + 100 may be 44.
+    up: in their own type 200 + 100 may be 44. The result is on the arrays of the input, where these are in order
+    already.
 
-    Parameters
-    ----------
-    matrix : sparse matrix or array of any format, ndarray, or nested lists
-        The matrix.
-    dtype : float32 or float64, optional
-        Type of the weights.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        On the arrays of the input, where these are in order already.
-
-    Raises
-    ------
-    GraphError
-        If the arrays contradict each other, the shape is not square, or an entry is no finite real number.
-
-    Examples
-    --------
     >>> to_csr(sparse.csc_array([[0, 2], [2, 0]])).indices.tolist()
     [1, 0]
     >>> broken = sparse.csr_array([[0, 2], [2, 0]])
@@ -270,17 +252,9 @@ _FORMATS: dict[str, Callable[[Any, np.dtype], sparse.csr_array]] = {
 def check_sparse(matrix: Any, what: str) -> None:
     """Raise GraphError if the arrays of a sparse matrix, of any shape and format, contradict each other.
 
-    For whatever a user gives besides the graph, before scipy converts it or multiplies with it.
+    For whatever a user gives besides the graph, before scipy converts it or multiplies with it. Anything that is no
+    sparse matrix of two dimensions passes.
 
-    Parameters
-    ----------
-    matrix : object
-        Anything that is no sparse matrix of two dimensions passes.
-    what : str
-        What it is, as the start of the sentence.
-
-    Examples
-    --------
     >>> broken = sparse.csr_array([[0, 2, 0], [2, 0, 0]])
     >>> broken.indices[0] = 7
     >>> check_sparse(broken, "The membership")

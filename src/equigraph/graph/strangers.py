@@ -23,20 +23,6 @@ _DIFFERENCES: tuple[tuple[str, Callable[[str], str]], ...] = (
 def type_hint(strangers: Sequence[str], nodes: Sequence[str]) -> str:
     """Say how names that match no node differ from those of the nodes, where most differ in the same way.
 
-    Parameters
-    ----------
-    strangers : sequence of str
-        Names that are no nodes.
-    nodes : sequence of str
-        Names of the nodes.
-
-    Returns
-    -------
-    str
-        Words in brackets, or nothing.
-
-    Examples
-    --------
     >>> type_hint(["0.0", "1.0"], ["0", "1", "2"])
     " (the difference is a fraction, as numbers get in a column with gaps: '0.0' may be the node '0')"
     >>> type_hint(["7", "8"], ["007", "008"])
@@ -53,8 +39,6 @@ def type_hint(strangers: Sequence[str], nodes: Sequence[str]) -> str:
 def look_alike(text: str, nodes: Sequence[str]) -> str:
     """Say which node a name resembles, in letters that show the difference; nothing if there is none.
 
-    Examples
-    --------
     >>> look_alike("Jose", ["Ann", "José"]), look_alike("x", ["Ann"])
     (" (did you mean 'José'?)", '')
     """

@@ -22,20 +22,10 @@ _BLANKS = (b"  ", b" \n", b" \r", b"\n ", b'""', b"\t", b"\v", b"\f", b"\x1c", b
 class StrictBytes(io.RawIOBase):
     """A stream that reads ahead of pyarrow and notes whether the csv module would read the same records.
 
-    pyarrow takes ``"ann"x`` for the field ``annx``, knows no comments, and decodes only the columns it is
-    asked for. As soon as something of the kind is seen the stream ends, and `same` is false; the file is then
-    for the csv module, which knows what to do or to say.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The file, at the start of a record.
-    delimiter : str
-        The separator, one ASCII character.
-    all_columns : bool
-        Whether every column is asked for, so that pyarrow looks into every field.
-    start : bytes
-        What was read from the stream already, and belongs before the rest.
+    pyarrow takes ``"ann"x`` for the field ``annx``, knows no comments, and decodes only the columns it is asked for. As
+    soon as something of the kind is seen the stream ends, and `same` is false; the file is then for the csv module,
+    which knows what to do or to say. With `all_columns` pyarrow looks into every field; `start` was read from the
+    stream already, and belongs before the rest.
     """
 
     def __init__(self, stream: IO[bytes], delimiter: str, *, all_columns: bool, start: bytes = b"") -> None:

@@ -29,24 +29,12 @@ ROW_NAMES = ("", "id", "index", "row", "edge", "edge_id", "unnamed: 0")
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of a table, and the labels of its rows if it has any.
+    """Columns of a table, and the labels of its rows if it has any."""
 
-    Attributes
-    ----------
-    columns : list
-        Names of the columns, as the table has them.
-    values : list of ndarray
-        One array per column.
-    index : ndarray or None
-        Labels of the rows (pandas only).
-    counts_rows : bool
-        Whether the labels are pandas' default ones, which only count the rows.
-    """
-
-    columns: list[Any]
+    columns: list[Any]  # names of the columns, as the table has them
     values: list[NDArray[Any]]
-    index: NDArray[Any] | None = None
-    counts_rows: bool = False
+    index: NDArray[Any] | None = None  # labels of the rows (pandas only)
+    counts_rows: bool = False  # whether the labels are pandas' default ones, which only count the rows
 
     @property
     def n_rows(self) -> int:
@@ -131,13 +119,8 @@ def weight_column(
 ) -> int | None:
     """Return the position of the weights: as the user says, or a column after the ends that is named so.
 
-    Without names a third column holds the weights. Where there are names, any other column may or may not be
-    a weight, which only the user knows.
-
-    Raises
-    ------
-    GraphError
-        If there is no such column, or no way to tell; the sentence starts with ``where``.
+    Without names a third column holds the weights. Where there are names, any other column may or may not be a weight,
+    which only the user knows. Errors start with ``where``.
     """
     if weight is False:
         return None

@@ -14,18 +14,10 @@ PENDING = 4_000_000
 class TextCodes:
     """Codes of text columns of pyarrow: the same text has the same code in every column and batch.
 
-    Each batch is encoded by itself, and from time to time the texts of the batches are merged: seldom enough
-    that the known texts are not hashed for every batch, often enough that memory follows their number.
+    Each batch is encoded by itself, and from time to time the texts of the batches are merged: seldom enough that the
+    known texts are not hashed for every batch, often enough that memory follows their number. At least `pending` texts
+    are kept unmerged; the texts known so far, if that is more.
 
-    Parameters
-    ----------
-    n_columns : int
-        How many columns every batch has.
-    pending : int
-        How many texts to keep unmerged at least; the texts known so far, if that is more.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> codes = TextCodes(2)
     >>> codes.add([pa.array(["ann", "bob"]), pa.array(["bob", "cem"])])

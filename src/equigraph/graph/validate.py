@@ -207,11 +207,9 @@ def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) ->
 def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
     """Return whether a canonical matrix equals its transpose, up to a tolerance relative to each pair.
 
-    The transpose is made for a block of rows at a time. Since rows come in order, the block's entries of a
-    column must be the next ones of the row with the same number, from where the last block ended.
+    The transpose is made for a block of rows at a time. Since rows come in order, the block's entries of a column must
+    be the next ones of the row with the same number, from where the last block ended.
 
-    Examples
-    --------
     >>> is_symmetric(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]), 1e-10)
     True
     """
