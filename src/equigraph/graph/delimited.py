@@ -183,17 +183,15 @@ def _sniff(path: Path) -> str:
         raise GraphError(f"{path.name} is empty: expected an edge list, a matrix or groups.")
     best, most = "", 0
     for delimiter in "\t;,":
-        parted = sum(delimiter in _outside_quotes(line) for line in sample)
+        parted = sum(
+            delimiter in "".join(line.strip().split('"')[::2]) for line in sample
+        )  # outside of quotes
         if parted > most:
             best, most = delimiter, parted
     if 2 * most >= len(sample):
         return best
     blanks = sum(len(line.split()) > 1 for line in sample)
     return WHITESPACE if blanks >= max(most, 1) else best or ","
-
-
-def _outside_quotes(line: str) -> str:
-    return "".join(line.strip().split('"')[::2])
 
 
 def is_number(text: str) -> bool:

@@ -68,7 +68,11 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
     if isinstance(source, (Graph, Mapping)):
         columns = dict(graph.features)
         if isinstance(source, Mapping):
-            columns |= {key: value for key, value in source.items() if _is_node_column(value, graph)}
+            columns |= {
+                key: value
+                for key, value in source.items()
+                if isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
+            }
         if not columns:
             return name
         if name not in columns:
@@ -81,10 +85,6 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
     if library not in ("networkx", "igraph", "torch_geometric"):
         return name
     return {name: node_attribute(source, library, name)}
-
-
-def _is_node_column(value: Any, graph: Graph) -> bool:
-    return isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
 
 
 def attributes_in_order(
