@@ -99,6 +99,11 @@ def factors_of_labels(
     return H, mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
 
 
+def random_labels(n_nodes: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
+    """Return random labels of clusters of equal size."""
+    return np.random.default_rng(seed).permutation(np.arange(n_nodes) % n_clusters)
+
+
 def custom_start(
     H: NDArray | None, W: NDArray | None, n_nodes: int, n_clusters: int, unit: float
 ) -> tuple[NDArray, NDArray]:

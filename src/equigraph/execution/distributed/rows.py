@@ -51,10 +51,6 @@ class Rows:
         self.low, self.high, self.codes = low, high, codes
         self._panels = panels
 
-    def groups(self) -> NDArray:
-        """Return the group of each node; without groups all nodes are of one."""
-        return np.zeros(self.high - self.low, dtype=np.intp) if self.codes is None else self.codes
-
     def get(self, name: str) -> NDArray:
         """Return these rows of a panel; writing to them changes the panel."""
         return self._panels.view(name, self.low, self.high)
@@ -180,17 +176,3 @@ def in_order(parts: Sequence[NDArray]) -> NDArray:
     for part in parts[1:]:
         total += part
     return total
-
-
-def hashed(numbers: NDArray, seed: int) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for every number, the same wherever it is asked for.
-
-    Examples
-    --------
-    >>> bool((hashed(np.arange(2, 6), 1)[:2] == hashed(np.arange(4), 1)[2:]).all())
-    True
-    """
-    x = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    return ((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
