@@ -84,19 +84,7 @@ def writable(array: NDArray) -> NDArray:
 
 
 class BlockWriter:
-    """Write row blocks in order into a folder that appears only when all of them are there.
-
-    Parameters
-    ----------
-    folder : path
-        The target; it must be new or empty.
-    n_nodes : int
-        Number of nodes.
-    cuts : sequence of int
-        Where the rows are cut.
-    dtype : dtype
-        Type of the weights.
-    """
+    """Write row blocks in order into a folder that appears only when all of them are there."""
 
     def __init__(
         self, folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64

@@ -255,19 +255,7 @@ class BlockGraph:
 
 
 class MemoryBlocks:
-    """A graph in memory as the one block that it is, for whatever walks along blocks.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated graph; its arrays are shared.
-
-    Examples
-    --------
-    >>> graph = MemoryBlocks(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]))
-    >>> graph.cuts, graph.block(0).n_entries
-    ((0, 2), 2)
-    """
+    """A graph in memory as the one block that it is, for whatever walks along blocks."""
 
     def __init__(self, adjacency: sparse.csr_array):
         self._adjacency = adjacency

@@ -80,13 +80,7 @@ class Totals(NamedTuple):
 
 
 def padded_width(n_columns: int, dtype: np.dtype) -> int:
-    """Return the number of columns that makes rows whole vectors.
-
-    Examples
-    --------
-    >>> padded_width(5, np.dtype("float64")), padded_width(5, np.dtype("float32"))
-    (8, 8)
-    """
+    """Return the number of columns that makes rows whole vectors."""
     unit = UNIT // dtype.itemsize
     return -(-n_columns // unit) * unit
 
@@ -100,13 +94,7 @@ def empty_panel(n_rows: int, width: int, dtype: np.dtype) -> NDArray:
 
 
 def pad(panel: NDArray, dtype: np.dtype | None = None) -> NDArray:
-    """Return a copy with zero columns added until rows are whole vectors.
-
-    Examples
-    --------
-    >>> pad(np.ones((2, 3))).tolist()
-    [[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0]]
-    """
+    """Return a copy with zero columns added until rows are whole vectors."""
     dtype = np.dtype(dtype or panel.dtype)
     out = empty_panel(panel.shape[0], padded_width(panel.shape[1], dtype), dtype)
     out[:, : panel.shape[1]] = panel
@@ -122,13 +110,7 @@ def zero_totals(n_clusters: int, n_groups: int, width: int) -> Totals:
 
 
 def entries_of(adjacency: sparse.csr_array) -> Entries:
-    """Return the stored entries, without weights where all are equal, and with short indices while they fit.
-
-    Examples
-    --------
-    >>> entries_of(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))[2:]
-    (None, np.float64(3.0))
-    """
+    """Return the stored entries, without weights where all are equal, and with short indices while they fit."""
     data = adjacency.data
     even = data.size == 0 or bool((data == data[0]).all())
     scale = data[0] if even and data.size else data.dtype.type(1)
@@ -148,11 +130,6 @@ def row_blocks(indptr: NDArray, *, bytes_per_block: int = 0, most_bytes: int = 2
 
     They only depend on the graph, and on what has to be kept for each block, so that sums over blocks that are added
     in their order do not depend on the number of threads.
-
-    Examples
-    --------
-    >>> row_blocks(np.array([0, 2, 4])).tolist()
-    [0, 2]
     """
     n_rows = indptr.size - 1
     work = np.asarray(indptr, dtype=np.int64) - indptr[0] + _ROW_WORK * np.arange(n_rows + 1)

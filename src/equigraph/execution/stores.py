@@ -52,17 +52,7 @@ def check_scheduler(execution: Any) -> None:
 
 @contextmanager
 def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None = None) -> Iterator[RowStore]:
-    """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go.
-
-    Parameters
-    ----------
-    graph : Graph or BlockGraph
-        The graph.
-    execution : None, "dask", an address, or distributed.Client
-        See `equigraph.execution.distributed.clients.dask_client`; None streams a `BlockGraph` from disk.
-    codes : ndarray of shape (n_nodes,), optional
-        Group of each node, for functions that ask for it.
-    """
+    """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go."""
     store: Any
     if execution is None:
         assert isinstance(graph, BlockGraph)

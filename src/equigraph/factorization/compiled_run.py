@@ -33,25 +33,7 @@ _PORTION = 2
 
 
 class CompiledRun:
-    """A run of the updates, for a penalty that is a small table; see `equigraph.factorization.multiplicative.Run`.
-
-    Parameters
-    ----------
-    product : FusedProduct
-        Products with A.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    W : ndarray of shape (k, k)
-        Start; it is not changed.
-    form : GroupForm or None
-        The penalty, weights included; None is no penalty.
-    tol : float
-        Change of H at which the run ends; 0 is never.
-    fit_interaction : bool
-        Whether W is updated.
-    n_threads : int, optional
-        By default as many as the product uses.
-    """
+    """A run of the updates, for a penalty that is a small table; see `equigraph.factorization.multiplicative.Run`."""
 
     def __init__(
         self,
@@ -191,17 +173,6 @@ def run_fits(
     """Run fits, each by one thread, and yield the place and the outcome of each.
 
     The outcome is that of `multiplicative_updates` with the same product and start, to the bit.
-
-    Parameters
-    ----------
-    product : FusedProduct
-        Products with A.
-    fits : sequence of Fit
-        Starts and penalties.
-    max_iter, tol, fit_interaction
-        As in `multiplicative_updates`.
-    n_threads : int, optional
-        By default all cores.
     """
 
     def run(fit: Fit) -> Factors:

@@ -110,49 +110,9 @@ def coordinate_descent(
     .. math:: J(H, W) = \frac{\|A - H W H^\top\|_F^2}{\|A\|_F^2}
               + \mu \, \frac{R(H \, \mathrm{diag}(w)^{1/2})}{k \bar d}
 
-    See `equigraph.factorization.normalized` for w, which is the diagonal of W in a graph of cohesive clusters.
-
-    Parameters
-    ----------
-    product : Product
-        Products with A. One is made per step, and one at the start.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    W : ndarray of shape (k, k)
-        Start; it is not changed. Its scale plays no part, and W + W' is used where it is not symmetric.
-    penalty : Penalty, optional
-        R, with a finite ``curvature()``.
-    weight : float
-        :math:`\mu`; 0 leaves the penalty out.
-    max_iter : int
-        Most steps.
-    tol : float
-        Stop when H changes by less than this, relative to its norm; 0 makes all steps.
-    notify : Notifier, optional
-        Told after each step; may stop the run.
-    use_compiled : bool, optional
-        Whether loops are compiled. By default they are unless the graph is so small that it would not pay.
-
-    Returns
-    -------
-    Factors
-        H and W are scaled so that all w are 1, and H W H' has the scale of A; ``history`` is J after each step and
-        never rises.
-
-    Raises
-    ------
-    ParameterError
-        When the weight is negative or not finite, or the penalty has no bound on its curvature.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from equigraph.execution import SerialProduct
-    >>> two_edges = sparse.csr_array([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> H = np.array([[0.9, 0.1], [0.8, 0.3], [0.2, 0.7], [0.1, 0.6]])
-    >>> factors = coordinate_descent(SerialProduct(two_edges), H, np.eye(2))
-    >>> factors.H.argmax(axis=1).tolist(), factors.W.round(3).tolist()
-    ([0, 0, 1, 1], [[1.0, 0.0], [0.0, 1.0]])
+    See `equigraph.factorization.normalized` for w, which is the diagonal of W in a graph of cohesive clusters. A step
+    makes one product. The scale of the first W plays no part; the dtype of H is that of the computation. H and W come
+    back scaled so that all w are 1, with a history that never rises. R needs a finite ``curvature()``.
     """
     notify = notify or Notifier()
     scale, AH = _first_pass(product, H)

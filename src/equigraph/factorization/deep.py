@@ -33,17 +33,7 @@ from equigraph.penalties.base import PenaltyTerms
 
 
 class OnRows(Penalty):
-    """A penalty of all nodes, for a membership of some of them: the others have 0.
-
-    Parameters
-    ----------
-    penalty : Penalty
-        That of all nodes.
-    rows : ndarray of int
-        The nodes whose rows are given.
-    n_nodes : int
-        All nodes.
-    """
+    """A penalty of all nodes, for a membership of some of them: the others have 0."""
 
     def __init__(self, penalty: Penalty, rows: NDArray[np.intp], n_nodes: int):
         self.penalty, self.rows, self.n_nodes = penalty, rows, n_nodes
@@ -76,15 +66,7 @@ def with_rows(H: NDArray, rows: NDArray[np.intp], n_nodes: int) -> NDArray:
 def pretrain(
     product: Product, layers: Sequence[int], rng: np.random.Generator, *, max_iter: int
 ) -> tuple[list[NDArray], NDArray]:
-    """Fit the layers one after the other: A = H1 W1 H1', W1 = H2 W2 H2', and so on.
-
-    Returns
-    -------
-    H : list of ndarray
-        One matrix per layer.
-    W : ndarray
-        Interaction of the last layer.
-    """
+    """Fit the layers one after the other: A = H1 W1 H1', W1 = H2 W2 H2', and so on."""
     H: list[NDArray] = []
     rows, target = product.n_nodes, product
     for size in layers:
@@ -109,28 +91,7 @@ def deep_updates(
     tol: float,
     notify: Notifier,
 ) -> Factors:
-    """Train all layers together.
-
-    Parameters
-    ----------
-    product : Product
-        Products with A.
-    H : sequence of ndarray
-        Start of each layer; not changed.
-    W : ndarray of shape (k, k)
-        Start of the interaction; not changed.
-    penalty : Penalty
-        Of the product of all layers, weights included.
-    exponent : float
-        Root of the step.
-    max_iter, tol, notify
-        As in `multiplicative_updates`; the change is that of the product of all layers.
-
-    Returns
-    -------
-    Factors
-        ``H`` is the product of all layers.
-    """
+    """Train all layers together."""
     H = list(H)
     squared_norm = product.squared_norm()
     membership = _chain(H)

@@ -34,12 +34,6 @@ def group_table(penalty: Penalty) -> GroupTable | None:
 
     Found by asking the penalty for two gradients, so that it also works for sums of penalties, over the same groups or
     over several attributes, and for penalties of one's own that have an attribute ``groups``.
-
-    Examples
-    --------
-    >>> from equigraph.penalties import Scatter
-    >>> group_table(Scatter(["a", "a", "b", "b"])).table.tolist()
-    [[0.25, -0.25], [-0.25, 0.25]]
     """
     groups = _common_groups(penalty)
     if groups is None or groups.n_groups > MOST_GROUPS:

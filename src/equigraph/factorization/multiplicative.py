@@ -100,17 +100,7 @@ class MembershipSteps(Protocol):
 
 
 class PanelSteps:
-    """MembershipSteps in this process, for any penalty, by numpy.
-
-    Parameters
-    ----------
-    product : Product
-        Products with A.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    penalty : Penalty
-        R, weights included.
-    """
+    """MembershipSteps in this process, for any penalty, by numpy."""
 
     def __init__(self, product: Product, H: NDArray, penalty: Penalty):
         self._product, self._penalty = product, penalty
@@ -159,32 +149,9 @@ def multiplicative_updates(
 ) -> Factors:
     r"""Minimise :math:`\|A - H W H^\top\|_F^2 + R(H)` over nonnegative H and W.
 
-    Parameters
-    ----------
-    product : Product
-        Products with A.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    W : ndarray of shape (k, k)
-        Start; it is not changed.
-    penalty : Penalty, optional
-        R, weights included.
-    max_iter : int
-        Most iterations.
-    tol : float
-        Stop when H changes by less than this, relative to its norm; 0 runs all iterations.
-    fit_interaction : bool
-        False keeps W as it is; with the identity that is symmetric factorisation, A = H H'.
-    notify : Notifier, optional
-        Told after each iteration; may stop the run.
+    The dtype of H is that of the computation. Without ``fit_interaction`` W stays as it is; with the identity that is
+    symmetric factorisation, A = H H'. With status ``DIVERGED`` factors and history end at the last finite iteration.
 
-    Returns
-    -------
-    Factors
-        With status ``DIVERGED`` the factors and the history end at the last finite iteration.
-
-    Notes
-    -----
     When L is symmetric the objective never rises. For the contrastive penalty on unequal groups it can, and
     can fall without bound, since L is neither symmetric nor positive semidefinite there.
     """
@@ -234,19 +201,7 @@ class Run(Protocol):
 
 
 class SteppedRun:
-    """A run whose rows live wherever the steps keep them.
-
-    Parameters
-    ----------
-    steps : MembershipSteps
-        The rows.
-    W : ndarray of shape (k, k)
-        Start; it is not changed.
-    tol : float
-        Change of H at which the run ends; 0 is never.
-    fit_interaction : bool
-        Whether W is updated.
-    """
+    """A run whose rows live wherever the steps keep them."""
 
     chunk = 1
 

@@ -104,15 +104,6 @@ def factorize_rows(model: NMTF, problem: Problem, start: tuple[NDArray, NDArray]
 
     Multiplicative updates with group penalties, or none, run where the rows live. Whatever else there is only asks for
     products: these are made there, with panels of this process.
-
-    Parameters
-    ----------
-    model : NMTF
-        Its parameters say what to do.
-    problem : Problem
-        The graph and its groups.
-    start : (H, W) or None
-        The start, where it is given.
     """
     squared_norm, total, dtype, _ = graph_facts(problem)
     dtype = np.dtype(model.dtype or dtype)

@@ -29,20 +29,7 @@ class Checkpoint(NamedTuple):
 
 
 class BlockSteps:
-    """Steps (see `equigraph.factorization.multiplicative.MembershipSteps`) on the rows of a store.
-
-    Parameters
-    ----------
-    store : RowStore
-        The rows.
-    H : ndarray of shape (n_nodes, k)
-        Start.
-    penalty : Penalty
-        R, weights included; one with `has_row_form`.
-    squared_norm : float
-        Sum of the squared weights of A.
-    scale : float
-        A is multiplied with this, and `squared_norm` with its square.
+    """MembershipSteps on the rows of a store, where A is multiplied with a scale.
 
     Attributes
     ----------

@@ -55,15 +55,7 @@ def capped(
     n_clusters: int = MAX_CLUSTERS,
     n_groups: int = MAX_GROUPS,
 ) -> Shown:
-    """Return at most so many clusters, the largest, and at most so many groups, of which the last may be all others.
-
-    Examples
-    --------
-    >>> counts = np.array([[3, 1, 1, 0], [1, 2, 0, 1]])
-    >>> shown = capped(["a", "b"], ["w", "x", "y", "z"], counts, np.zeros(2, dtype=int), n_groups=3)
-    >>> shown.groups, shown.counts.tolist()
-    (['w', 'x', '2 other groups'], [[3, 1, 1], [1, 2, 1]])
-    """
+    """Return at most so many clusters, the largest, and at most so many groups, of which the last may be all others."""
     totals, names = counts.sum(axis=0), [str(name) for name in groups]
     sizes = counts.sum(axis=1) + ungrouped
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_clusters])

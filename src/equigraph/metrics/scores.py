@@ -154,12 +154,6 @@ OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is n
 
 
 def words_of(name: str) -> str:
-    """Return a few words for a score; of one that is not listed, its name.
-
-    Examples
-    --------
-    >>> words_of("NB"), words_of("evenness"), words_of("mine")
-    ('normalised balance NB', 'evenness', 'mine')
-    """
+    """Return a few words for a score; of one that is not listed, its name."""
     score = SCORES.get(name) or OF_NOTIONS.get(name)
     return name if score is None else score.words

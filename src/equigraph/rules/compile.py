@@ -318,11 +318,6 @@ def below(x: Fraction, limit: int) -> Fraction:
     """Return the largest fraction with a denominator up to a limit that is not above x.
 
     For every whole s up to the limit ``floor(x s)`` is the same for both: it is the largest c with ``c / s <= x``.
-
-    Examples
-    --------
-    >>> below(Fraction(314159, 100000), 10), below(Fraction(1, 3), 5)
-    (Fraction(25, 8), Fraction(1, 3))
     """
     near = x.limit_denominator(limit)
     if near <= x:
@@ -334,11 +329,5 @@ def below(x: Fraction, limit: int) -> Fraction:
 
 
 def above(x: Fraction, limit: int) -> Fraction:
-    """Return the smallest fraction with a denominator up to a limit that is not below x; see `below`.
-
-    Examples
-    --------
-    >>> above(Fraction(314159, 100000), 10)
-    Fraction(22, 7)
-    """
+    """Return the smallest fraction with a denominator up to a limit that is not below x; see `below`."""
     return -below(-x, limit)

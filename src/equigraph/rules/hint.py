@@ -24,19 +24,7 @@ def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers
     """Return clusters of the named units in which links are kept, sizes are even and units to be apart are apart.
 
     Units are dealt out one after another, neighbours after neighbours, several times over; each goes where most of
-    its links are, above all those that somebody still needs, as long as there is room.
-
-    Parameters
-    ----------
-    compiled : CompiledRules
-        The rules.
-    named : ndarray of shape (n_units,), dtype bool
-        The units that get a cluster.
-
-    Returns
-    -------
-    ndarray of shape (n_units,)
-        Cluster of each unit, -1 for those that are not named.
+    its links are, above all those that somebody still needs, as long as there is room. Units without a name have -1.
     """
     deal = _Deal.empty(compiled)
     order = reverse_cuthill_mckee(deal.links, symmetric_mode=True)

@@ -41,18 +41,7 @@ class RuleArguments(TypedDict, total=False):
 
 
 def parse_rules(arguments: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """Return the single rules of keyword arguments, in their order; None stands for no rule.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such rule, or its value is not what it takes.
-
-    Examples
-    --------
-    >>> parse_rules({"friends": 1, "together": [["Ada", "Ben"]]})
-    (Friends(least=1, but=()), Together(nodes=('Ada', 'Ben')))
-    """
+    """Return the single rules of keyword arguments, in their order; None stands for no rule."""
     items: list[Rule] = []
     for keyword, value in arguments.items():
         if keyword not in PARSERS:

@@ -140,32 +140,11 @@ def conjugate_gradients(
 def smallest(
     laplacian: Laplacian, excluded: NDArray, known: NDArray, n_vectors: int, *, method: str = "auto"
 ) -> NDArray[np.float64]:
-    """Return the eigenvectors of the smallest eigenvalues on the complement of some directions.
+    """Return the eigenvectors of the smallest eigenvalues on the complement of orthonormal directions, in any order.
 
-    Parameters
-    ----------
-    laplacian : Laplacian
-        M.
-    excluded : ndarray of shape (n_nodes, r)
-        Orthonormal directions that the vectors must be orthogonal to.
-    known : ndarray of shape (n_nodes, q)
-        Orthonormal null vectors of M, orthogonal to ``excluded``; they are left out as well.
-    n_vectors : int
-        Vectors wanted; at most n_nodes - r - q.
-    method : {"auto", "dense", "iterate", "factor"}
-        "iterate" needs products with A only; "factor" a sparse factorisation, after which it takes few steps;
-        "auto" is "factor" where that is sure to be cheap. Where ARPACK does not converge with one, the other
-        is tried.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_vectors)
-        Orthonormal up to rounding, in no particular order.
-
-    Raises
-    ------
-    InfeasibleError
-        If no method converges.
+    Some of the directions are ``known`` null vectors of M. The method "iterate" needs products with A only; "factor" a
+    sparse factorisation, after which it takes few steps; "auto" is "factor" where that is sure to be cheap. Where
+    ARPACK does not converge with one, the other is tried.
     """
     deflated = np.hstack([excluded, known])
     n_free = laplacian.n_nodes - deflated.shape[1]

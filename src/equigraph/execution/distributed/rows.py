@@ -139,15 +139,7 @@ class RowStore(Protocol):
 
 
 class StoreProduct:
-    """Products with panels of this process, through a store: what a start needs before the rows have settled.
-
-    Parameters
-    ----------
-    store : RowStore
-        The rows.
-    squared_norm : float
-        Sum of the squared weights.
-    """
+    """Products with panels of this process, through a store: what a start needs before the rows have settled."""
 
     def __init__(self, store: RowStore, squared_norm: float):
         self.store, self._squared_norm = store, squared_norm

@@ -99,17 +99,7 @@ def _loaded(data: bytes) -> Any:
 
 
 class RowWorker:
-    """A Dask actor: blocks of the graph and rows of panels, which other actors may ask for.
-
-    Parameters
-    ----------
-    plan : RowOwners
-        Who has which rows.
-    number : int
-        Which of them this is.
-    n_threads : int
-        Threads of this worker.
-    """
+    """A Dask actor: blocks of the graph and rows of panels, which other actors may ask for."""
 
     def __init__(self, plan: RowOwners, number: int, n_threads: int):
         self._plan, self._number = plan, number

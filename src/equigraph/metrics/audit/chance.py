@@ -24,11 +24,6 @@ def standing(value: float, samples: NDArray[np.float64], confidence: float) -> d
     """Return a score beside those of random labels: their mean, an interval, and the share that is lower.
 
     Ties count half.
-
-    Examples
-    --------
-    >>> standing(3.0, np.array([1.0, 2.0, 3.0, 4.0]), 0.5)
-    {'value': 3.0, 'chance': 2.5, 'low': 1.75, 'high': 3.25, 'beats': 0.625, 'samples': 4}
     """
     low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2])
     close = np.isclose(samples, value, rtol=1e-12, atol=1e-12)
