@@ -26,11 +26,10 @@ from equigraph.factorization.coordinate_kernels import (
 )
 from equigraph.factorization.group_table import GroupTable, group_table
 from equigraph.factorization.interaction import fit_interaction
-from equigraph.factorization.multiplicative import Factors, Status, relative_change
+from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
     Scale,
     length_forces,
-    normalized_error,
     penalty_weight,
     rescale,
     strengths,
@@ -236,7 +235,7 @@ class _Descent:
             tolerance=W_TOLERANCE,
             loops=compiled().interaction if self.use_compiled else None,
         )
-        objective = normalized_error(HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
+        objective = reconstruction_error(1.0, HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
         return _Point(H, AH, image, HH, HAH, cost, W, objective)
 
     def _model(self, here: _Point, YY: NDArray[np.float64]) -> Model:

@@ -56,11 +56,6 @@ def strengths(
     return np.divide(strongest, length, out=np.zeros_like(length), where=length > 0), best
 
 
-def normalized_error(HAH: NDArray[np.float64], HH: NDArray[np.float64], W: NDArray[np.float64]) -> float:
-    """Return the squared error for a graph of norm 1."""
-    return float(1 - 2 * np.sum(HAH * W) + np.sum((HH @ W @ HH) * W))
-
-
 def length_forces(
     cost: NDArray[np.float64],
     w: NDArray[np.float64],
