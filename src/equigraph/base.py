@@ -121,18 +121,14 @@ class Clustering:
 
 
 class DialLabels(NamedTuple):
-    """What a method that searches its whole dial at once hands back; clusters may have any numbers.
+    """What a method that searches its whole dial at once hands back; clusters may have any numbers."""
 
-    Attributes
-    ----------
-    labels : sequence of ndarray of shape (n_nodes,)
-        One for each value of the dial, in their order; fewer where the method was stopped.
-    front : sequence of ndarray of shape (n_nodes,)
-        All labels found that no others found dominate in modularity and the measure of the notion.
-    """
-
-    labels: Sequence[NDArray]
-    front: Sequence[NDArray]
+    labels: Sequence[
+        NDArray
+    ]  # one for each value of the dial, in their order; fewer where the method was stopped
+    front: Sequence[
+        NDArray
+    ]  # all labels found that no others dominate in modularity and the measure of the notion
 
 
 class GraphClusterer(ClusterMixin, BaseEstimator):

@@ -31,25 +31,13 @@ _CHUNK = 2**24
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Consecutive rows of an adjacency.
-
-    Attributes
-    ----------
-    low, high : int
-        The rows are ``range(low, high)``.
-    indptr, indices : ndarray
-        As in a CSR array of these rows; columns are sorted within a row.
-    data : ndarray or None
-        Weights; None where all of them are `value`.
-    value : float
-        The weight of every edge, where there is only one.
-    """
+    """Consecutive rows ``range(low, high)`` of an adjacency; columns are sorted within a row."""
 
     low: int
     high: int
     indptr: NDArray
     indices: NDArray
-    data: NDArray | None
+    data: NDArray | None  # None where all weights are `value`
     value: float = 1.0
 
     @property

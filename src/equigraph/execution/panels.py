@@ -20,63 +20,31 @@ _FAR_BYTES, _LONG_ROW, _AHEAD = 2**22, 256, 32
 
 
 class Entries(NamedTuple):
-    """The stored entries of a graph, or of a block of its rows.
-
-    Attributes
-    ----------
-    indptr : ndarray of int64
-        Where rows start in ``indices``.
-    indices : ndarray of int32 or int64
-        Columns.
-    data : ndarray or None
-        Weights, or None where all are equal.
-    scale : floating
-        The weight where all are equal; its dtype is that of the panels.
-    """
+    """The stored entries of a graph, or of a block of its rows."""
 
     indptr: NDArray[np.int64]
     indices: NDArray
-    data: NDArray | None
+    data: NDArray | None  # the weights; None where all are ``scale``, whose dtype is that of the panels
     scale: np.floating
 
 
 class Tables(NamedTuple):
-    """The small tables of a multiplicative update; rows are as wide as those of H.
+    """The small tables of a multiplicative update; rows are as wide as those of H."""
 
-    Attributes
-    ----------
-    right, middle : ndarray of shape (k, width)
-        W + W', and W'H'HW + WH'HW'.
-    positive, negative : ndarray of shape (m, width)
-        What the penalty adds to denominators and numerators of a group.
-    own : ndarray of shape (m,)
-        What a node's own row counts in ``positive``.
-    """
-
-    right: NDArray
-    middle: NDArray
-    positive: NDArray
-    negative: NDArray
-    own: NDArray
+    right: NDArray  # W + W'
+    middle: NDArray  # W'H'HW + WH'HW'
+    positive: NDArray  # what the penalty adds to the denominators of a group,
+    negative: NDArray  # and to its numerators
+    own: NDArray  # what a node's own row counts in ``positive``
 
 
 class Totals(NamedTuple):
-    """What an update adds up over its rows, in double precision; column by column, so that all have H's width.
+    """What an update adds up over its rows, in double precision; column by column, so that all have H's width."""
 
-    Attributes
-    ----------
-    HH : ndarray of shape (rows, width)
-        H'H; the rows are k rounded up to a multiple of 4.
-    sums, squares : ndarray of shape (m, width)
-        Sums of the entries of H, and of their squares, by group.
-    moved : ndarray of shape (1, width)
-        Squared change of H.
-    """
-
-    HH: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    moved: NDArray[np.float64]
+    HH: NDArray[np.float64]  # H'H; the rows are k rounded up to a multiple of 4
+    sums: NDArray[np.float64]  # of the entries of H by group,
+    squares: NDArray[np.float64]  # and of their squares
+    moved: NDArray[np.float64]  # squared change of H, in one row
 
 
 def padded_width(n_columns: int, dtype: np.dtype) -> int:

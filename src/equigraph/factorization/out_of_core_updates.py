@@ -29,13 +29,7 @@ class Checkpoint(NamedTuple):
 
 
 class BlockSteps:
-    """MembershipSteps on the rows of a store, where A is multiplied with a scale.
-
-    Attributes
-    ----------
-    kept : Checkpoint or None
-        The factors of the last checkpoint, where the rows are in other processes.
-    """
+    """MembershipSteps on the rows of a store, where A is multiplied with a scale."""
 
     def __init__(
         self, store: RowStore, H: NDArray, penalty: Penalty, *, squared_norm: float, scale: float = 1.0
@@ -48,6 +42,7 @@ class BlockSteps:
         # H and the H before it take turns under these two names.
         self._here, self._before = "H", "H before"
         self._n_steps = 0
+        # The factors of the last checkpoint, where the rows are in other processes.
         self.kept: Checkpoint | None = None
         store.place(self._here, pad(H))
 

@@ -57,15 +57,7 @@ def checked_weights(weights: Any) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The groups of every node by each of one or more attributes, and how much each attribute counts.
-
-    Parameters
-    ----------
-    groups : mapping from str to Groups
-        One `Groups` per attribute, in order; all of the same nodes.
-    weights : ndarray of shape (n_attributes,)
-        Weight of each attribute; they sum to 1.
-    """
+    """The groups of every node by each of one or more attributes, and how much each counts; weights sum to 1."""
 
     groups: Mapping[str, Groups]
     weights: NDArray[np.float64]

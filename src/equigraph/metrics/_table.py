@@ -25,17 +25,7 @@ from equigraph.words import count
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Cluster of each node, as codes into the sorted label values. No cluster is empty.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_nodes,), dtype intp
-        Cluster of each node, in ``range(n_clusters)``.
-    values : ndarray of shape (n_clusters,)
-        Label that each code stands for, sorted.
-    sizes : ndarray of shape (n_clusters,), dtype intp
-        Number of nodes of each cluster.
-    """
+    """Cluster of each node, as codes into the sorted label values. No cluster is empty."""
 
     codes: NDArray[np.intp]
     values: NDArray[Any]

@@ -19,39 +19,19 @@ from equigraph.metrics.quality import _modularity
 
 @dataclass(frozen=True)
 class Score:
-    """One score.
+    """One score."""
 
-    Attributes
-    ----------
-    name : str
-        Name in results, tables and files, such as "min_balance".
-    head : str
-        Head of its column where space is scarce.
-    words : str
-        A few words for axes and rows.
-    short : str
-        What it means, in half a line.
-    meaning : str
-        What it means and where it misleads, in a sentence.
-    of_graph : callable, optional
-        ``f(adjacency, labels)``, for what needs no groups.
-    of_groups : callable, optional
-        ``f(table, n_clusters, empty)``, for what needs the contingency table of one attribute.
-    over_attributes : {"mean", "min"}
-        How the values of several attributes become one.
-    larger_is_better : bool or None
-        Direction; None where neither is.
-    """
-
-    name: str
-    head: str
-    words: str
-    short: str
-    meaning: str
+    name: str  # in results, tables and files, such as "min_balance"
+    head: str  # of its column, where space is scarce
+    words: str  # for axes and rows
+    short: str  # what it means, in half a line
+    meaning: str  # what it means and where it misleads, in a sentence
+    # What needs no groups, and what needs the contingency table of one attribute.
     of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
     of_groups: Callable[[LabelTable, int | None, Empty], float] | None = None
+    # How the values of several attributes become one.
     over_attributes: Literal["mean", "min"] = "mean"
-    larger_is_better: bool | None = True
+    larger_is_better: bool | None = True  # None where neither is
 
     def over(self, attributes: Any, values: list[float]) -> float:
         """Return one value of those of several attributes."""

@@ -19,24 +19,12 @@ from equigraph.neural.features import self_loop_scale
 
 @dataclass(frozen=True)
 class TorchGraph:
-    r"""A graph as the model needs it: one sparse matrix and two vectors.
+    """A graph as the model needs it: one sparse matrix and two vectors, for 2m, the sum of all degrees."""
 
-    Attributes
-    ----------
-    weights : sparse CSR tensor of shape (n_nodes, n_nodes)
-        :math:`A / 2m`, where 2m is the sum of all degrees; float32 then copes with weights of any scale.
-    degrees : tensor of shape (n_nodes, 1)
-        :math:`d / 2m`; they sum to 1.
-    scale : tensor of shape (n_nodes, 1)
-        Inverse square roots of the degrees of A + I.
-    total : float
-        2m.
-    """
-
-    weights: Tensor
-    degrees: Tensor
-    scale: Tensor
-    total: float
+    weights: Tensor  # A / 2m, sparse; float32 then copes with weights of any scale
+    degrees: Tensor  # d / 2m; they sum to 1
+    scale: Tensor  # inverse square roots of the degrees of A + I
+    total: float  # 2m
 
 
 def torch_graph(adjacency: sparse.csr_array, *, dtype: torch.dtype, device: torch.device) -> TorchGraph:

@@ -40,63 +40,32 @@ class CompiledRules:
     A *unit* is a set of nodes that have to be together; most units are one node. A *column* is one value of one
     attribute that rules speak of. Where there is no rule, the arrays hold what every clustering meets, so that
     a search need not ask which rules there are.
-
-    Attributes
-    ----------
-    n_clusters : int
-        Number of clusters; none may be empty, which `least_size` also says.
-    unit : ndarray of shape (n_nodes,)
-        Unit of each node.
-    unit_size : ndarray of shape (n_units,)
-        Number of nodes of each unit.
-    fixed : ndarray of shape (n_units,)
-        Cluster of each unit, -1 where it is free.
-    apart : csr_array of shape (n_units, n_units)
-        Which units may not share a cluster; symmetric. Its ``indptr`` and ``indices`` are what a search reads.
-    apart_sets : list of ndarray
-        The same as it was given: of each set of units, no two may share a cluster.
-    least_size, most_size : ndarray of shape (n_clusters,)
-        Bounds on the number of nodes of each cluster.
-    columns : list of (str, str)
-        Attribute and value of each column.
-    node_columns : ndarray of shape (n_nodes, n_attributes)
-        The column in which each node counts, for each attribute that rules speak of.
-    counts : csr_array of shape (n_units, n_columns)
-        How many nodes of each unit count in each column.
-    least_count, most_count : ndarray of shape (n_clusters, n_columns)
-        Bounds on the count of each column in each cluster.
-    not_alone : ndarray of shape (n_columns,)
-        The count is 0 or at least this.
-    share_low, share_high : ndarray of shape (n_columns, 2)
-        Numerators and denominators: in a cluster of s nodes the count is at least ``low[0] * s // low[1]`` and at most
-        ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
-    needed : ndarray of shape (n_nodes,)
-        With how many of the nodes linked to it each node has to share its cluster.
-    links : csr_array of shape (n_nodes, n_nodes)
-        The graph.
-    contradiction : bool
-        Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart`
-        then do not tell everything.
     """
 
-    n_clusters: int
-    unit: Integers
+    n_clusters: int  # none may be empty, which `least_size` also says
+    unit: Integers  # of each node
     unit_size: Integers
-    fixed: Integers
-    apart: sparse.csr_array
-    apart_sets: list[Integers]
-    least_size: Integers
+    fixed: Integers  # cluster of each unit, -1 where it is free
+    apart: (
+        sparse.csr_array
+    )  # which units may not share a cluster; symmetric, a search reads indptr and indices
+    apart_sets: list[Integers]  # the same as it was given
+    least_size: Integers  # of each cluster
     most_size: Integers
-    columns: list[tuple[str, str]]
-    node_columns: Integers
-    counts: sparse.csr_array
-    least_count: Integers
+    columns: list[tuple[str, str]]  # attribute and value of each
+    node_columns: Integers  # the column in which each node counts, for each attribute that rules speak of
+    counts: sparse.csr_array  # how many nodes of each unit count in each column
+    least_count: Integers  # of each column in each cluster
     most_count: Integers
-    not_alone: Integers
+    not_alone: Integers  # the count of a column is 0 or at least this
+    # Numerators and denominators: in a cluster of s nodes the count is at least ``low[0] * s // low[1]`` and at most
+    # ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
     share_low: Integers
     share_high: Integers
-    needed: Integers
+    needed: Integers  # with how many of the nodes linked to it each node has to share its cluster
     links: sparse.csr_array
+    # Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart` do
+    # not tell everything then.
     contradiction: bool
 
     @property

@@ -24,21 +24,11 @@ from equigraph.rules.hint import cohesive_hint
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Units that are alike, taken together.
-
-    Attributes
-    ----------
-    of_unit : ndarray of shape (n_units,)
-        Class of each unit.
-    sizes : ndarray of shape (n_classes,)
-        Number of units of each class.
-    first : ndarray of shape (n_classes,)
-        A unit of each class, which stands for all of them.
-    """
+    """Units that are alike, taken together."""
 
     of_unit: Integers
     sizes: Integers
-    first: Integers
+    first: Integers  # a unit of each class, which stands for all of them
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,24 +21,13 @@ MAX_ENTRIES = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What the solver says.
+    """What the solver says."""
 
-    Attributes
-    ----------
-    status : {"found", "impossible", "not found"}
-        ``"impossible"`` is proven; ``"not found"`` says nothing about whether there are such labels.
-    labels : ndarray of shape (n_nodes,), dtype intp, or None
-        Labels that keep the rules, where they were found.
-    fewest : bool
-        Whether no other labels that keep the rules are proven to move fewer nodes from the start.
-    reason : str
-        Why nothing was found; empty otherwise.
-    """
-
+    # "impossible" is proven; "not found" says nothing about whether there are such labels.
     status: Literal["found", "impossible", "not found"]
     labels: NDArray[np.intp] | None = None
-    fewest: bool = False
-    reason: str = ""
+    fewest: bool = False  # no others that keep the rules move fewer nodes from the start: that is proven
+    reason: str = ""  # why nothing was found
 
 
 def feasible_labels(

@@ -41,18 +41,9 @@ class Laplacian:
     r"""The operator M of the eigenproblem, in coordinates where the vectors are orthonormal.
 
     M is L = D - A, or with ``scale`` :math:`s = d^{-1/2}` the normalised :math:`I - D^{-1/2} A D^{-1/2}`.
-
-    Attributes
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A in double precision, mean degree near 1, every node with an edge.
-    degrees : ndarray of shape (n_nodes,)
-        d.
-    scale : ndarray of shape (n_nodes,), optional
-        s; None for the unnormalised Laplacian.
     """
 
-    adjacency: sparse.csr_array
+    adjacency: sparse.csr_array  # in double precision, mean degree near 1, every node with an edge
     degrees: NDArray[np.float64]
     scale: NDArray[np.float64] | None
 

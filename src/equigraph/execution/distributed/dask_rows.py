@@ -47,13 +47,7 @@ class _WorkerLost(Exception):
 
 
 class DaskRows:
-    """Panels and row blocks on the workers of a Dask cluster; a folder of blocks must be seen by all of them.
-
-    Attributes
-    ----------
-    n_losses : int
-        How often workers were lost so far.
-    """
+    """Panels and row blocks on the workers of a Dask cluster; a folder of blocks must be seen by all of them."""
 
     def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array, codes: NDArray | None = None):
         self._client, self._graph, self._codes = client, graph, codes

@@ -37,15 +37,7 @@ class Panels:
 
 
 class Rows:
-    """The rows of one block, as a function sees them.
-
-    Attributes
-    ----------
-    low, high : int
-        They are the rows ``range(low, high)`` of the whole.
-    codes : ndarray of shape (high - low,) or None
-        Group of each node.
-    """
+    """The rows ``range(low, high)`` of one block, as a function sees them, and the groups of their nodes."""
 
     def __init__(self, panels: Panels, low: int, high: int, codes: NDArray | None):
         self.low, self.high, self.codes = low, high, codes

@@ -31,15 +31,7 @@ class PeerLost(RuntimeError):
 
 @dataclass(frozen=True)
 class RowOwners:
-    """Who has which rows.
-
-    Attributes
-    ----------
-    cuts : tuple of int
-        Where the rows are cut into blocks.
-    runs : tuple of int
-        Worker w has the blocks from ``runs[w]`` to ``runs[w + 1]``.
-    """
+    """Who has which rows: rows are cut into blocks, and worker w has those from ``runs[w]`` to ``runs[w + 1]``."""
 
     cuts: tuple[int, ...]
     runs: tuple[int, ...]

@@ -22,15 +22,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """What each node's links are, and what stays of them in its cluster.
-
-    Attributes
-    ----------
-    weight, kept_weight : ndarray of shape (n_nodes,)
-        Weight of all links, and of those within the cluster.
-    number, kept : ndarray of shape (n_nodes,), int
-        Number of all links, and of those within the cluster.
-    """
+    """Weight and number of each node's links, and of those of them that stay in its cluster."""
 
     weight: NDArray[np.float64]
     kept_weight: NDArray[np.float64]
