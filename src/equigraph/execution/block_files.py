@@ -60,9 +60,9 @@ class RowBlock:
         data = None if self.data is None else writable(self.data)
         return replace(self, indptr=writable(self.indptr), indices=writable(self.indices), data=data)
 
-    def csr(self, n_nodes: int) -> sparse.csr_array:
+    def csr(self, n_nodes: int, dtype: Any = np.float64) -> sparse.csr_array:
         """Return the rows as a CSR array of shape (high - low, n_nodes)."""
-        arrays = (self.weights(), np.asarray(self.indices), np.asarray(self.indptr))
+        arrays = (self.weights(dtype), np.asarray(self.indices), np.asarray(self.indptr))
         return sparse.csr_array(arrays, shape=(self.high - self.low, n_nodes))
 
 

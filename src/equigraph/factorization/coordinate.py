@@ -9,9 +9,11 @@ that those of Y, and of all points between two memberships, need no further pass
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.exceptions import ParameterError
@@ -24,7 +26,6 @@ from equigraph.factorization.coordinate_kernels import (
     compiled,
     sweep,
 )
-from equigraph.factorization.group_table import GroupTable, group_table
 from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
@@ -34,9 +35,13 @@ from equigraph.factorization.normalized import (
     rescale,
     strengths,
 )
+from equigraph.groups.sums import indicator
 from equigraph.messages import option
 from equigraph.penalties import Penalty, curvature_bound
+from equigraph.penalties.base import form_of
 
+# Each step solves small systems of as many groups; above this number the general treatment is cheaper.
+MOST_GROUPS = 128
 # Proximal term, as a share of the mean of the diagonal of B'B; doubled, up to a limit, when a plain step fails.
 PROXIMITY, FARTHEST = 0.5, 1e6
 # Extrapolation: first, growth per step, and most.
@@ -50,6 +55,29 @@ SETTLING = 10
 FIRST_SWEEPS, W_SWEEPS, W_TOLERANCE = 20, 3, 1e-10
 # How often a step that would raise the objective is halved.
 HALVINGS = 8
+
+
+class GroupTable(NamedTuple):
+    """Group of each node, a table T, and the sparse m x n matrix C that sums over groups: R(H) = Tr((CH)'T(CH))."""
+
+    codes: NDArray[np.intp]
+    table: NDArray[np.float64]
+    collect: sparse.csr_array
+
+
+def group_table(penalty: Penalty) -> GroupTable | None:
+    """Return the table of a convex penalty that sees a membership only through its group sums, or None."""
+    form = form_of(penalty)
+    if form is None or form.own.size > MOST_GROUPS or form.own.any():
+        return None
+    table = form.positive - form.negative
+    table = (table + table.T) / 2
+    roots = np.sqrt(np.bincount(form.codes, minlength=form.own.size))
+    values = np.linalg.eigvalsh(roots[:, None] * table * roots)
+    if values[0] < -1e-10 * max(values[-1], 0.0) or not np.isfinite(values).all():
+        return None
+    codes = form.codes.astype(np.intp)
+    return GroupTable(codes, table, indicator(codes, form.own.size).T.tocsr())
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from equigraph.execution.distributed.rows import Rows, RowStore, in_order
 from equigraph.execution.panels import Tables, Totals, pad, padded_width, zero_totals
 from equigraph.factorization.multiplicative import Sums, is_nothing
 from equigraph.penalties import Penalty
+from equigraph.penalties.base import form_of
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
 CHECKPOINT = 25
@@ -120,7 +121,7 @@ class BlockSteps:
 
 def has_row_form(penalty: Penalty) -> bool:
     """Return whether a penalty needs no more of other rows than sums over groups; no penalty at all does not."""
-    return is_nothing(penalty) or penalty.group_form() is not None
+    return is_nothing(penalty) or form_of(penalty) is not None
 
 
 def start_rows(rows: Rows, here: str, n_clusters: int, n_groups: int) -> Totals:

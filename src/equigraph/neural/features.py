@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator
 from threadpoolctl import threadpool_limits
 
 from equigraph.exceptions import InfeasibleError
 from equigraph.groups import Groups
 from equigraph.groups.sums import indicator
+from equigraph.spectral.solvers import lanczos
 
 # Below this size, or when most eigenvectors are wanted, ARPACK is no better than LAPACK.
 _DENSE_NODES = 64
@@ -71,29 +72,25 @@ def _leading_eigenvectors(
         )
     scale = np.zeros(n_nodes)
     np.divide(1, np.sqrt(degrees), out=scale, where=degrees > 0)
-    start = rng.standard_normal(n_nodes)
     # One BLAS thread: the order of summation must not depend on the machine.
     with threadpool_limits(limits=1, user_api="blas"):
         if n_nodes <= max(_DENSE_NODES, 2 * count + 1):
             dense = scale[:, None] * adjacency.toarray() * scale
             vectors = np.linalg.eigh(dense.astype(np.float64))[1][:, ::-1][:, :count]
         else:
-            vectors = _lanczos(adjacency.astype(np.float64, copy=False), scale, count, start)
+
+            def times(x: NDArray) -> NDArray:
+                return scale * (weights @ (scale * x.ravel()))
+
+            weights = adjacency.astype(np.float64, copy=False)
+            operator = LinearOperator(adjacency.shape, matvec=times, dtype=np.float64)
+            try:
+                values, vectors = lanczos(operator, count, rng.standard_normal(n_nodes), tol=1e-6)
+            except ArpackError as error:
+                raise InfeasibleError(
+                    f"The {count} leading eigenvectors did not converge ({error}): use a smaller n_structural."
+                ) from error
+            vectors = vectors[:, np.argsort(-values, kind="stable")]
     # An eigenvector is defined up to its sign only: the largest entry is made positive.
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(count)]
     return vectors * np.where(peaks < 0, -1.0, 1.0)
-
-
-def _lanczos(
-    adjacency: sparse.csr_array, scale: NDArray[np.float64], count: int, start: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    operator = LinearOperator(
-        adjacency.shape, matvec=lambda x: scale * (adjacency @ (scale * x.ravel())), dtype=np.float64
-    )
-    try:
-        values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=1e-6)
-    except sparse.linalg.ArpackError as error:
-        raise InfeasibleError(
-            f"The {count} leading eigenvectors did not converge ({error}): use a smaller n_structural."
-        ) from error
-    return vectors[:, np.argsort(-values, kind="stable")]

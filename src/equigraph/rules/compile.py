@@ -202,78 +202,59 @@ def _needed(rules: list[Friends], facts: Facts) -> Integers:
 def _columns(items: tuple[Rule, ...], facts: Facts, unit: Integers, n_clusters: int) -> dict[str, Any]:
     """Return everything that is about attributes."""
     about = [rule for rule in items if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares))]
-    first: dict[str, int] = {}
     columns: list[tuple[str, str]] = []
     places = []
     for attribute in dict.fromkeys(rule.attribute for rule in about):
         names, codes = facts.codes(attribute)
-        first[attribute] = len(columns)
         places.append(codes + len(columns))
         columns.extend((attribute, name) for name in names)
-    n = unit.size
-    node_columns = np.array(places, dtype=np.int64).reshape(len(places), n).T
-    totals = np.bincount(node_columns.ravel(), minlength=len(columns))
-    bounds = _Bounds.open(n, n_clusters, totals)
-    where = {column: place for place, column in enumerate(columns)}
-    for rule in about:
-        if isinstance(rule, (AtLeast, AtMost)):
-            bounds.count(rule, where[rule.attribute, facts.group(rule.attribute, rule.value)])
-        else:
-            start = first[rule.attribute]
-            for column in range(start, start + len(facts.codes(rule.attribute)[0])):
-                bounds.every(rule, column)
+    node_columns = np.array(places, dtype=np.int64).reshape(len(places), unit.size).T
     return {
         "columns": columns,
         "node_columns": np.ascontiguousarray(node_columns),
         "counts": _counts(unit, node_columns, len(columns)),
-        "least_count": bounds.least,
-        "most_count": bounds.most,
-        "not_alone": bounds.alone,
-        "share_low": bounds.low,
-        "share_high": bounds.high,
+        **_count_bounds(
+            about, facts, columns, np.bincount(node_columns.ravel(), minlength=len(columns)), n_clusters
+        ),
     }
 
 
-@dataclass
-class _Bounds:
-    """Bounds on columns, drawn closer rule by rule."""
-
-    n_nodes: int
-    totals: Integers
-    least: Integers
-    most: Integers
-    alone: Integers
-    low: Integers
-    high: Integers
-
-    @classmethod
-    def open(cls, n: int, n_clusters: int, totals: Integers) -> _Bounds:
-        m = totals.size
-        return cls(
-            n_nodes=n,
-            totals=totals,
-            least=np.zeros((n_clusters, m), dtype=np.int64),
-            most=np.full((n_clusters, m), n, dtype=np.int64),
-            alone=np.ones(m, dtype=np.int64),
-            low=np.tile(np.array([0, 1], dtype=np.int64), (m, 1)),
-            high=np.tile(np.array([1, 1], dtype=np.int64), (m, 1)),
-        )
-
-    def count(self, rule: AtLeast | AtMost, column: int) -> None:
-        if isinstance(rule, AtLeast):
-            self.least[:, column] = np.maximum(self.least[:, column], rule.least)
+def _count_bounds(
+    rules: list[AtLeast | AtMost | NotAlone | Shares],
+    facts: Facts,
+    columns: list[tuple[str, str]],
+    totals: Integers,
+    n_clusters: int,
+) -> dict[str, Integers]:
+    """Return the bounds on the columns, drawn closer rule by rule."""
+    n, m = facts.graph.n_nodes, len(columns)
+    least, most = np.zeros((n_clusters, m), dtype=np.int64), np.full((n_clusters, m), n, dtype=np.int64)
+    alone = np.ones(m, dtype=np.int64)
+    low, high = (np.tile(np.array(share, dtype=np.int64), (m, 1)) for share in ([0, 1], [1, 1]))
+    for rule in rules:
+        own = [place for place, (attribute, _) in enumerate(columns) if attribute == rule.attribute]
+        if isinstance(rule, (AtLeast, AtMost)):
+            column = columns.index((rule.attribute, facts.group(rule.attribute, rule.value)))
+            if isinstance(rule, AtLeast):
+                least[:, column] = np.maximum(least[:, column], rule.least)
+            else:
+                most[:, column] = np.minimum(most[:, column], rule.most)
+        elif isinstance(rule, NotAlone):
+            alone[own] = np.maximum(alone[own], rule.least)
         else:
-            self.most[:, column] = np.minimum(self.most[:, column], rule.most)
-
-    def every(self, rule: NotAlone | Shares, column: int) -> None:
-        if isinstance(rule, NotAlone):
-            self.alone[column] = max(self.alone[column], rule.least)
-            return
-        share = Fraction(int(self.totals[column]), self.n_nodes)
-        low = below(max(share - rule.tolerance, Fraction(0)), self.n_nodes)
-        high = above(min(share + rule.tolerance, Fraction(1)), self.n_nodes)
-        self.low[column] = max(low, Fraction(*self.low[column].tolist())).as_integer_ratio()
-        self.high[column] = min(high, Fraction(*self.high[column].tolist())).as_integer_ratio()
+            for column in own:
+                share = Fraction(int(totals[column]), n)
+                closer = below(max(share - rule.tolerance, Fraction(0)), n)
+                low[column] = max(closer, Fraction(*low[column].tolist())).as_integer_ratio()
+                closer = above(min(share + rule.tolerance, Fraction(1)), n)
+                high[column] = min(closer, Fraction(*high[column].tolist())).as_integer_ratio()
+    return {
+        "least_count": least,
+        "most_count": most,
+        "not_alone": alone,
+        "share_low": low,
+        "share_high": high,
+    }
 
 
 def _counts(unit: Integers, node_columns: Integers, n_columns: int) -> sparse.csr_array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 
 from equigraph.exceptions import InfeasibleError
 
@@ -94,38 +94,16 @@ class Laplacian:
         Laplacian, which hubs do not spoil.
         """
         diagonal = self.degrees + _SHIFT
-
-        def times(x: NDArray) -> NDArray:
-            return diagonal * x - self.adjacency @ x
+        shape = (self.n_nodes, self.n_nodes)
+        shifted = LinearOperator(shape, matvec=lambda x: diagonal * x - self.adjacency @ x, dtype=np.float64)
+        scaled = LinearOperator(shape, matvec=lambda x: x / diagonal, dtype=np.float64)
 
         def solve(b: NDArray) -> NDArray:
             if b.ndim == 2:
                 return np.column_stack([solve(column) for column in b.T])
-            return conjugate_gradients(times, diagonal, b)
+            return cg(shifted, b, rtol=1e-12, maxiter=10_000, M=scaled)[0]
 
         return solve
-
-
-def conjugate_gradients(
-    times: Callable[[NDArray], NDArray], diagonal: NDArray, b: NDArray
-) -> NDArray[np.float64]:
-    """Solve K x = b to 12 digits for a symmetric positive definite K, with its diagonal as preconditioner."""
-    x = np.zeros_like(b)
-    residual = b.copy()
-    direction = residual / diagonal
-    rho = float(residual @ direction)
-    target = 1e-24 * rho
-    for _ in range(10_000):
-        if rho <= target:
-            break
-        image = times(direction)
-        step = rho / float(direction @ image)
-        x += step * direction
-        residual -= step * image
-        preconditioned = residual / diagonal
-        rho, previous = float(residual @ preconditioned), rho
-        direction = preconditioned + (rho / previous) * direction
-    return x
 
 
 def smallest(
