@@ -238,9 +238,13 @@ def _max_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest value of each column over all rows but the cell's own; -inf where there is no other row."""
     if values.shape[-2] == 1:
         return np.full(values.shape, -np.inf)
-    largest = np.partition(values, -2, axis=-2)
-    second, first = largest[..., -2:-1, :], largest[..., -1:, :]
-    return np.where(values == first, second, first)
+    place = values.argmax(axis=-2, keepdims=True)
+    first = np.take_along_axis(values, place, axis=-2)
+    rest = values.astype(np.float64)
+    np.put_along_axis(rest, place, -np.inf, axis=-2)
+    others = np.broadcast_to(first, values.shape).copy()
+    np.put_along_axis(others, place, rest.max(axis=-2, keepdims=True), axis=-2)
+    return others
 
 
 def _representative_counts(
