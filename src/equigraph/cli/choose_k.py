@@ -13,6 +13,7 @@ from equigraph.cli.options import MethodCommand, check_one_dial, method_paramete
 from equigraph.cli.output import output_folder, output_options, run_of, tell_files
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.methods import get_method
 from equigraph.words import count
 
 KIND = "stability"
@@ -61,12 +62,7 @@ class _Ranged(MethodCommand):
 @shared.seed("Seed.")
 @click.option("-k", "--n-clusters", hidden=True)
 @TIME_LIMIT
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help=f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.",
-)
+@shared.folder(f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.")
 @output_options
 @shared.PRINTING
 @click.pass_context
@@ -99,8 +95,6 @@ def command(
 
 
 def _estimator(ctx: click.Context, method: str, generic: tuple[str, ...], effort: float, graph: Any) -> Any:
-    from equigraph.methods import get_method
-
     known = get_method(method)
     parameters = method_parameters(known, ctx, generic)
     check_one_dial(ctx, parameters)

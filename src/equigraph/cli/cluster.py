@@ -11,11 +11,14 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.output import output_folder, output_options, run_of, source_of, tell_files, told_of
+from equigraph.cli.report import PAGE
 from equigraph.cli.rules import method_rules, rule_option, rule_options
 from equigraph.cli.scale import execution_of, open_source, scale_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.cli.summary import print_result
+from equigraph.methods import get_method
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
 
@@ -25,26 +28,17 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
 @shared.METHOD
 @shared.GENERIC
 @TIME_LIMIT
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help="Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.",
-)
+@shared.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
 @output_options
-@click.option("--parquet", is_flag=True, help="Also write labels.parquet into the folder.")
+@shared.flag("--parquet", "Also write labels.parquet into the folder.")
 @click.option(
     "--labels-format",
     type=click.Choice(["csv", "parquet"]),
     default="csv",
     help="Whether the labels go to labels.csv, or to labels.parquet in its place.",
 )
-@click.option(
-    "--plot", is_flag=True, help="Also draw graph.png, interaction.png and composition.png into the folder."
-)
-@click.option(
-    "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
-)
+@shared.flag("--plot", "Also draw graph.png, interaction.png and composition.png into the folder.")
+@shared.flag("--report", "Also write report.html, which explains the clusters, into the folder.")
 @rule_options
 @rule_option(
     "--price", is_flag=True, help="Also find out what the clusters would be without each rule in turn."
@@ -62,10 +56,6 @@ def command(
     edges, which stay on disk. The options of another method are shown by --method NAME --help.
     """
     from dataclasses import replace
-
-    from equigraph.cli.output import source_of, told_of
-    from equigraph.cli.summary import print_result
-    from equigraph.methods import get_method
 
     output = settings["output"]
     for flag, what in {"plot": "the pictures", "report": "the page", "parquet": "the table"}.items():
@@ -105,7 +95,6 @@ def command(
 
 def _names(settings: dict[str, Any]) -> list[str]:
     """Return the files that the command will write."""
-    from equigraph.cli.report import PAGE
     from equigraph.loading import POSSIBLE_FILES
 
     names = {"plot": PICTURES, "report": (PAGE,)}
@@ -120,7 +109,6 @@ def _fit(
     stop: Stop,
     ctx: click.Context,
 ) -> Any:
-    from equigraph.methods import get_method
     from equigraph.results import cluster
 
     if "callbacks" not in get_method(method).load()._get_param_names():
@@ -143,7 +131,6 @@ def _priced(result: Any, settings: dict[str, Any], stop: Stop) -> Any:
 
 
 def _write(out: Any, result: Any, graph: Any, settings: dict[str, Any], run: dict[str, str]) -> list[str]:
-    from equigraph.cli.report import PAGE
     from equigraph.loading import PARQUET_LABELS
     from equigraph.results import KIND
 

@@ -66,15 +66,11 @@ def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
 
 
 output_options = shared.together(
-    click.option(
-        "--force",
-        is_flag=True,
-        help="Replace what other runs, or other programs, wrote under the names of the output.",
+    shared.flag(
+        "--force", "Replace what other runs, or other programs, wrote under the names of the output."
     ),
-    click.option(
-        "--raw",
-        is_flag=True,
-        help="Names as they are in csv files, even those that a spreadsheet would run as formulas.",
+    shared.flag(
+        "--raw", "Names as they are in csv files, even those that a spreadsheet would run as formulas."
     ),
 )
 

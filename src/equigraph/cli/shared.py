@@ -38,6 +38,16 @@ def of_section(section: str) -> Callable[..., Decorator]:
     return lambda *names, **settings: click.option(*names, cls=SectionOption, section=section, **settings)
 
 
+def flag(name: str, text: str) -> Decorator:
+    """Return an option that is given or not."""
+    return click.option(name, is_flag=True, help=text)
+
+
+def folder(text: str) -> Decorator:
+    """Return the option for the folder to write to."""
+    return click.option("-o", "--output", metavar="DIR", help=text)
+
+
 def seed(text: str = "Seed of the search.") -> Decorator:
     """Return the option for the seed."""
     return whole("--seed", least=0, default=DEFAULT_SEED, help=text)

@@ -10,12 +10,15 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.output import output_folder, output_options, run_of, source_of, tell_files, told_of
+from equigraph.cli.report import PAGE
 from equigraph.cli.rules import method_rules, rule_options
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.summary import print_attributes, print_remarks
+from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.messages import template
+from equigraph.methods import METHODS, get_method
 
 # The command has options of its own for these.
 _REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
@@ -81,19 +84,14 @@ class _DialCommand(MethodCommand):
     help="Recommend the fairest clusters that lose at most this fraction of Q.",
 )
 @shared.GENERIC
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help="Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
-    "manifest.json.",
+@shared.folder(
+    "Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
+    "manifest.json."
 )
 @output_options
 @rule_options
 @TIME_LIMIT
-@click.option(
-    "--report", is_flag=True, help="Also write report.html, which explains the curve, into the folder."
-)
+@shared.flag("--report", "Also write report.html, which explains the curve, into the folder.")
 @shared.as_json()
 @shared.quiet("No progress bar and no table.")
 @shared.DEBUG
@@ -110,9 +108,6 @@ def command(
     (1: all give the same clusters).
     """
     from dataclasses import replace
-
-    from equigraph.cli.output import source_of, told_of
-    from equigraph.methods import get_method
 
     rule = _rule(settings, ctx)
     values = _values(method, settings["fairness_values"], settings["points"], ctx)
@@ -149,7 +144,6 @@ def command(
 
 def _names(settings: dict[str, Any]) -> list[str]:
     """Return the files that the command will write."""
-    from equigraph.cli.report import PAGE
     from equigraph.tradeoff.keeping import CURVE_FILES
 
     return [*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]
@@ -157,19 +151,13 @@ def _names(settings: dict[str, Any]) -> list[str]:
 
 def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the point that the rule picks, and the rule; a curve that was cut short may not reach a target."""
-    from equigraph.exceptions import InfeasibleError
-
     try:
-        return _pick(curve, rule), rule
+        return curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule), rule
     except InfeasibleError as error:
         if not curve.stopped:
             raise
         note(f"{template(error)} The point with the largest product is recommended instead.")
         return curve.select(_RULES[0]), {"rule": _RULES[0]}
-
-
-def _pick(curve: Any, rule: dict[str, Any]) -> Any:
-    return curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule)
 
 
 def _rule(settings: dict[str, Any], ctx: click.Context) -> dict[str, Any]:
@@ -187,7 +175,6 @@ def _rule(settings: dict[str, Any], ctx: click.Context) -> dict[str, Any]:
 
 def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float] | None:
     """Return the values of the dial that were given, None where there are none."""
-    from equigraph.methods import METHODS, get_method
     from equigraph.parameters import Real
 
     get_method(method)
@@ -219,7 +206,6 @@ def _sweep(
     settings: dict[str, Any],
     callbacks: list[Any],
 ) -> Any:
-    from equigraph.methods import get_method
     from equigraph.tradeoff import tradeoff_curve
 
     return tradeoff_curve(
@@ -243,8 +229,6 @@ def _write(
     settings: dict[str, Any],
     run: dict[str, str],
 ) -> list[str]:
-    from equigraph.cli.report import PAGE
-    from equigraph.exceptions import MissingDependencyError
     from equigraph.tradeoff.keeping import KIND
 
     raw = settings["raw"]

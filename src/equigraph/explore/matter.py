@@ -89,7 +89,7 @@ class Matter:
                 if len(set(values)) > 1
             },
             adjacency=roster.graph().adjacency,
-            wishes=_pattern(ends.reshape(-1, 2), len(roster.people)),
+            wishes=_wishes(ends.reshape(-1, 2), len(roster.people)),
             rules=tuple(rules),
             clusters=clusters,
             directed=True,
@@ -113,9 +113,7 @@ class Matter:
             names=tuple(texts(graph.node_names)),
             attributes={name: _values(column) for name, column in attributes.items()},
             adjacency=adjacency,
-            wishes=sparse.csr_array(
-                (np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), shape=adjacency.shape
-            ),
+            wishes=pattern(adjacency),
             origin=origin or {"read": "graph", "file": title},
         )
 
@@ -180,5 +178,11 @@ def _values(column: Sequence[Any]) -> tuple[str, ...]:
     )
 
 
-def _pattern(ends: np.ndarray, n: int) -> sparse.csr_array:
+def _wishes(ends: np.ndarray, n: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+
+
+def pattern(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return where the entries of a matrix are, each as a one."""
+    ones = np.ones(adjacency.nnz)
+    return sparse.csr_array((ones, adjacency.indices, adjacency.indptr), shape=adjacency.shape)

@@ -27,10 +27,6 @@ def sorted_pairs(
 
     Two counting sorts, each stable: by the second end, then by the first. They move what they sort and need neither
     64-bit keys nor a permutation. No weights stand for ones, kept in one byte each.
-
-    >>> pairs = sorted_pairs(np.array([1, 0, 1]), np.array([2, 1, 2]), np.array([5.0, 6.0, 4.0]), 3)
-    >>> pairs.indptr.tolist(), pairs.indices.tolist(), pairs.data.tolist()
-    ([0, 1, 3, 3], [1, 2, 2], [6.0, 5.0, 4.0])
     """
     index = index_type(first.size, n)
     ends = (second.astype(index, copy=False), first.astype(index, copy=False))

@@ -103,13 +103,14 @@ def _springs(
     springs = sparse.csr_array((adjacency.data / adjacency.data.max(), adjacency.indices, adjacency.indptr))
     distance = 2 / np.sqrt(n)
     n_iter = int(np.clip(_PAIRS / n**2, 30, 300))
-    cohesion = _COHESION if with_labels else 0.0
+    cohesion, sizes = _COHESION if with_labels else 0.0, np.maximum(np.bincount(codes), 1)
     with threadpool_limits(limits=1, user_api="blas"):
         for step in np.linspace(0.25, 0.002, n_iter):
             force = _attraction(positions, springs, distance) + _repulsion(positions, distance)
             force -= _GRAVITY * positions / distance
             if cohesion:
-                force += cohesion * (_centres(positions, codes, n_codes)[codes] - positions)
+                sums = [np.bincount(codes, positions[:, i], minlength=n_codes) for i in (0, 1)]
+                force += cohesion * ((np.column_stack(sums) / sizes[:, None])[codes] - positions)
             length = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-12)
             positions = positions + force * (np.minimum(length, step) / length)[:, None]
     return positions
@@ -135,12 +136,6 @@ def _repulsion(positions: NDArray[np.float64], distance: float) -> NDArray[np.fl
         weight = distance**2 / np.maximum(squared, 1e-6)
         force[start : start + _BLOCK] = here * weight.sum(axis=1)[:, None] - weight @ positions
     return force
-
-
-def _centres(positions: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
-    sizes = np.maximum(np.bincount(codes, minlength=n_codes), 1)
-    sums = [np.bincount(codes, positions[:, i], minlength=n_codes) for i in (0, 1)]
-    return np.column_stack(sums) / sizes[:, None]
 
 
 def _discs(

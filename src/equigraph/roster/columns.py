@@ -261,13 +261,9 @@ def _guess(place: int, header: str, texts: list[str], wanted: dict[str, list[str
     if role in wanted or (role in NAMES and any(wanted.get(name) for name in NAMES)):
         role = UNUSED  # what was told replaces what would be guessed
     if role is None:
-        role = ATTRIBUTE if _has_groups(texts) else UNUSED
+        # A column parts people into groups if it has at most half as many values as there are people.
+        role = ATTRIBUTE if 0 < 2 * len(set(texts)) <= len(texts) else UNUSED
     return Column(place, header, role, header if role == ATTRIBUTE else None)
-
-
-def _has_groups(texts: list[str]) -> bool:
-    """Return whether a column parts people into groups: at most half as many values as there are people."""
-    return 0 < 2 * len(set(texts)) <= len(texts)
 
 
 def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]:
