@@ -22,17 +22,7 @@ from equigraph.parameters import Integer, Real, Seed, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.roster import Roster
 from equigraph.rules import Rule, Rules
-from equigraph.rules.items import (
-    Apart,
-    AtLeast,
-    AtMost,
-    Fixed,
-    Friends,
-    NotAlone,
-    Shares,
-    Sizes,
-    Together,
-)
+from equigraph.rules.items import Apart, AtLeast, AtMost, Fixed, Friends, NotAlone, Shares, Sizes, Together
 from equigraph.words import count, did_you_mean, listed
 
 # On a few hundred people a search takes a second or so: the best of some is taken.

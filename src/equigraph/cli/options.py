@@ -270,10 +270,14 @@ class MethodCommand(SectionCommand):
     """A command whose options depend on its ``--method``."""
 
     default_method = "fair-partition"
+    # Parameters of the method for which the command has options of its own.
+    replaced: Container[str] = ()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the command and those of the method."""
-        return [*super().get_params(ctx), *ctx.meta.get("equigraph.options", ())]
+        options = ctx.meta.get("equigraph.options", ())
+        kept = [one for one in options if one.name.removeprefix(_DEST) not in self.replaced]
+        return [*super().get_params(ctx), *kept]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the method, then parse with its options."""

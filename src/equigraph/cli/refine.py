@@ -12,8 +12,9 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import SectionCommand, check_one_dial
-from equigraph.cli.output import output_folder, output_options, run_of, source_of, tell_files, told_of
+from equigraph.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
 from equigraph.cli.rules import print_rules, rule_option, rule_options, rule_parameters
+from equigraph.cli.shared import Settings
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
@@ -84,6 +85,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     from dataclasses import replace
 
     from equigraph.loading import POSSIBLE_FILES
+    from equigraph.results import KIND
 
     check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
@@ -99,7 +101,13 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
         status = None if stop.reason is None else "stopped"
         after = replace(after, source=told_of(source, graph), status=status)
         summary = _summary(before, after)
-        files = [] if out is None else _write(out, after, given, graph, summary, settings, run_of(ctx))
+        raw = settings["raw"]
+
+        def write(folder: Path) -> None:
+            after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
+            write_left_out(folder, graph, settings)
+
+        files = written(ctx, out, KIND, settings, after.facts(raw), write)
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(summary, indent=2))
@@ -222,7 +230,7 @@ def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]
     return key, value, records[0].fields[key] not in place and records[0].fields[value] not in below
 
 
-def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tuple[Any, Any]:
+def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any, Any]:
     """Return what was given and what came of it, both as results."""
     from dataclasses import replace
 
@@ -283,7 +291,7 @@ def _numbers(given: Any) -> Any:
     return np.array([None if label is None else int(label) for label in given.tolist()], dtype=object)
 
 
-def _summary(before: Any, after: Any) -> dict[str, Any]:
+def _summary(before: Any, after: Any) -> Settings:
     """Return the summary of the result, with what it started from and how many nodes changed their cluster."""
     from equigraph.metrics import clustering_accuracy
 
@@ -293,25 +301,7 @@ def _summary(before: Any, after: Any) -> dict[str, Any]:
     return {**after.summary(), "n_moved": int(after.labels.size - kept), "before": started}
 
 
-def _write(
-    out: Any,
-    after: Any,
-    given: Any,
-    graph: Any,
-    summary: dict[str, Any],
-    settings: dict[str, Any],
-    run: dict[str, str],
-) -> list[str]:
-    from equigraph.results import KIND
-
-    raw, force = settings["raw"], settings["force"]
-    with out.writing(KIND, force=force, run=run, **after.facts(raw)) as folder:
-        after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
-        write_left_out(folder, graph, settings)
-        return sorted(file.name for file in folder.iterdir())
-
-
-def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
+def _print(before: Any, after: Any, summary: Settings) -> None:
     from equigraph.metrics.scores import COMPARED, SCORES
 
     rows: list[tuple[Any, ...]] = [

@@ -10,6 +10,7 @@ import click
 from equigraph.cli.options import DEFAULT_SEED, MethodCommand, SectionOption
 
 Decorator = Callable[[Any], Any]
+Settings = dict[str, Any]  # what was typed, by the names of the options
 
 
 def together(*options: Decorator) -> Decorator:

@@ -203,12 +203,7 @@ class Session:
     def _summary(self, found: Mapping[str, Any]) -> dict[str, Any]:
         labels = found["labels"]
         moved = int((labels != self.step.labels).sum()) if labels.shape == self.step.labels.shape else None
-        return {
-            "even": found["even"],
-            "kept": found["kept"],
-            "labels": labels.tolist(),
-            "moved": moved,
-        }
+        return {"even": found["even"], "kept": found["kept"], "labels": labels.tolist(), "moved": moved}
 
     def why(self, who: Any) -> dict[str, Any]:
         """Return why a person is where she is."""

@@ -12,6 +12,7 @@ from typing import Any
 from equigraph.callbacks import Progress
 from equigraph.roster.reader_process import limit_memory
 
+Tell = Callable[[str, int, int], None]
 _MEMORY = 6 << 30
 _START = 180.0  # seconds that a process may take to load everything on a slow machine
 _LOOK = 0.05  # seconds between looks at whether a task was cancelled
@@ -78,13 +79,7 @@ class Worker:
         self.stop()
 
     def run(
-        self,
-        task: str,
-        told: Mapping[str, Any],
-        *,
-        seconds: float,
-        cancelled: threading.Event,
-        tell: Callable[[str, int, int], None],
+        self, task: str, told: Mapping[str, Any], *, seconds: float, cancelled: threading.Event, tell: Tell
     ) -> Any:
         """Have a task done, in a thread of its own; the process is ended if it is cancelled or takes too long.
 
@@ -108,13 +103,7 @@ class Worker:
         finally:
             self._busy.release()
 
-    def _wait(
-        self,
-        pipe: Connection,
-        seconds: float,
-        cancelled: threading.Event,
-        tell: Callable[[str, int, int], None],
-    ) -> Any:
+    def _wait(self, pipe: Connection, seconds: float, cancelled: threading.Event, tell: Tell) -> Any:
         end = time.monotonic() + seconds
         while True:
             if pipe.poll(_LOOK):

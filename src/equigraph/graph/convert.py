@@ -114,11 +114,7 @@ def _from_matrix(X: Any, names: Any, symmetrize: str | None, dtype: DTypeLike | 
 
 
 def _from_foreign(
-    X: Any,
-    symmetrize: str | None,
-    duplicates: str,
-    dtype: DTypeLike | None,
-    weight: str | int | bool | None,
+    X: Any, symmetrize: str | None, duplicates: str, dtype: DTypeLike | None, weight: str | int | bool | None
 ) -> Graph:
     library = library_of(X)
     if library in GRAPH_LIBRARIES:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from equigraph.exceptions import require
 from equigraph.plotting.style import MUTED
 
+Points = NDArray[np.float64]
+Box = tuple[float, float, float, float]
 _DISTANCES = (9.0, 17.0, 27.0, 40.0, 56.0)  # in points
 _ANGLES = np.deg2rad([0, 180, 45, 135, -45, -135, 90, -90, 22, 158, -22, -158])
 _DIRECTIONS = np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES)))
@@ -27,7 +29,7 @@ class PointLabel(NamedTuple):
     bold: bool = False
 
 
-def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: NDArray[np.float64]) -> list[Any]:
+def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: Points) -> list[Any]:
     """Write labels beside their points, first come first served.
 
     The important labels come first; the limits and layout of the axes must be final. Obstacles are places, in data
@@ -38,7 +40,7 @@ def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: NDArray[np.fl
     pixels = ax.figure.dpi / 72
     busy = ax.transData.transform(obstacles) if len(obstacles) else np.empty((0, 2))
     frame = ax.get_window_extent()
-    taken: list[tuple[float, float, float, float]] = []
+    taken: list[Box] = []
     written = []
     for label in labels:
         note = _write(ax, label)
@@ -79,13 +81,7 @@ def _write(ax: Any, label: PointLabel) -> Any:
     return note
 
 
-def _cost(
-    place: tuple[float, float, float, float],
-    busy: NDArray[np.float64],
-    taken: list[tuple[float, float, float, float]],
-    frame: Any,
-    pixels: float,
-) -> float:
+def _cost(place: Box, busy: Points, taken: list[Box], frame: Any, pixels: float) -> float:
     left, low, right, high = place
     pad = 4 * pixels
     inside = (
@@ -119,14 +115,7 @@ _PLACES: tuple[tuple[tuple[int, int], str, str], ...] = (
 )
 
 
-def write_names(
-    ax: Any,
-    positions: NDArray[np.float64],
-    names: list[str],
-    *,
-    reach: float,
-    spare: float = 1.0,
-) -> int:
+def write_names(ax: Any, positions: Points, names: list[str], *, reach: float, spare: float = 1.0) -> int:
     """Write names beside nodes, first come first served, and return how many found a place.
 
     Limits and layout of the axes must be final. `reach` is half the width of a node in points, and `spare` how much
@@ -163,9 +152,7 @@ def write_names(
     return written
 
 
-def _is_free(
-    box: NDArray[np.float64], taken: NDArray[np.float64], nodes: NDArray[np.float64], own: int, reach: float
-) -> bool:
+def _is_free(box: Points, taken: Points, nodes: Points, own: int, reach: float) -> bool:
     """Return whether a box covers no name that is written and no node but its own."""
     apart = (taken[:, :2] >= box[2:]).any(axis=1) | (taken[:, 2:] <= box[:2]).any(axis=1)
     others = np.delete(nodes, own, axis=0)

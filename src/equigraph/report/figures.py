@@ -224,13 +224,12 @@ _MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
 def composition_bars(shown: Shown, *, caption: str) -> Html:
     """Return one bar for the population and one per cluster."""
     colors = [hex_color(color) for color in group_colors(len(shown.groups))]
-    inks = [text_color(color) for color in group_colors(len(shown.groups))]
-    rows = [_row("all", shown.totals, shown.n_ungrouped, shown, colors, inks, borders=())]
+    rows = [_row("all", shown.totals, shown.n_ungrouped, shown, ())]
     borders = np.cumsum(shown.totals)[:-1] / shown.totals.sum()
     if len(shown.groups) > MAX_LINED_GROUPS:
         borders = borders[:0]
     rows += [
-        _row(str(cluster), counts, int(rest), shown, colors, inks, borders=borders)
+        _row(str(cluster), counts, int(rest), shown, borders)
         for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
     ]
     keys = [
@@ -254,27 +253,14 @@ def _texture(group: int) -> str:
     return f"part texture-{group % 3}"
 
 
-def _row(
-    name: str,
-    counts: NDArray[np.int64],
-    n_ungrouped: int,
-    shown: Shown,
-    colors: list[str],
-    inks: list[str],
-    *,
-    borders: Any,
-) -> Html:
+def _row(name: str, counts: NDArray[np.int64], n_ungrouped: int, shown: Shown, borders: Any) -> Html:
     size = int(counts.sum())
     parts = []
-    for i, part in enumerate(counts.tolist()):
+    for i, (part, color) in enumerate(zip(counts.tolist(), group_colors(counts.size), strict=True)):
         if part:
-            share = part / size
-            written = (
-                element("span", percent(share), style=f"background-color: {colors[i]}")
-                if share >= _MIN_WRITTEN
-                else ""
-            )
-            style = f"width: {100 * share:.3f}%; background-color: {colors[i]}; color: {inks[i]}"
+            share, paint = part / size, f"background-color: {hex_color(color)}"
+            written = element("span", percent(share), style=paint) if share >= _MIN_WRITTEN else ""
+            style = f"width: {100 * share:.3f}%; {paint}; color: {text_color(color)}"
             title = f"{shown.groups[i]}: {part:,} of {size:,} ({percent(share)})"
             parts.append(element("span", written, class_=_texture(i), style=style, title=title))
     lines = [element("i", style=f"left: {100 * border:.3f}%") for border in borders]

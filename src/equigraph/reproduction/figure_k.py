@@ -62,10 +62,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 
 def _draw(
-    settings: Settings,
-    entries: dict[tuple[str, str, int], Entry],
-    balances: dict[str, float],
-    path: Path,
+    settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float], path: Path
 ) -> Path:
     from matplotlib.figure import Figure
 
