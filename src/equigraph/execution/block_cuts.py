@@ -47,15 +47,7 @@ def entry_bytes(adjacency: sparse.csr_array) -> int:
 def block_cuts(
     indptr: NDArray, bytes_per_entry: int, rows_per_block: int | None = None, block_bytes: int = BLOCK_BYTES
 ) -> list[int]:
-    """Return where to cut the rows: at equal numbers of rows, or at about equal numbers of bytes.
-
-    Examples
-    --------
-    >>> block_cuts(np.array([0, 4, 4, 8, 12]), 4, block_bytes=40)
-    [0, 3, 4]
-    >>> block_cuts(np.array([0, 4, 4, 8, 12]), 4, rows_per_block=3)
-    [0, 3, 4]
-    """
+    """Return where to cut the rows: at equal numbers of rows, or at about equal numbers of bytes."""
     n_nodes = indptr.size - 1
     if rows_per_block is not None:
         if rows_per_block < 1:

@@ -31,25 +31,13 @@ _CHUNK = 2**24
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Consecutive rows of an adjacency.
-
-    Attributes
-    ----------
-    low, high : int
-        The rows are ``range(low, high)``.
-    indptr, indices : ndarray
-        As in a CSR array of these rows; columns are sorted within a row.
-    data : ndarray or None
-        Weights; None where all of them are `value`.
-    value : float
-        The weight of every edge, where there is only one.
-    """
+    """Consecutive rows ``range(low, high)`` of an adjacency; columns are sorted within a row."""
 
     low: int
     high: int
     indptr: NDArray
     indices: NDArray
-    data: NDArray | None
+    data: NDArray | None  # None where all weights are `value`
     value: float = 1.0
 
     @property
@@ -72,9 +60,9 @@ class RowBlock:
         data = None if self.data is None else writable(self.data)
         return replace(self, indptr=writable(self.indptr), indices=writable(self.indices), data=data)
 
-    def csr(self, n_nodes: int) -> sparse.csr_array:
+    def csr(self, n_nodes: int, dtype: Any = np.float64) -> sparse.csr_array:
         """Return the rows as a CSR array of shape (high - low, n_nodes)."""
-        arrays = (self.weights(), np.asarray(self.indices), np.asarray(self.indptr))
+        arrays = (self.weights(dtype), np.asarray(self.indices), np.asarray(self.indptr))
         return sparse.csr_array(arrays, shape=(self.high - self.low, n_nodes))
 
 
@@ -84,19 +72,7 @@ def writable(array: NDArray) -> NDArray:
 
 
 class BlockWriter:
-    """Write row blocks in order into a folder that appears only when all of them are there.
-
-    Parameters
-    ----------
-    folder : path
-        The target; it must be new or empty.
-    n_nodes : int
-        Number of nodes.
-    cuts : sequence of int
-        Where the rows are cut.
-    dtype : dtype
-        Type of the weights.
-    """
+    """Write row blocks in order into a folder that appears only when all of them are there."""
 
     def __init__(
         self, folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64

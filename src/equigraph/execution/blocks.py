@@ -203,18 +203,9 @@ class BlockGraph:
 
     def to_graph(self) -> Graph:
         """Read the graph into memory."""
-        blocks = list(self.blocks())
-        starts = np.cumsum([0, *(block.n_entries for block in blocks)])
-        pointers = [
-            start + block.indptr[1:].astype(np.int64) for start, block in zip(starts, blocks, strict=False)
-        ]
-        index = np.int32 if max(self.n_entries, self.n_nodes) <= np.iinfo(np.int32).max else np.int64
-        arrays = (
-            np.concatenate([block.weights(self.dtype) for block in blocks]),
-            np.concatenate([block.indices for block in blocks]).astype(index, copy=False),
-            np.concatenate([[0], *pointers]).astype(index),
+        adjacency = sparse.vstack(
+            [block.csr(self.n_nodes, self.dtype) for block in self.blocks()], format="csr"
         )
-        adjacency = sparse.csr_array(arrays, shape=(self.n_nodes, self.n_nodes))
         graph = Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
         return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional")})
 
@@ -255,19 +246,7 @@ class BlockGraph:
 
 
 class MemoryBlocks:
-    """A graph in memory as the one block that it is, for whatever walks along blocks.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated graph; its arrays are shared.
-
-    Examples
-    --------
-    >>> graph = MemoryBlocks(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]))
-    >>> graph.cuts, graph.block(0).n_entries
-    ((0, 2), 2)
-    """
+    """A graph in memory as the one block that it is, for whatever walks along blocks."""
 
     def __init__(self, adjacency: sparse.csr_array):
         self._adjacency = adjacency

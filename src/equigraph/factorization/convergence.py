@@ -23,19 +23,7 @@ def fitted_attributes(factors: Factors) -> dict[str, Any]:
 def warn_unless_converged(
     name: str, factors: Factors, *, max_iter: int, tol: float, divergence: str = ""
 ) -> None:
-    """Issue a ConvergenceWarning when the solver diverged or ran out of iterations.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    factors : Factors
-        Outcome of the solver.
-    max_iter, tol : int, float
-        What it was given; with ``tol=0`` running all iterations is what was asked.
-    divergence : str
-        The likely cause of a divergence, as the end of the sentence.
-    """
+    """Issue a ConvergenceWarning when the solver diverged or ran out of iterations."""
     if factors.status is Status.DIVERGED:
         done = count(factors.n_iter, "iteration")
         message = f"{name} diverged after {done}{divergence}; the last finite factors are kept."

@@ -18,7 +18,7 @@ from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, on_unit_graph
 from equigraph.factorization.out_of_core_fair import fit_rows
-from equigraph.factorization.starts import start_from_labels
+from equigraph.factorization.starts import random_labels, start_from_labels
 from equigraph.messages import option
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
@@ -192,15 +192,17 @@ class FairNMTF(GraphClusterer):
         """Return the labels to start from."""
         columns, weights = problem.fair_columns()
         if self.init == "random":
-            return np.random.default_rng(seed).permutation(np.arange(problem.n_nodes) % self.n_clusters)
+            return random_labels(problem.n_nodes, self.n_clusters, seed)
         if self.init == "partition":
             search = Search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
             return search.solve([Target(float(self.fairness))])[0]
-        strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
         large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
         find = quick_fair_labels if large else soft_fair_labels
         codes = None if columns is None or problem.groups is None else problem.groups.codes
-        return find(problem.adjacency, codes, self.n_clusters, strength=strength, seed=seed)
+        return find(problem.adjacency, codes, self.n_clusters, strength=self._start_strength(), seed=seed)
+
+    def _start_strength(self) -> float:
+        return min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
 
     def _multiplicative(
         self,

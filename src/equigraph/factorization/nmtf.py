@@ -172,18 +172,6 @@ class NMTF(GraphClusterer):
         problem = self._prepare(X, sensitive_features)
         return self._finish(problem, self._factorize(problem, H, W))
 
-    def fit_predict(
-        self,
-        X: Any,
-        y: None = None,
-        *,
-        sensitive_features: Any = None,
-        H: NDArray | None = None,
-        W: NDArray | None = None,
-    ) -> NDArray:
-        """Factorise the graph and return the labels; see `fit`."""
-        return self.fit(X, sensitive_features=sensitive_features, H=H, W=W).labels_
-
     def _penalty_of(self, problem: Problem) -> Penalty:
         """Return everything that is added to the reconstruction error."""
         return WeightedSum([] if self.penalty is None else [(1.0, self.penalty)])

@@ -163,6 +163,18 @@ def _same_cluster(
         yield start, stop, own == narrow[adjacency.indices[entries]], adjacency.data[entries]
 
 
+def kept_links(
+    adjacency: sparse.csr_array, codes: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return weight and number of the links that join each node to its own cluster."""
+    weight, number = np.zeros(codes.size), np.zeros(codes.size, dtype=np.int64)
+    for start, stop, same, data in _same_cluster(adjacency, codes):
+        rows = np.repeat(np.arange(stop - start), np.diff(adjacency.indptr[start : stop + 1]))[same]
+        weight[start:stop] = np.bincount(rows, weights=data[same], minlength=stop - start)
+        number[start:stop] = np.bincount(rows, minlength=stop - start)
+    return weight, number
+
+
 def _row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple[int, int]]:
     """Cut the rows into ranges of at most max_entries stored entries, at least one row each."""
     start, n_rows = 0, indptr.size - 1

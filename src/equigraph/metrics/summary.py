@@ -128,13 +128,7 @@ def _by_attribute(
 
 
 def score_name(score: str, attribute: str) -> str:
-    """Return what the score of one of several attributes is called.
-
-    Examples
-    --------
-    >>> score_name("NB", "gender")
-    'NB[gender]'
-    """
+    """Return what the score of one of several attributes is called."""
     return f"{score}[{attribute}]"
 
 

@@ -24,21 +24,11 @@ from equigraph.rules.hint import cohesive_hint
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Units that are alike, taken together.
-
-    Attributes
-    ----------
-    of_unit : ndarray of shape (n_units,)
-        Class of each unit.
-    sizes : ndarray of shape (n_classes,)
-        Number of units of each class.
-    first : ndarray of shape (n_classes,)
-        A unit of each class, which stands for all of them.
-    """
+    """Units that are alike, taken together."""
 
     of_unit: Integers
     sizes: Integers
-    first: Integers
+    first: Integers  # a unit of each class, which stands for all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,19 +120,7 @@ def n_entries(compiled: CompiledRules, classes: Classes) -> int:
 def make_program(
     compiled: CompiledRules, classes: Classes, start: Integers | None = None, hint: Integers | None = None
 ) -> Program:
-    """Write rules as a program; with a start, its cost is the number of nodes that leave their cluster.
-
-    Parameters
-    ----------
-    compiled : CompiledRules
-        The rules.
-    classes : Classes
-        What `alike` makes of them and the start.
-    start : ndarray of shape (n_nodes,), optional
-        Labels in ``range(n_clusters)``.
-    hint : ndarray of shape (n_nodes,), optional
-        Labels near to which the solver looks first if there is no start.
-    """
+    """Write rules as a program; with a start, its cost is the number of nodes that leave their cluster."""
     k = compiled.n_clusters
     n_x, n_counts = classes.sizes.size * k, len(compiled.columns) * k
     at_sizes, at_counts = n_x, n_x + k

@@ -19,13 +19,8 @@ TIMEOUT = 10.0
 def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any]:
     """Give a connected client, and close at the end what was opened for it.
 
-    Parameters
-    ----------
-    execution : "dask", str or distributed.Client
-        "dask": the current client, or else workers of this machine, one process per core. An address such as
-        ``"tcp://10.0.0.1:8786"``: the scheduler there. A client is used as it is.
-    n_workers : int, optional
-        Number of workers on this machine; with "dask" only, where there is no current client.
+    "dask" is the current client, or else so many workers of this machine, by default one per core; an address such as
+    "tcp://10.0.0.1:8786" is the scheduler there; a client is used as it is.
     """
     distributed = require("distributed", extra="dask", purpose=PURPOSE)
     if isinstance(execution, distributed.Client):
