@@ -127,22 +127,7 @@ def _array(ends: np.ndarray, weights: np.ndarray, n: int) -> sparse.csr_array:
 def _rules(content: Any) -> tuple[Any, ...]:
     if not isinstance(content, list) or len(content) > MAX_RULES:
         raise InputError(f"its rules are no list of at most {MAX_RULES}.")
-    return tuple(rule for one in content for rule in Rules.from_dict(_with_tuples(one)).items)
-
-
-def _with_tuples(content: Any) -> Any:
-    """Return a rule as it was before JSON made lists of its pairs."""
-    if not isinstance(content, Mapping):
-        return content
-    known = dict(content)
-    for key in ("together", "apart"):
-        if key in known:
-            known[key] = [tuple(nodes) for nodes in known[key]]
-    sizes = known.get("sizes")
-    if sizes is not None:
-        several = bool(sizes) and isinstance(sizes[0], list)
-        known["sizes"] = [tuple(pair) for pair in sizes] if several else tuple(sizes)
-    return known
+    return tuple(rule for one in content for rule in Rules.from_dict(one).items)
 
 
 def step_from_json(content: Any, matter: Matter) -> Step:

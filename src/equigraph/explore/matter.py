@@ -27,49 +27,20 @@ _LINKS_CLUSTERS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matter:
-    """People, their attributes and their wishes; nothing of it changes while a board is edited.
+    """People, their attributes and their wishes; nothing of it changes while a board is edited."""
 
-    Attributes
-    ----------
-    title : str
-        What it is called: the name of a file, or of an example.
-    names : tuple of str
-        Names of the people, all different.
-    attributes : mapping of str to tuple of str
-        By the name of the attribute the value of each person; `BLANK` where none is known.
-    adjacency : csr_array
-        The graph that is clustered.
-    wishes : csr_array
-        Who wishes to be with whom, row by row; the same as the adjacency's pattern where links have no direction.
-    rules : tuple of Rule
-        Rules that came with the people.
-    clusters : tuple of str
-        Names of the clusters, as far as the source has some.
-    directed : bool
-        Whether a wish is one person's, or a link of two.
-    origin : mapping of str to str
-        The file and the options it was read with, for the lines that repeat it.
-    notes : tuple of str
-        What was guessed.
-
-    Examples
-    --------
-    >>> roster = Roster(("Ada", "Ben", "Cem"), {"house": ("a", None, "b")}, friends=(("Ada", "Ben"),))
-    >>> matter = Matter.of_roster(roster, "class.xlsx")
-    >>> matter.attributes["house"], matter.wished.tolist()
-    (('a', '–', 'b'), [1, 0, 0])
-    """
-
-    title: str
-    names: tuple[str, ...]
-    attributes: Mapping[str, tuple[str, ...]]
-    adjacency: sparse.csr_array
+    title: str  # what it is called: the name of a file, or of an example
+    names: tuple[str, ...]  # all different
+    attributes: Mapping[str, tuple[str, ...]]  # by name the value of each person; `BLANK` where none is known
+    adjacency: sparse.csr_array  # the graph that is clustered
+    # Who wishes to be with whom, row by row; the pattern of the adjacency where links have no direction.
     wishes: sparse.csr_array
-    rules: tuple[Rule, ...] = ()
-    clusters: tuple[str, ...] = ()
-    directed: bool = False
+    rules: tuple[Rule, ...] = ()  # rules that came with the people
+    clusters: tuple[str, ...] = ()  # names of the clusters, as far as the source has some
+    directed: bool = False  # whether a wish is one person's, or a link of two
+    # The file and the options it was read with, for the lines that repeat it.
     origin: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was guessed
 
     @classmethod
     def of_roster(cls, roster: Roster, title: str) -> Matter:

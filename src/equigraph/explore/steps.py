@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -21,31 +21,14 @@ MAX_RULES = 500
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Who is in which cluster, under which rules.
+    """Who is in which cluster, under which rules."""
 
-    Attributes
-    ----------
-    labels : ndarray of int
-        Cluster of each person; empty before the first labels are found.
-    clusters : tuple of str
-        Names of the clusters.
-    rules : tuple of Rule
-        What has to hold.
-    locked : frozenset of int
-        People who stay where they are.
-    attributes : tuple of str
-        The attributes that are to be spread evenly.
-    what : str
-        The action that led here.
-    """
-
-    labels: NDArray[np.intp]
-    clusters: tuple[str, ...]
-    rules: tuple[Rule, ...] = ()
-    locked: frozenset[int] = frozenset()
-    attributes: tuple[str, ...] = ()
-    what: str = "start"
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    labels: NDArray[np.intp]  # cluster of each person; empty before the first labels are found
+    clusters: tuple[str, ...]  # their names
+    rules: tuple[Rule, ...] = ()  # what has to hold
+    locked: frozenset[int] = frozenset()  # people who stay where they are
+    attributes: tuple[str, ...] = ()  # those that are to be spread evenly
+    what: str = "start"  # the action that led here
 
     @property
     def n_clusters(self) -> int:
@@ -181,9 +164,7 @@ def _add_rule(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     given = told.get("rule")
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
-    content = {key: tuple(value) if key == "sizes" else value for key, value in given.items()}
-    rules = Rules.from_dict(content)
-    for rule in rules.items:
+    for rule in Rules.from_dict(given).items:
         _check_rule(matter, rule)
         step = _with_rule(step, rule)
     return step
