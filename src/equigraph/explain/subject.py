@@ -53,14 +53,7 @@ class Aim:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """Labels of a graph, in ``range(n_clusters)``, with attributes and, if there are any, rules.
-
-    >>> from equigraph.graph import as_graph
-    >>> path = as_graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> subject = Subject(path, np.array([0, 0, 1]), 2)
-    >>> subject.move_modularity(1).tolist()
-    [0.0, 0.0]
-    """
+    """Labels of a graph, in ``range(n_clusters)``, with attributes and, if there are any, rules."""
 
     graph: Graph
     labels: NDArray[np.intp]
@@ -199,8 +192,6 @@ class Subject:
 def about(sentence: str) -> str:
     """Return whom a violation is about: the sentence without the numbers that are too small or too large.
 
-    Examples
-    --------
     >>> about("Cluster 0 has 15 nodes: expected 1 to 10 nodes.") == about(
     ...     "Cluster 0 has 14 nodes: expected 1 to 10 nodes."
     ... )

@@ -28,12 +28,7 @@ from equigraph.words import did_you_mean
 
 
 def with_features(graph: Any, sensitive_features: Any = None, attribute_weights: Any = None) -> Graph:
-    """Return a graph with the sensitive features of a call, by default its own, and the weights of a call.
-
-    >>> graph = with_features([[0, 1], [1, 0]], {"team": ["red", "blue"], "left": {0: True, 1: False}})
-    >>> graph
-    Graph(2 nodes, 1 edge, 'team': 2 groups, 'left': 2 groups)
-    """
+    """Return a graph with the sensitive features of a call, by default its own, and the weights of a call."""
     from equigraph.graph.read import read_graph
 
     known = read_graph(graph)
@@ -227,10 +222,6 @@ def _checked_bins(bins: Any, names: Sequence[str]) -> dict[str, int]:
 def joint_column(
     columns: Mapping[str, NDArray[Any]], missing: str = "error", options: AttributeOptions | None = None
 ) -> NDArray[Any]:
-    """Return one column of joint groups, named by their values; None for who lacks one of them.
-
-    >>> joint_column({"gender": np.array(["girl", "boy"]), "needs": np.array(["no", "yes"])}).tolist()
-    ['girl, no', 'boy, yes']
-    """
+    """Return one column of joint groups, named by their values; None for who lacks one of them."""
     groups = encode_attributes(dict(columns), missing=missing, options=options).joint
     return groups.values() if groups.n_ungrouped else groups.values().astype(str)
