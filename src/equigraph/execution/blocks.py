@@ -22,15 +22,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, GroupsError, reason
-from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.execution.block_files import (
+    BLOCK_BYTES,
     BlockWriter,
     RowBlock,
+    block_cuts,
     block_paths,
     check_block,
     check_file,
+    entry_bytes,
     load_array,
     read_meta,
+    split_rows,
 )
 from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features

@@ -13,7 +13,6 @@ from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
 from equigraph.execution.stores import EXECUTION, is_out_of_core
-from equigraph.factorization.convergence import fitted_attributes
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, on_unit_graph
@@ -164,7 +163,7 @@ class FairNMTF(GraphClusterer):
             runs = [self._run(problem, problem.seed + run, notify) for run in range(self.n_init)]
             factors = min(runs, key=lambda run: run.history[-1:].sum())  # no history without edges
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
-        return Clustering(membership=membership, interaction=factors.W, attributes=fitted_attributes(factors))
+        return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
 
     def _run(self, problem: Problem, seed: int, notify: Notifier) -> Factors:
         """Factorise the graph from one start."""
