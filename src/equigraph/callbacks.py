@@ -66,8 +66,6 @@ class _Shared:
 class Watched(_Shared):
     """Several callbacks as one that remembers whether any of them has asked to stop.
 
-    Examples
-    --------
     >>> watched = Watched(lambda progress: progress.step == 2)
     >>> (
     ...     watched(Progress("factorization", 1, 500)),

@@ -29,21 +29,12 @@ _TWINS = {"FairSC": "SpectralClustering", "ScalableFairSC": "SpectralClustering"
 
 @dataclass(frozen=True)
 class Contender:
-    """One row of a comparison before it is run.
-
-    Attributes
-    ----------
-    name : str
-        Name of the row.
-    given : estimator or None
-        An estimator of the user's, which is copied for every fit; None for a method by its name.
-    fairness : float or None
-        Its dial; None leaves it as it is.
-    """
+    """One row of a comparison before it is run."""
 
     name: str
+    # An estimator of the user's, which is copied for every fit; None for a method by its name.
     given: Any = None
-    fairness: float | None = None
+    fairness: float | None = None  # its dial; None leaves it as it is
 
     def make(self, **wanted: Any) -> Any:
         """Return a new estimator; of what is wanted it is told what it has a parameter for."""
@@ -75,13 +66,7 @@ class Outcome:
 
 
 def contenders(methods: Iterable[Any], fairness: float | Mapping[str, float] | None) -> tuple[Contender, ...]:
-    """Return what is compared, each under a name of its own.
-
-    Raises
-    ------
-    ParameterError
-        If a method is unknown, an object is no estimator, or a dial is given to what has none.
-    """
+    """Return what is compared, each under a name of its own."""
     found: list[Contender] = []
     for one in methods:
         if isinstance(one, str):

@@ -72,8 +72,6 @@ class Featured:
 def column_head(name: str, several: bool) -> str:
     """Return the head of a column of groups.
 
-    Examples
-    --------
     >>> column_head("gender", True), column_head("gender", False)
     ('group[gender]', 'group')
     """
@@ -83,8 +81,6 @@ def column_head(name: str, several: bool) -> str:
 def group_cells(groups: NDArray[Any]) -> NDArray[Any]:
     """Return groups as they are written: None, which is an empty cell, for every node without one.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> group_cells(np.array([1.5, np.nan])).tolist()
     [1.5, None]
@@ -110,13 +106,7 @@ def gaps_of(told: Mapping[str, Any], path: Path) -> dict[str, int]:
 def features_of(
     told: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], path: Path
 ) -> tuple[Features | None, str | None, AttributeOptions]:
-    """Return sensitive features, what they are called, and options, from labels.csv and what a JSON file tells.
-
-    Raises
-    ------
-    InputError
-        If the two contradict each other.
-    """
+    """Return sensitive features, what they are called, and options, from labels.csv and what a JSON file tells."""
     listed = _listed(told, path)
     options = AttributeOptions(
         weights={one["name"]: float(one["weight"]) for one in listed if one["weight"] != 1},

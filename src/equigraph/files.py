@@ -30,15 +30,8 @@ _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, No
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside the target, and move it there only if the block succeeds.
+    """Give a temporary path beside the target, and move it there if the block succeeds and the disk takes it.
 
-    Raises
-    ------
-    OutputError
-        If the disk takes no more.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with atomic_path(Path(folder) / "a.txt") as partial:
@@ -60,8 +53,6 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 def private_folder(parent: Path, prefix: str = PARTIAL) -> Iterator[Path]:
     """Give a new folder that is removed at the end, by this process or by the next that asks for one.
 
-    Examples
-    --------
     >>> with private_folder(Path(tempfile.gettempdir()), "equigraph-example-") as folder:
     ...     folder.is_dir()
     True

@@ -45,16 +45,8 @@ class OutputFolder:
 
     Entering makes the folder, so that an impossible one is refused before anything is computed, finishes or removes
     what killed runs left in it, and keeps every other writer out. A folder made for nothing is removed at the end.
+    Another writer is waited for with `patience`, in seconds; a moment at least, for those who only look.
 
-    Parameters
-    ----------
-    folder : path-like
-        The target, which may be new.
-    patience : float
-        Seconds to wait for another writer to finish; a moment at least, for those who only look.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     with OutputFolder(Path(place) / "out") as out, out.writing("notes") as partial:
@@ -97,20 +89,8 @@ class OutputFolder:
     ) -> None:
         """Refuse to replace what is not ours to replace, unless that is forced.
 
-        Parameters
-        ----------
-        names : iterable of str
-            Files that will be written. One that is there and was not written by equigraph, or was changed since,
-            is the user's.
-        run : dict, optional
-            The command that writes, and the folder it runs in; the result of another run is not replaced.
-        force : bool
-            Whether to allow all of it.
-
-        Raises
-        ------
-        ParameterError
-            If something is in the way.
+        A file that is there and was not written by equigraph, or was changed since, is the user's; the result of
+        another run, which is a command and the folder it runs in, is not replaced either.
         """
         for name in names:
             if (self.path / name).is_dir():
@@ -137,16 +117,8 @@ class OutputFolder:
     def writing(self, kind: str, *, force: bool = False, **facts: Any) -> Iterator[Path]:
         """Give a folder to write files to, which become the content of this one if the block succeeds.
 
-        Files of an older result that are not written again are removed, so that all files of ours are of one run.
-
-        Parameters
-        ----------
-        kind : str
-            What the files are, such as ``"clustering"``.
-        force : bool
-            Whether files that equigraph did not write may be replaced.
-        **facts
-            Further entries of the manifest.
+        Files of an older result that are not written again are removed, so that all files of ours are of one run. The
+        facts are further entries of the manifest.
         """
         with naming_the_path(self.path), private_folder(self.path) as partial:
             yield partial
@@ -194,37 +166,17 @@ class OutputFolder:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a folder holds, checked against its manifest.
-
-    Attributes
-    ----------
-    folder : Path
-        The folder.
-    manifest : dict
-        Its manifest.
-    files : dict
-        The bytes of the files that were asked for.
-    """
+    """What a folder holds, checked against its manifest."""
 
     folder: Path
     manifest: Mapping[str, Any]
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes]  # the bytes of the files that were asked for
 
 
 def read_kept(folder: str | os.PathLike[str], wanted: Iterable[str] | None = None) -> Kept:
-    """Read files of a result, and refuse those that are not as they were written.
+    """Read files of a result, and refuse those that are missing, damaged, or not as they were written.
 
-    Parameters
-    ----------
-    folder : path-like
-        A folder that `OutputFolder` wrote.
-    wanted : iterable of str, optional
-        Names of files; by default all. Those that the manifest does not have are left out.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or a file is missing, damaged or not ours.
+    By default all; names that the manifest does not have are left out.
     """
     folder = Path(folder)
     wanted = None if wanted is None else set(wanted)
@@ -253,8 +205,6 @@ def write_manifest(folder: Path, entries: Mapping[str, Any]) -> None:
 def digest_of(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of what JSON says, whatever the order and the white space.
 
-    Examples
-    --------
     >>> digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
     True
     """

@@ -50,8 +50,6 @@ def template(said: object) -> str:
 def one_line(said: object) -> str:
     r"""Return what something says without line ends.
 
-    Examples
-    --------
     >>> one_line("Ada,\n  Ben")
     'Ada, Ben'
     """
@@ -62,8 +60,6 @@ def one_line(said: object) -> str:
 def for_command(said: object) -> str:
     """Return what an error, a warning or a sentence says to who typed a command.
 
-    Examples
-    --------
     >>> for_command(Sentence(f"Say {option('missing', 'drop')} or {option('header', False)}."))
     'Say --missing drop or --no-header.'
     """
@@ -83,8 +79,6 @@ def named(name: str) -> str:
 def option(name: str, *values: Any) -> str:
     """Return an option with a value, with some that it takes, or without one.
 
-    Examples
-    --------
     >>> print(Sentence(f"Say {option('duplicates', 'sum', 'max')}, or leave {option('n_clusters')} out."))
     Say duplicates='sum' or 'max', or leave n_clusters= out.
     """
@@ -117,8 +111,6 @@ def _typed(value: Any) -> str:
 def as_calls(error: Exception) -> Any:
     """Return the same error with every option of `read_graph` as part of a call, for who did not call it.
 
-    Examples
-    --------
     >>> print(as_calls(ValueError(Sentence(f"Say {option('missing', 'drop')}."))))
     Say read_graph(..., missing='drop').
     """

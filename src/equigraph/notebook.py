@@ -39,8 +39,6 @@ class Explorable:
 def page_of(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a caption and a table as HTML; all that is not ours is escaped, and long tables are cut.
 
-    Examples
-    --------
     >>> page_of("Two rows", ["name", "Q"], [["<b>", 0.12345]])
     '<table><caption>Two rows</caption><thead><tr><th>name</th><th>Q</th></tr></thead><tbody><tr><td
     style="text-align:right;font-variant-numeric:tabular-nums">&lt;b&gt;</td><td

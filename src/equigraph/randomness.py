@@ -18,8 +18,6 @@ def as_seed(random_state: RandomState) -> int:
 
     A Generator or RandomState is advanced by one draw, as scikit-learn's own estimators do.
 
-    Examples
-    --------
     >>> as_seed(7)
     7
     """
@@ -36,8 +34,6 @@ def as_seed(random_state: RandomState) -> int:
 def random_state_kept() -> Iterator[None]:
     """Put Python's random state back at the end: some packages draw from it when they are imported.
 
-    Examples
-    --------
     >>> before = random.getstate()
     >>> with random_state_kept():
     ...     _ = random.random()

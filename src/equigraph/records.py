@@ -77,15 +77,6 @@ class Tabular:
 def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[Any]:
     """Return a column that a library of typed columns takes: as it is, or as texts where it refuses.
 
-    Parameters
-    ----------
-    column : ndarray
-        The values; only those of dtype object may be refused.
-    make : callable
-        Makes a column of a list, or raises.
-
-    Examples
-    --------
     >>> import polars
     >>> typed(np.array([7, "b", None], dtype=object), polars.Series)
     ['7', 'b', None]
@@ -103,8 +94,6 @@ def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[A
 def framed(columns: dict[str, Any], n_keys: int = 1) -> Any:
     """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas.
 
-    Examples
-    --------
     >>> framed({"cluster": [0, 1], "size": [3, 2]}).loc[1, "size"].item()
     2
     """
@@ -150,8 +139,6 @@ def harmless(value: Any) -> Any:
 
     Numbers are no formulas, whatever their sign. `as_given` undoes it.
 
-    Examples
-    --------
     >>> harmless("=1+1"), harmless("-5"), harmless("@home"), harmless("a=b")
     ("'=1+1", '-5', "'@home", 'a=b')
     """
@@ -162,8 +149,6 @@ def harmless(value: Any) -> Any:
 def as_given(text: str) -> str:
     """Return the text of which `harmless` made this.
 
-    Examples
-    --------
     >>> as_given("'=1+1"), as_given("'tis"), as_given(harmless("'=1+1"))
     ('=1+1', "'tis", "'=1+1")
     """

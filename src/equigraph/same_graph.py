@@ -11,19 +11,7 @@ from equigraph.graph import Graph, read_graph
 def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
     """Return a graph with the groups of a result or curve, after a look at whether it is theirs.
 
-    Parameters
-    ----------
-    graph : graph
-        Anything that `equigraph.as_graph` takes; without groups it gets those of the subject.
-    subject : ClusteringResult or TradeoffCurve
-        What was made of it.
-    attribute : str or None
-        What the groups of the subject are called.
-
-    Raises
-    ------
-    GraphError
-        If it is another graph.
+    A graph without groups gets those of the subject.
     """
     known = read_graph(graph)
     sizes = {column.size for column in subject.features.values()}

@@ -23,8 +23,6 @@ _LATEX = {
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, in the singular for one.
 
-    Examples
-    --------
     >>> count(1, "node"), count(1200, "node"), count(26, "person", "people")
     ('1 node', '1,200 nodes', '26 people')
     """
@@ -34,8 +32,6 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 def listed(words: Iterable[object]) -> str:
     """Return words as a list in a sentence.
 
-    Examples
-    --------
     >>> listed(["Ada", "Ben", "Cem"]), listed(["Ada"])
     ('Ada, Ben and Cem', 'Ada')
     """
@@ -46,8 +42,6 @@ def listed(words: Iterable[object]) -> str:
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     """Return a hint at the known name that resembles the one given, in brackets; nothing if none does.
 
-    Examples
-    --------
     >>> did_you_mean("nmft", ["sc", "nmtf"]), did_you_mean("magic", ["sc", "nmtf"])
     (" (did you mean 'nmtf'?)", '')
     """
@@ -59,8 +53,6 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 def visible(text: str) -> str:
     r"""Return a text in which nothing is left that a terminal would obey; line ends and tabs stay.
 
-    Examples
-    --------
     >>> visible("red \x1b[31m alert")
     'red \\x1b[31m alert'
     """
@@ -70,8 +62,6 @@ def visible(text: str) -> str:
 def latex(text: str) -> str:
     r"""Return a text as LaTeX takes it.
 
-    Examples
-    --------
     >>> latex("my_method: 5 %")
     'my\\_method: 5 \\%'
     """

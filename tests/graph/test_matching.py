@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
 from equigraph.graph import Graph, as_graph, attributes, fast_text, read_graph
-from equigraph.graph.matching import places_of
-from equigraph.graph.names import as_names, object_array
+from equigraph.graph.names import as_names, object_array, places_of
 
 NAMES = st.lists(st.sampled_from(["a", "b", "é", "e\u0301", "x\0", "7", ""]), unique=True, min_size=1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,9 @@ from equigraph.metrics.notions import NOTIONS
 from equigraph.search.exact_k import merge_clusters
 from equigraph.search.folding import rows_of
 from equigraph.search.kernels.anneal import anneal
+from equigraph.search.kernels.climb import climb
 from equigraph.search.kernels.held import add_number, make_held, number_of
-from equigraph.search.kernels.state import start
+from equigraph.search.kernels.state import caches_pairs, start
 from equigraph.search.levels import aggregate, compact, count_groups, hold_groups, scores_of
 from equigraph.search.multilevel import local_moves
 from tests.reference.label_fixtures import labels_for, prepare, random_graph
@@ -44,11 +47,15 @@ def test_scores_of_folded_groups_are_those_of_the_groups(notion, codes, naive):
     assert (modularity + value) / 2 == pytest.approx(value_of(naive, labels, codes, 0.5, notion), abs=1e-12)
 
 
+@pytest.mark.parametrize("folds", [True, False], ids=["folded", "each"])
 @pytest.mark.parametrize("notion", NOTIONS)
 @pytest.mark.parametrize("codes", [CODES, TWO], ids=["one", "two"])
-def test_every_loop_gains_what_it_says(notion, codes, naive):
-    """Moves of nodes and of sets of them, annealing with swaps on both: the gains add up to the naive difference."""
-    level, objective = prepare(GRAPH, codes, 0.6, notion)
+def test_every_loop_gains_what_it_says(notion, codes, folds, naive):
+    """Moves of nodes and of sets of them, annealing with swaps on both: the gains add up to the naive difference.
+
+    With a column for each of 28 groups, changes are kept for one node more and one less, not for every pair.
+    """
+    level, objective = prepare(GRAPH, codes, 0.6, replace(NOTIONS[notion], folds=folds))
     labels, parts = labels_for(N, 4, 2), labels_for(N, 20, 5)
     coarse, coarse_labels = aggregate(level, parts, objective), labels_for(20, 4, 3)
     for where, begin, onto in ((level, labels, np.arange(N)), (coarse, coarse_labels, parts)):
@@ -64,6 +71,7 @@ def test_every_loop_gains_what_it_says(notion, codes, naive):
         score, terms = objective.score, objective.terms()
         walked = begin.copy()
         clusters = start(where.sites(), walked, 4, score, terms)
+        assert where is coarse or caches_pairs(terms.offsets, clusters.cached) == folds
         best, gain = anneal(
             where.sites(), walked, clusters, score, terms, 0.05, 0.001, 3000, 0.5, np.uint64(1)
         )
@@ -71,6 +79,41 @@ def test_every_loop_gains_what_it_says(notion, codes, naive):
         again = start(where.sites(), walked, 4, score, terms)
         np.testing.assert_array_equal(clusters.table, again.table)
         np.testing.assert_allclose(clusters.parts, again.parts, atol=1e-12)
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_what_is_kept_of_changes_is_what_they_are(notion, naive):
+    """Of every group one node more and one less, in each cluster, after moves that made all of it out of date once."""
+    level, objective = prepare(GRAPH, CODES, 0.6, replace(NOTIONS[notion], folds=False))
+    score, terms = objective.score, objective.terms()
+    labels = labels_for(N, 4, 2)
+    clusters = start(level.sites(), labels, 4, score, terms)
+    nothing = np.zeros(0, dtype=np.int32)
+    climb(level.sites(), labels, clusters, score, terms, np.arange(N), nothing, True, 100, 0.0)
+    width, population = objective.population.size + 1, objective.population
+    known = clusters.stamps == clusters.version[:, None]
+    assert known.sum() > 50
+
+    def adds(row):
+        if not row.any():
+            return 0.0
+        score = naive.cluster_score(row.tolist(), population.tolist(), notion)
+        return terms.weights[0] * score * (row.sum() if terms.sized else 1)
+
+    for c, place in zip(*np.nonzero(known), strict=True):
+        row = clusters.table[c].copy()
+        before = adds(row)
+        if place > 0:  # a node without a group changes nothing
+            row[(place - 1) % (width - 1)] += 1 if place < width else -1
+        assert clusters.cached[c, place] == pytest.approx(adds(row) - before, abs=1e-12)
+
+
+def test_of_too_many_changes_none_are_kept():
+    level, objective = prepare(GRAPH, CODES, 0.5, replace(NOTIONS["balance"], folds=False))
+    sites, score, terms = level.sites(), objective.score, objective.terms()
+    sizes = [start(sites, labels_for(N, 4, 2), k, score, terms).cached.shape[1] for k in (4, 80_000)]
+    assert sizes == [2 * 29 - 1, 0]
+    assert start(sites, labels_for(N, 4, 2), 4, score, terms._replace(fairness=0.0)).cached.size == 0
 
 
 @pytest.mark.parametrize("notion", [notion for notion in NOTIONS if notion != "balance"])

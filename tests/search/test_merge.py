@@ -50,6 +50,24 @@ def test_one_merge_takes_the_best_pair(notion, fairness, make_graph, naive):
         assert value(merged) == pytest.approx(value(expected), abs=1e-9)
 
 
+@pytest.mark.parametrize("fairness", [0.0, 0.3])
+@pytest.mark.parametrize("n_hubs", [1, 2])
+def test_merges_of_a_star_are_those_of_a_naive_greedy(fairness, n_hubs, naive):
+    """Every merge is with the hub that all others prefer, so that all lose their partner each time."""
+    dense, rng = np.zeros((11, 11)), np.random.default_rng(4)
+    dense[:n_hubs, n_hubs:] = 1 + rng.random((n_hubs, 11 - n_hubs))
+    dense += dense.T
+    codes, first = codes_for(11, 2, 1), np.arange(11, dtype=np.int32)
+    level, objective = prepare(check_adjacency(dense), codes, fairness, "evenness")
+
+    def value(found):
+        return naive.naive_objective(dense, found, codes, fairness, "evenness")
+
+    for expected in greedy_merges(value, first, 2):
+        k = np.unique(expected).size
+        assert alike(merge_clusters(level, first, k, k, objective), expected)
+
+
 @pytest.mark.parametrize("notion", SIZED)
 @pytest.mark.parametrize("fairness", [0.0, 0.3, 0.8])
 @pytest.mark.parametrize("two_attributes", [False, True])

@@ -335,8 +335,6 @@ def _rank(division: Division) -> tuple[float, ...]:
 def company_changed(one: Division, other: Division) -> float:
     """Return the share of pairs in one class in one of two divisions that are apart in the other.
 
-    Examples
-    --------
     >>> roster = Roster(("Ada", "Ben", "Cem", "Dora"))
     >>> first = Division(roster, [0, 0, 1, 1], ["5a", "5b"])
     >>> (

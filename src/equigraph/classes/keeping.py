@@ -25,8 +25,6 @@ _PEOPLE = ("people", "friends", "apart", "together", "notes")
 def files_of(n_divisions: int) -> list[str]:
     """Return the names of the files that a folder of divisions holds.
 
-    Examples
-    --------
     >>> files_of(2)[-3:]
     ['classes-2.xlsx', 'classes-2.html', 'classes-2.csv']
     """

@@ -59,8 +59,6 @@ def is_active(text: str) -> bool:
 def passive(text: str) -> str:
     """Return a text that no spreadsheet program takes for a formula.
 
-    Examples
-    --------
     >>> passive("=1+1"), passive("Ada")
     ("'=1+1", 'Ada')
     """
@@ -71,8 +69,6 @@ def passive(text: str) -> str:
 def as_was(text: str) -> str:
     """Return the text that `passive` was given.
 
-    Examples
-    --------
     >>> as_was("'=1+1"), as_was("'s-Gravenhage")
     ('=1+1', "'s-Gravenhage")
     """

@@ -57,8 +57,6 @@ def write_workbook(lists: ClassLists, path: str | os.PathLike[str], attributes: 
 def sheet_names(class_names: tuple[str, ...]) -> list[str]:
     """Return a name for the sheet of each class that spreadsheet programs allow, all different.
 
-    Examples
-    --------
     >>> sheet_names(("5/6 a", "5:6 a", "Overview"))
     ['5-6 a', '5-6 a (2)', 'Overview (2)']
     """

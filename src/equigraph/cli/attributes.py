@@ -18,8 +18,6 @@ def column_of(name: str | None) -> str | int | None:
 def attribute_choice(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options on attributes out of the reading options, and return them as `read_graph` takes them.
 
-    Examples
-    --------
     >>> attribute_choice({"attribute": ("gender", "needs:2"), "bins": None, "intersect": None})
     {'attribute': ['gender', 'needs'], 'attribute_weights': {'needs': 2.0}, 'bins': None, 'intersect': None}
     >>> attribute_choice({"attribute": "gender", "bins": ("age=4",), "intersect": ("gender,age",)})

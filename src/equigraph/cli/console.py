@@ -98,8 +98,6 @@ def fitting(width: int, taken: int = 24) -> int:
 def clipped(text: str, width: int) -> str:
     """Return a text of at most that many letters; where some are left out, it ends in dots.
 
-    Examples
-    --------
     >>> clipped("Switzerland", 8), clipped("Norway", 8)
     ('Switzer…', 'Norway')
     """
@@ -109,8 +107,6 @@ def clipped(text: str, width: int) -> str:
 def cell(value: Any) -> str:
     """Return a value as a table shows it.
 
-    Examples
-    --------
     >>> cell(0.12345), cell(None), cell(7)
     ('0.123', '-', '7')
     """

@@ -71,16 +71,9 @@ class ConstrainedValue(click.ParamType):
 def parse_value(constraint: Any, text: Any) -> Any:
     """Return the first reading of a text that the constraint accepts.
 
-    Tried in this order: None, a truth value, a whole number, a number, numbers (or none) separated by commas,
-    the text itself.
+    Tried in this order: None, a truth value, a whole number, a number, numbers (or none) separated by commas, the text
+    itself. If it accepts none, a ValueError says what it expects.
 
-    Raises
-    ------
-    ValueError
-        If the constraint accepts none; the message says what it expects.
-
-    Examples
-    --------
     >>> from equigraph.parameters import Integer, Real
     >>> parse_value(Integer(low=1), "200"), parse_value(Real(low=0), "1e-3")
     (200, 0.001)
@@ -125,8 +118,6 @@ def reachable(name: str, constraint: Any) -> bool:
 def describe_values(constraint: Any) -> str:
     """Say what can be typed for a parameter.
 
-    Examples
-    --------
     >>> from equigraph.parameters import Integer
     >>> describe_values(Integer(low=1, optional=True))
     'a whole number of at least 1, or none'
@@ -159,8 +150,6 @@ def defaults_of(estimator: Any) -> dict[str, Any]:
 def flags_of(name: str) -> tuple[str, ...]:
     """Return the flags of a parameter.
 
-    Examples
-    --------
     >>> flags_of("max_iter"), flags_of("n_clusters")
     (('--max-iter',), ('-k', '--n-clusters'))
     """

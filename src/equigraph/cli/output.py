@@ -24,19 +24,7 @@ _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-
 def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return where a command has its graph from, so that it can be read again.
 
-    Parameters
-    ----------
-    ctx : click.Context
-        Of the command.
-    edges : str
-        A file, or ``dataset:NAME``.
-    settings : dict, optional
-        Settings of the command; the reading options among them are recorded.
-
-    Returns
-    -------
-    dict
-        The command as it was typed, the folder it ran in, the file, and the options that say something.
+    That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
     """
     typed = ctx.find_root().obj or [ctx.info_name]
     options = {name: _plain((settings or {}).get(name)) for name in READING_NAMES}
@@ -103,17 +91,7 @@ def tell_files(files: list[str], output: str, what: str) -> None:
 def output_folder(
     ctx: click.Context, settings: dict[str, Any], names: Iterable[str]
 ) -> Iterator[OutputFolder | None]:
-    """Give the folder of ``-o``, tried and locked before anything is computed; None if none was given.
-
-    Parameters
-    ----------
-    ctx : click.Context
-        Of the command.
-    settings : dict
-        Settings of the command, with ``output`` and ``force``.
-    names : iterable of str
-        Files that will be written.
-    """
+    """Give the folder of ``-o``, tried and locked before anything is computed; None if none was given."""
     if settings.get("plot"):
         require("matplotlib", extra="plot", purpose="Drawing a picture")
     if settings["output"] is None:

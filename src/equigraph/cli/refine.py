@@ -130,23 +130,8 @@ def _few(settings: dict[str, Any]) -> bool:
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
     """Read the label of every node, in node order, as text.
 
-    Parameters
-    ----------
-    path : Path
-        A text table keyed by node, or one column in node order.
-    graph : Graph
-        Whose nodes have to be labelled.
-    edited : bool, default=False
-        Whether nodes may be new, without a label (None), or have left.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-
-    Raises
-    ------
-    InputError
-        If the file is no such table, a node is unknown, or one has no label or two.
+    The file is a text table keyed by node, or one column in node order. Where it was `edited`, nodes may be new,
+    without a label (None), or have left.
     """
     from equigraph.exceptions import InputError
     from equigraph.graph.delimited import open_text_file

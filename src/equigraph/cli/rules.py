@@ -56,13 +56,7 @@ def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def method_rules(method: str, settings: Mapping[str, Any], ctx: click.Context) -> dict[str, Any]:
-    """Return what `rule_parameters` does, for a method that takes rules.
-
-    Raises
-    ------
-    UsageError
-        If there are rules, and the method does not know about any.
-    """
+    """Return what `rule_parameters` does, for a method that takes rules; a UsageError for one that does not."""
     from equigraph.cli.options import constraints_of
 
     given = rule_parameters(settings)
@@ -99,8 +93,6 @@ def rules_of(settings: Mapping[str, Any]) -> Any:
 def names_in(text: str) -> list[str]:
     """Return the names in a list with commas.
 
-    Examples
-    --------
     >>> names_in("Ada, Ben")
     ['Ada', 'Ben']
     """
@@ -110,8 +102,6 @@ def names_in(text: str) -> list[str]:
 def pair_of(text: str) -> tuple[int | None, int | None]:
     """Return the least and the most of a text such as 25,27 or 25-27 or 25.
 
-    Examples
-    --------
     >>> pair_of("25,27"), pair_of("26"), pair_of("25,none")
     ((25, 27), (26, 26), (25, None))
     """

@@ -65,14 +65,7 @@ def execution_of(
 def open_source(edges: str, settings: dict[str, Any], execution: Any) -> Iterator[Any]:
     """Give the graph of a command: in memory, or as row blocks where EDGES is a folder.
 
-    Parameters
-    ----------
-    edges : str
-        A folder of row blocks, a folder of parquet files, or what `read_source` takes.
-    settings : dict
-        Settings of the command; those of the reading options are removed.
-    execution : str or None
-        Whose workers make blocks of parquet files.
+    The reading options are taken out of the settings.
     """
     from equigraph.execution.block_files import is_block_folder, temporary_blocks
     from equigraph.execution.blocks import open_blocks

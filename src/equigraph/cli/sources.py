@@ -105,18 +105,7 @@ _OF_EDGES = ("weight", "format", "header", "delimiter", "symmetrize", "duplicate
 def read_source(edges: str, settings: dict[str, Any]) -> Any:
     """Take the reading options out of the settings of a command, and return the graph.
 
-    Parameters
-    ----------
-    edges : str
-        A file, or ``dataset:NAME``.
-    settings : dict
-        Settings of the command; those of `reading_options` are removed, and the names that found no match come
-        in under ``unmatched``.
-
-    Returns
-    -------
-    Graph
-        With groups, if there are any.
+    Names that found no match come into the settings under ``unmatched``.
     """
     from equigraph.exceptions import ParameterError
     from equigraph.graph import read_graph

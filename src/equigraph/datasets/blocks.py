@@ -15,8 +15,6 @@ MAX_EDGES = 500_000_000
 def random_generator(random_state: RandomState) -> np.random.Generator:
     """Return a Generator: the one given, or a new one from a seed or from a draw of a RandomState.
 
-    Examples
-    --------
     >>> int(random_generator(0).integers(100)) == int(np.random.default_rng(0).integers(100))
     True
     """
@@ -48,11 +46,9 @@ def check_shares(shares: ArrayLike | None, n_shares: int, name: str) -> NDArray[
 def largest_remainder(n: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
     """Split n into whole parts as close to the shares as possible.
 
-    Every part first gets its share rounded down; the parts that lost most by that get one more each, until
-    the parts sum to n. Of equal remainders the first wins, so the split is the same on every machine.
+    Every part first gets its share rounded down; the parts that lost most by that get one more each, until the parts
+    sum to n. Of equal remainders the first wins, so the split is the same on every machine.
 
-    Examples
-    --------
     >>> largest_remainder(10, np.array([0.5, 0.25, 0.25])).tolist()
     [5, 3, 2]
     """
@@ -73,30 +69,10 @@ def sample_block_edges(
 ) -> tuple[NDArray, NDArray]:
     """Draw independent edges between blocks of consecutive nodes.
 
-    The number of edges of a pair of blocks is binomial; given the number, every set of that many distinct
-    node pairs is equally likely. That is the same law as one coin per node pair, without tossing the coins.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_blocks,)
-        Number of nodes of each block.
-    first, second : ndarray of shape (n_pairs,)
-        The pairs of blocks, each unordered pair at most once; ``first == second`` stands for the edges
-        inside.
-    probabilities : ndarray of shape (n_pairs,)
-        Probability of an edge.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    rows, columns : ndarray of shape (n_edges,)
-        The two ends of each edge; every edge is listed once.
-
-    Raises
-    ------
-    ParameterError
-        If the expected number of edges is above the limit of 500 million.
+    The number of edges of a pair of blocks is binomial; given the number, every set of that many distinct node pairs is
+    equally likely. That is the same law as one coin per node pair, without tossing the coins. Each unordered pair of
+    blocks comes at most once; ``first == second`` stands for the edges inside. More than 500 million expected edges are
+    an error.
     """
     inside = first == second
     slots = np.where(inside, sizes[first] * (sizes[first] - 1) // 2, sizes[first] * sizes[second])
@@ -131,12 +107,8 @@ def sample_distinct(
 ) -> NDArray[np.int64]:
     """Choose ``counts[i]`` distinct slots out of ``slots[i]`` for every i.
 
-    Where more than half of the slots are asked for, those to leave out are drawn instead.
-
-    Returns
-    -------
-    ndarray of shape (counts.sum(),), int64
-        Sorted positions in the concatenation of all the ranges of slots.
+    Where more than half of the slots are asked for, those to leave out are drawn instead. The result is sorted
+    positions in the concatenation of all the ranges of slots.
     """
     dense = 2 * counts > slots
     offsets = np.cumsum(slots) - slots
@@ -181,8 +153,6 @@ def triangle_pair(index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 
     The square root only guesses; the integers decide.
 
-    Examples
-    --------
     >>> [pair.tolist() for pair in triangle_pair(np.arange(4))]
     [[1, 2, 2, 3], [0, 0, 1, 0]]
     """

@@ -29,21 +29,12 @@ _DRUGNET_GENDERS = {0: "unknown", 1: "M", 2: "F"}
 
 @dataclass(frozen=True, eq=False)
 class CleanGraph:
-    """A cleaned graph, with what the raw files tell beyond it.
+    """A cleaned graph, with what the raw files tell beyond it."""
 
-    Attributes
-    ----------
-    graph : Graph
-        0/1 edges, ids of the raw files as names, words as groups.
-    weights : csr_array of shape (n_nodes, n_nodes)
-        The same edges with the numbers of the raw file; where two reports of a pair differ, the larger one.
-    attributes : dict of str to ndarray of shape (n_nodes,)
-        Further attributes of the nodes.
-    """
-
-    graph: Graph
+    graph: Graph  # 0/1 edges, ids of the raw files as names, words as groups
+    # The same edges with the numbers of the raw file; where two reports of a pair differ, the larger one.
     weights: sparse.csr_array
-    attributes: dict[str, NDArray[np.str_]] = field(default_factory=dict)
+    attributes: dict[str, NDArray[np.str_]] = field(default_factory=dict)  # further attributes of the nodes
 
 
 def clean_school(edges: PathLike, people: PathLike) -> CleanGraph:

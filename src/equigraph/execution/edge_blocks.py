@@ -38,8 +38,8 @@ from equigraph.execution.edge_names import (
     numbered_ends,
 )
 from equigraph.files import naming_the_path, private_folder
+from equigraph.graph.edges import added
 from equigraph.graph.limits import FREE_NODES, TIMES
-from equigraph.graph.merged_pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 from equigraph.messages import option

@@ -61,13 +61,7 @@ def step_to_json(step: Step) -> dict[str, Any]:
 
 
 def board_from_json(content: Any, source: str) -> tuple[Matter, Step]:
-    """Return the board that plain values describe.
-
-    Raises
-    ------
-    InputError
-        If they are no board; the sentence says what is wrong.
-    """
+    """Return the board that plain values describe."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise InputError(f"{source} is no board that equigraph saved: expected its format to be {FORMAT!r}.")
     if content.get("version") != VERSION:

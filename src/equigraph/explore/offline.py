@@ -39,21 +39,8 @@ def write_interactive(
 ) -> list[str]:
     """Write one page with the curve, a dial over all of its labels, the graph and the board; it needs no network.
 
-    Parameters
-    ----------
-    subject : ClusteringResult or TradeoffCurve
-        What to show; of a clustering with groups the curve is computed where that is cheap.
-    path : path-like
-        The file; it is complete or not there.
-    graph : graph, optional
-        The graph of the subject.
-    select : TradeoffPoint or str, default="product"
-        For a curve: the point to begin with, or the rule that picks it.
-
-    Returns
-    -------
-    list of str
-        What the page leaves out and why, in sentences.
+    Of a clustering with groups the curve is computed where that is cheap. Returns what the page leaves out and why, in
+    sentences.
     """
     found = findings_of(subject, graph, select)
     page = make_page(content_of(found), wording.headline(found))

@@ -38,17 +38,6 @@ class Guard:
     Every request needs the Host that the server was started with (a page of another name that points here is refused),
     the token as a cookie or a bearer, and, if it says an Origin, the server's own. Requests that change something and
     come from a browser need an Origin, or the bearer, which no other page knows.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is guarded.
-    token : str
-        The token of this start.
-    hosts : tuple of str
-        Names with ports under which the server is reached.
-    port : int
-        The port, for the name of the cookie.
     """
 
     def __init__(self, app: Any, token: str, hosts: tuple[str, ...], port: int) -> None:

@@ -19,19 +19,7 @@ _MOST_STEPS = 1000
 
 
 class Session:
-    """One open board.
-
-    Parameters
-    ----------
-    matter : Matter
-        The people.
-    step : Step
-        The state to begin with.
-    restored : bool
-        Whether that state was kept from an earlier time.
-    keep : bool
-        Whether the board is kept on this machine.
-    """
+    """One open board; its first state may be `restored` from an earlier time, and it may be kept on this machine."""
 
     def __init__(self, matter: Matter, step: Step, *, restored: bool = False, keep: bool = True) -> None:
         self.matter, self.restored, self.keep = matter, restored, keep

@@ -89,8 +89,6 @@ class Uploads:
 def shown_name(name: str) -> str:
     r"""Return what to call a file: its last part, without what could mislead.
 
-    Examples
-    --------
     >>> shown_name("../../etc/<b>class</b>.csv"), shown_name("C:\\x\\list.xlsx")
     ('b.csv', 'list.xlsx')
     """
@@ -101,11 +99,8 @@ def shown_name(name: str) -> str:
 def inspect(path: str, name: str, tell: Any) -> dict[str, Any]:
     """Return the first rows of a file, and what its columns are taken for.
 
-    Returns
-    -------
-    dict
-        ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, ``error`` with a
-        sentence where the columns have to be told.
+    They are ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, and ``error`` with
+    a sentence where the columns have to be told.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".json":

@@ -11,13 +11,7 @@ from equigraph.explore.offline import content_of, findings_of, static_text
 
 
 def make_widget(subject: Any, graph: Any = None) -> Any:
-    """Return a widget that shows a clustering or a curve.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the extra ``widget`` is not installed.
-    """
+    """Return a widget that shows a clustering or a curve."""
     found = findings_of(subject, graph, "product")
     content = json.dumps(content_of(found), ensure_ascii=False, separators=(",", ":"))
     return _widget_class()(content=content)

@@ -28,8 +28,6 @@ class TaskFailed(Exception):
 class Worker:
     """A process that is started when it is first needed, and again after it was ended.
 
-    Examples
-    --------
     >>> worker = Worker()
     >>> worker.is_alive()
     False
@@ -94,12 +92,7 @@ class Worker:
     ) -> Any:
         """Have a task done, in a thread of its own; the process is ended if it is cancelled or takes too long.
 
-        Raises
-        ------
-        Cancelled
-            If it was cancelled.
-        TaskFailed
-            With a sentence, if it failed or took too long.
+        Raises Cancelled if it was cancelled, and TaskFailed with a sentence if it failed or took too long.
         """
         while not self._busy.acquire(timeout=_LOOK):
             if cancelled.is_set():

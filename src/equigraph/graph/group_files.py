@@ -17,8 +17,8 @@ from equigraph.graph.attributes import Values, values_of_table
 from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import names_from_text, object_array, texts
-from equigraph.graph.readers import check_file, file_format, read_parquet
+from equigraph.graph.names import names_from_text, object_array, texts, with_gaps
+from equigraph.graph.read import check_file, file_format, read_parquet
 from equigraph.graph.tables import Table, column_place, read_table
 
 # What spreadsheets, R and pandas write where there is no value.
@@ -129,11 +129,8 @@ def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
 def _typed(column: NDArray[Any]) -> NDArray[Any]:
     """Return groups as integers if all that are given are, with None for empty cells and missing tokens."""
     absent = np.fromiter((text in MISSING_TOKENS for text in column), dtype=bool, count=column.size)
-    if not absent.any():
-        return names_from_text(column)
-    result = np.full(column.size, None, dtype=object)
-    result[~absent] = object_array(names_from_text(column[~absent]).tolist())
-    return result
+    present = names_from_text(column[~absent])
+    return with_gaps(present, absent) if absent.any() else present
 
 
 def _has_header(columns: list[NDArray[Any]], wanted: Sequence[Any], node_column: Any, graph: Graph) -> bool:

@@ -45,23 +45,7 @@ class Variable:
 
 
 def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
-    """Read the matrix called A or adjacency, or the only square one, from a MATLAB file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, plain or gzipped.
-
-    Returns
-    -------
-    csc_array, coo_array or ndarray
-        The matrix; the arrays of a sparse one are not checked yet.
-
-    Raises
-    ------
-    GraphError
-        If the file is damaged, or holds no such matrix.
-    """
+    """Read the matrix called A or adjacency, or the only square one; the arrays of a sparse one are not checked yet."""
     with _seekable(path) as stream:
         head = stream.read(_HEADER)
         if len(head) >= 4 and 0 in head[:4]:

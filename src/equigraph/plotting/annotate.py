@@ -29,19 +29,8 @@ class PointLabel(NamedTuple):
 def label_points(ax: Any, labels: Sequence[PointLabel], obstacles: NDArray[np.float64]) -> list[Any]:
     """Write labels beside their points, first come first served.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to write; its limits and layout must be final.
-    labels : sequence of PointLabel
-        The labels, the important ones first.
-    obstacles : ndarray of shape (n, 2)
-        Places, in data coordinates, that should stay free: markers and samples of lines.
-
-    Returns
-    -------
-    list of matplotlib.text.Annotation
-        The labels.
+    The important labels come first; the limits and layout of the axes must be final. Obstacles are places, in data
+    coordinates, that should stay free.
     """
     text = require("matplotlib.text", extra="plot", purpose="Drawing a picture")
     ax.figure.draw_without_rendering()

@@ -31,18 +31,8 @@ def write_names(
 ) -> int:
     """Write names beside nodes, first come first served, and return how many found a place.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to write; limits and layout must be final.
-    positions : ndarray of shape (n_nodes, 2)
-        The nodes, in data coordinates.
-    names : list of str
-        Their names.
-    reach : float
-        Half the width of a node, in points.
-    spare : float, default=1
-        How much more room than it needs a name is given, where the layout is not final.
+    Limits and layout of the axes must be final. `reach` is half the width of a node in points, and `spare` how much
+    more room than it needs a name is given, where the layout is not.
     """
     from matplotlib.patheffects import withStroke
 

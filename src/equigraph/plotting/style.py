@@ -56,8 +56,6 @@ def look() -> Iterator[None]:
 def cluster_colors(n_clusters: int) -> list[tuple[float, float, float]]:
     """Return one colour per cluster; every further round through the palette is darker.
 
-    Examples
-    --------
     >>> len(set(cluster_colors(20)))
     20
     """
@@ -81,8 +79,6 @@ UNGROUPED_MARKER = "."
 def text_color(background: tuple[float, ...]) -> str:
     """Return a text colour that can be read on a background.
 
-    Examples
-    --------
     >>> text_color((1, 1, 1)), text_color((0, 0, 0))
     ('#222222', 'white')
     """

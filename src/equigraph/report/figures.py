@@ -25,8 +25,6 @@ _MAX_VALUES = 8  # clusters of a heat map with numbers that can be read on a pho
 def hex_color(color: tuple[float, ...]) -> str:
     """Return a colour as the style sheet writes it.
 
-    Examples
-    --------
     >>> hex_color((0, 0.5, 1))
     '#0080ff'
     """

@@ -30,8 +30,6 @@ def text(value: Any) -> Html:
 def element(name: str, /, *children: Any, **attributes: Any) -> Html:
     """Return an element; an attribute that is None is left out, and ``class_`` is ``class``.
 
-    Examples
-    --------
     >>> str(element("p", "1 < 2", class_="note", id=None))
     '<p class="note">1 &lt; 2</p>'
     """
@@ -107,8 +105,6 @@ def table(
 def percent(share: float) -> str:
     """Return a share as a percentage.
 
-    Examples
-    --------
     >>> percent(0.814).replace(NO_BREAK, " ")
     '81 %'
     """

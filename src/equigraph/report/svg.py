@@ -34,14 +34,7 @@ def as_text(texts: Iterable[Any]) -> None:
 def inline_svg(figure: Any, *, name: str, label: str) -> Html:
     """Return a figure as an svg element.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The picture.
-    name : str
-        What its ids start with; every picture of a page needs another.
-    label : str
-        What the picture shows, for those who do not see it.
+    Its ids start with a name, another for every picture of a page; the label is for those who do not see it.
     """
     buffer = io.StringIO()
     with look(), warnings.catch_warnings():

@@ -54,17 +54,8 @@ def _n_starts(settings: Settings) -> int:
 def trace_losses(network: str, seeds: Sequence[int]) -> dict[str, Any]:
     """Run every solver from every start.
 
-    Parameters
-    ----------
-    network
-        Name of a real network.
-    seeds
-        Seeds of the starts; a start is the same for all solvers.
-
-    Returns
-    -------
-    dict
-        By curve: for every start the loss after each iteration, over the squared norm of the graph.
+    A start is the same for all solvers. Returns by curve: for every start the loss after each iteration, over the
+    squared norm of the graph.
     """
     from equigraph.factorization import NMTF, IFairNMTF
 
@@ -115,8 +106,6 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 def _rectangle(histories: Sequence[Sequence[float]]) -> NDArray[np.float64]:
     """Return histories as rows of one length; a solver that ended early keeps its last value.
 
-    Examples
-    --------
     >>> _rectangle([[3, 2, 1], [5, 4]]).tolist()
     [[3.0, 2.0, 1.0], [5.0, 4.0, 4.0]]
     """

@@ -24,41 +24,21 @@ _TICK_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class State:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    n_done, n_cells
-        Finished (or failed) cells, and all of them.
-    running
-        Keys of the cells that are being computed.
-    seconds_left
-        Estimate of the time left.
-    """
-
-    n_done: int
+    n_done: int  # finished (or failed) cells, and all of them
     n_cells: int
-    running: tuple[str, ...]
-    seconds_left: float
+    running: tuple[str, ...]  # keys of the cells that are being computed
+    seconds_left: float  # estimate of the time left
 
 
 @dataclass
 class CellResults:
-    """What the cells gave.
+    """What the cells gave."""
 
-    Attributes
-    ----------
-    finished
-        By key.
-    reused
-        Keys of the cells that were stored before.
-    failures
-        Why a cell has no result, by key.
-    """
-
-    finished: dict[str, Finished] = field(default_factory=dict)
-    reused: set[str] = field(default_factory=set)
-    failures: dict[str, str] = field(default_factory=dict)
+    finished: dict[str, Finished] = field(default_factory=dict)  # by key
+    reused: set[str] = field(default_factory=set)  # keys of the cells that were stored before
+    failures: dict[str, str] = field(default_factory=dict)  # why a cell has no result, by key
 
 
 Watch = Callable[[State], Any]
@@ -69,22 +49,8 @@ def run_cells(
 ) -> CellResults:
     """Compute the cells that are not stored yet.
 
-    Parameters
-    ----------
-    cells
-        What to compute. Experiments may share cells, which are computed once; equal keys mean equal cells.
-    folder
-        The folder of the run; each result goes to ``cells/KEY.json`` in it.
-    n_workers
-        Number of processes. It does not change any result.
-    watch
-        Told about the state several times a second.
-
-    Returns
-    -------
-    CellResults
-        Results and failures. A cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not
-        stop the others.
+    Experiments may share cells, which are computed once; equal keys mean equal cells. Each result goes to
+    ``cells/KEY.json``; a cell that fails leaves the traceback in ``cells/KEY.failed.txt`` and does not stop the others.
     """
     by_key: dict[str, Cell] = {}
     for cell in cells:

@@ -14,24 +14,12 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of the paper.
+    """One table or figure of the paper."""
 
-    Attributes
-    ----------
-    name
-        Name on the command line, and of its folder.
-    module
-        Module with ``cells(settings)`` and ``finish(settings, results, folder)``.
-    title
-        Heading of its part of the page.
-    networks
-        Real networks that it needs.
-    """
-
-    name: str
-    module: str
-    title: str
-    networks: tuple[str, ...] = ()
+    name: str  # name on the command line, and of its folder
+    module: str  # module with ``cells(settings)`` and ``finish(settings, results, folder)``
+    title: str  # heading of its part of the page
+    networks: tuple[str, ...] = ()  # real networks that it needs
 
     def load(self) -> Any:
         """Import and return the module."""
@@ -67,13 +55,6 @@ EXPERIMENTS: dict[str, Experiment] = {
 def get_experiments(name: str) -> list[Experiment]:
     """Return one experiment, or all of them.
 
-    Raises
-    ------
-    ParameterError
-        For an unknown name; the message lists the known ones.
-
-    Examples
-    --------
     >>> [experiment.name for experiment in get_experiments("fig-k")], len(get_experiments("all"))
     (['fig-k'], 6)
     """

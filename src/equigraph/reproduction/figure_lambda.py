@@ -32,8 +32,6 @@ _WEIGHTS_PER_CELL = 10
 def weights_of(settings: Settings, network: str) -> list[float]:
     """Return the weights: 50 in [0, 100] with median 3 on DrugNet, 100 in [0, 5000] on LastFM.
 
-    Examples
-    --------
     >>> weights = weights_of(Settings(), "drugnet")
     >>> len(weights), weights[0], weights[-1], float(np.median(weights))
     (50, 0.0, 100.0, 3.0)

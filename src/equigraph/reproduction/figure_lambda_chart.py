@@ -125,8 +125,6 @@ def _panel(ax: Any, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], meas
 def spread_out(places: Sequence[float], gap: float) -> list[float]:
     """Return ascending places in [0, 1], moved apart by at least a gap and by as little as that needs.
 
-    Examples
-    --------
     >>> [round(place, 3) for place in spread_out([0.5, 0.5, 0.9], 0.1)]
     [0.45, 0.55, 0.9]
     """

@@ -16,29 +16,16 @@ DIAL, PLANTED_DIAL = 0.15, 1.0
 
 @dataclass(frozen=True)
 class Entry:
-    """A place in the table.
-
-    Attributes
-    ----------
-    network, method
-        Names.
-    means, spreads
-        Over the runs, by measure; empty where the cell failed.
-    n_runs
-        Number of runs.
-    chosen
-        Value of the dial, for a method that has one.
-    sweep
-        Means at every value of the dial.
-    """
+    """A place in the table."""
 
     network: str
     method: str
+    # Over the runs, by measure; empty where the cell failed.
     means: Mapping[str, float] = field(default_factory=dict)
     spreads: Mapping[str, float] = field(default_factory=dict)
     n_runs: int = 0
-    chosen: float | None = None
-    sweep: tuple[dict[str, Any], ...] = ()
+    chosen: float | None = None  # value of the dial, for a method that has one
+    sweep: tuple[dict[str, Any], ...] = ()  # means at every value of the dial
 
     @property
     def title(self) -> str:

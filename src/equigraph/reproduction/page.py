@@ -93,8 +93,6 @@ def _parts(files: Iterable[Path], root: Path) -> list[str]:
 def as_html(markdown: str) -> str:
     r"""Turn the Markdown that the experiments write into HTML: headings, paragraphs, lists and tables.
 
-    Examples
-    --------
     >>> as_html("## Title\n\nA **b** < `c`.")
     '<h3>Title</h3>\n<p>A <b>b</b> &lt; <code>c</code>.</p>'
     """

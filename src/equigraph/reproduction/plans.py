@@ -50,8 +50,6 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
 def dial_values(n_values: int) -> list[float]:
     """Return even values in [0, 1].
 
-    Examples
-    --------
     >>> dial_values(5)
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """

@@ -20,8 +20,6 @@ _ROWS: dict[str, tuple[tuple[float, float] | None, ...]] = {
 def printed(network: str, method: str) -> dict[str, float]:
     """Return the printed values by measure; empty where the paper has none.
 
-    Examples
-    --------
     >>> printed("drugnet", "ifair-nmtf"), printed("sbm-2k", "dmon"), printed("nba", "fair-partition")
     ({'B': 0.124, 'Q': 0.588}, {}, {})
     """

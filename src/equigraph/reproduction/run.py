@@ -17,27 +17,15 @@ from equigraph.reproduction.tables import write_text
 
 @dataclass(frozen=True)
 class Report:
-    """What a run gave.
+    """What a run gave."""
 
-    Attributes
-    ----------
-    files
-        Files written, by name of the experiment.
-    failures
-        Why something is missing: by key of a cell, or by name of an experiment whose files could not be written.
-    outcome
-        Results of the cells.
-    seconds
-        Time of this run on the clock.
-    page
-        The page that shows everything.
-    """
-
-    files: dict[str, list[Path]]
+    files: dict[str, list[Path]]  # files written, by name of the experiment
+    # Why something is missing: by key of a cell, or by name of an experiment whose files could not be
+    # written.
     failures: dict[str, str]
-    outcome: CellResults
-    seconds: float
-    page: Path
+    outcome: CellResults  # results of the cells
+    seconds: float  # time of this run on the clock
+    page: Path  # the page that shows everything
 
 
 def reproduce(
@@ -132,12 +120,7 @@ def _fetch(experiments: Iterable[Experiment]) -> None:
 def heaviest(outcome: CellResults, *, parts: int) -> list[tuple[str, float]]:
     """Return what took most processor time: the first parts of the keys with their seconds, the largest first.
 
-    Parameters
-    ----------
-    outcome
-        Of the run; cells that were stored before count too.
-    parts
-        Number of parts of a key, which are separated by dots, that are taken together.
+    So many parts of a key, which are separated by dots, are taken together; cells that were stored before count too.
     """
     seconds: dict[str, float] = {}
     for key, finished in outcome.finished.items():
@@ -149,8 +132,6 @@ def heaviest(outcome: CellResults, *, parts: int) -> list[tuple[str, float]]:
 def in_words(seconds: float) -> str:
     """Return a time as people say it.
 
-    Examples
-    --------
     >>> in_words(42.3), in_words(750), in_words(7000)
     ('42 s', '12 min 30 s', '1 h 56 min')
     """

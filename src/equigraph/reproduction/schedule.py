@@ -22,17 +22,8 @@ def expected_seconds(cells: Iterable[Cell], folder: Path) -> dict[str, float]:
 
 
 class Forecast:
-    """The time left, learned from the cells that are done.
+    """The time left, learned from the cells that are done; before that from the seconds that hints expect.
 
-    Parameters
-    ----------
-    expected
-        Seconds by key of a cell, as hints say.
-    n_workers
-        Cells that run at once.
-
-    Examples
-    --------
     >>> forecast = Forecast({"a": 100.0, "b": 50.0, "c": 50.0}, n_workers=2)
     >>> forecast.seconds_left(waiting=["b", "c"], running={"a": 0.0})
     100.0

@@ -48,24 +48,9 @@ def score_method(
 ) -> dict[str, Any]:
     """Run a method with its settings of the paper, and return the scores of every run.
 
-    Parameters
-    ----------
-    network, method
-        Names; see `networks` and `TITLES`.
-    n_clusters
-        Number of clusters.
-    first_seed, n_runs
-        Seeds of the runs: ``first_seed``, ``first_seed + 1``, ...
-    weights
-        Values of the dial of a method that has one.
-    n_sweep_runs
-        Seeds on which the value is chosen (iFairNMTF, FairNMTF). FairPartition has its whole curve from every run.
-
-    Returns
-    -------
-    dict
-        ``runs``: scores of each run. iFairNMTF and FairNMTF also ``chosen``, the weight of the runs, and ``sweep``: for
-        each weight the means of the scores, and their ``spreads``. FairPartition ``n_runs`` and ``sweep`` alone.
+    iFairNMTF and FairNMTF choose one of the weights on the first `n_sweep_runs` seeds; FairPartition has its whole
+    curve from every run. Returns ``runs``, the scores of each; of those two also ``chosen`` and ``sweep``, for each
+    weight the means of the scores and their ``spreads``; of FairPartition ``n_runs`` and ``sweep`` alone.
     """
     seeds = range(first_seed, first_seed + n_runs)
     if method == LEADING:
@@ -109,8 +94,6 @@ def sweep_weights(
 def crossing(sweep: Sequence[dict[str, Any]]) -> int:
     """Return the place in a sweep where Q and B, scaled to [0, 1] each, first cross: the paper's rule.
 
-    Examples
-    --------
     >>> crossing([{"Q": 0.6, "B": 0.1}, {"Q": 0.4, "B": 0.3}, {"Q": 0.1, "B": 0.5}])
     1
     """
@@ -189,12 +172,10 @@ def _scores(data: PrintedNetwork, labels: NDArray) -> Scores:
 def build(method: str, n_clusters: int, seed: int, weight: float | None = None) -> Any:
     """Return an estimator with the settings of the paper.
 
-    FairSC is the ratio cut there and sFairSC the normalised cut. iFairSC is FairSC without the constant
-    eigenvector. DMoN has a layer of 64 channels and the group as its only feature. iFairNMTF runs all of its 500
-    iterations, and nobody represents himself. FairNMTF has its defaults.
+    FairSC is the ratio cut there and sFairSC the normalised cut. iFairSC is FairSC without the constant eigenvector.
+    DMoN has a layer of 64 channels and the group as its only feature. iFairNMTF runs all of its 500 iterations, and
+    nobody represents himself. FairNMTF has its defaults.
 
-    Examples
-    --------
     >>> build("fair-sc", 5, 0)
     FairSC(n_clusters=5, random_state=0)
     """

@@ -17,26 +17,16 @@ FOLDER = "cells"
 
 @dataclass(frozen=True)
 class Finished:
-    """What a cell gave.
+    """What a cell gave."""
 
-    Attributes
-    ----------
-    result
-        What its function returned.
-    seconds, cpu_seconds
-        Time on the clock and of the processor.
-    """
-
-    result: dict[str, Any]
-    seconds: float
+    result: dict[str, Any]  # what its function returned
+    seconds: float  # time on the clock and of the processor
     cpu_seconds: float
 
 
 def fingerprint(cell: Cell) -> str:
     """Return a text that differs as soon as function, arguments or the version of the package do.
 
-    Examples
-    --------
     >>> one = Cell("a", "package.module:function", {"seed": 0})
     >>> fingerprint(one) == fingerprint(Cell("a", "package.module:function", {"seed": 1}))
     False

@@ -31,8 +31,6 @@ def number(value: float | None) -> str:
 def with_spread(mean: float | None, spread: float | None) -> str:
     """Return a mean and its spread.
 
-    Examples
-    --------
     >>> with_spread(0.5, 0.0312)
     '.500 ±.031'
     """
@@ -42,8 +40,6 @@ def with_spread(mean: float | None, spread: float | None) -> str:
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown; the first column is of words, the others of numbers.
 
-    Examples
-    --------
     >>> print(markdown_table(["network", "Q"], [["NBA", ".150"]]))
     | network | Q |
     |:--|--:|

@@ -40,11 +40,9 @@ def interaction_toy(seed: int) -> Toy:
     """Draw 40 nodes in four clusters of ten; 14 are of group A and 26 of group B, spread over the clusters.
 
     Clusters I and II share no edge, IV has three times as many edges to II as to I. Edges between two clusters are
-    spread evenly over their nodes. That matters: W can hold only what all nodes of a cluster have in common, and
-    uneven edges would become memberships in two clusters instead.
+    spread evenly over their nodes. That matters: W can hold only what all nodes of a cluster have in common, and uneven
+    edges would become memberships in two clusters instead.
 
-    Examples
-    --------
     >>> toy = interaction_toy(0)
     >>> toy.graph
     Graph(40 nodes, 230 edges, 'group': 2 groups)
@@ -78,11 +76,9 @@ def _across(first: int, second: int, degree: int, rng: np.random.Generator) -> N
 def tradeoff_toy(seed: int) -> Toy:
     """Draw 45 nodes in three circles of 15 that are skewed by group; 27 are of group A and 18 of group B.
 
-    Twelve nodes have friends in a second circle as well, some hardly and some nearly as many. If all of them
-    changed, every circle would mirror the population.
+    Twelve nodes have friends in a second circle as well, some hardly and some nearly as many. If all of them changed,
+    every circle would mirror the population.
 
-    Examples
-    --------
     >>> toy = tradeoff_toy(0)
     >>> [(toy.graph.sensitive_features[toy.target == circle] == "A").sum().item() for circle in range(3)]
     [14, 10, 3]

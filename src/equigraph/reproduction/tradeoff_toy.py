@@ -37,17 +37,7 @@ def cells(settings: Settings) -> list[Cell]:
 def fit_toy(seed: int, n_starts: int) -> dict[str, Any]:
     """Fit the graph of a seed with every weight, from several starts.
 
-    Parameters
-    ----------
-    seed
-        Seed of the graph; those of the starts count up from it.
-    n_starts
-        Number of starts.
-
-    Returns
-    -------
-    dict
-        ``runs``: for every weight and start the scores, and the labels in the order of the circles.
+    Returns ``runs``: for every weight and start the scores, and the labels in the order of the circles.
     """
     return {
         "runs": [
@@ -96,8 +86,6 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 def typical_runs(runs: Sequence[Run]) -> list[Run]:
     """Return one run per weight, all on one graph: those nearest to the means of modularity and minimum balance.
 
-    Examples
-    --------
     >>> scores = [(0, 0.5, 0.0), (0, 0.4, 0.2), (1, 0.4, 0.1)]
     >>> runs = [{"weight": 0.0, "seed": seed, "Q": q, "min_balance": b} for seed, q, b in scores]
     >>> typical_runs(runs)
@@ -172,8 +160,6 @@ def draw_runs(shown: Sequence[Run]) -> Any:
 def _counts(labels: NDArray[np.intp], groups: NDArray[np.str_]) -> str:
     """Return how many of each group every cluster has.
 
-    Examples
-    --------
     >>> _counts(np.array([0, 0, 1, 2, 2]), np.array(["A", "B", "B", "A", "A"]))
     'A + B: I 1 + 1, II 0 + 1, III 2 + 0'
     """

@@ -73,8 +73,6 @@ class CellWorker:
 def compute(function: str, arguments: dict[str, Any]) -> Finished:
     """Call a function by its name, and return what it gives as it will be read from a file.
 
-    Examples
-    --------
     >>> compute("equigraph.words:count", {"number": 2, "noun": "cell"})
     Traceback (most recent call last):
     TypeError: equigraph.words:count returned str, not a dict.

@@ -30,17 +30,11 @@ _UNCOMPUTED = "the formula was never computed; open the file in a spreadsheet pr
 
 @dataclass
 class Contents:
-    """What lies in the archive of one workbook.
+    """What lies in the archive of one workbook."""
 
-    Attributes
-    ----------
-    broken : dict
-        By sheet: cells without a value, and why.
-    merged : dict
-        By sheet, for ods: merged cells, which its reader does not tell.
-    """
-
+    # By sheet: cells without a value, and why.
     broken: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
+    # By sheet, for ods: merged cells, which its reader does not tell.
     merged: dict[str, list[Block]] = field(default_factory=dict)
 
 

@@ -105,8 +105,6 @@ _ORDINAL = re.compile(r"(?:\d+(?:st|nd|rd|th|er|ere|re|eme|e|o|a|ste|de)?|i{1,3}
 def folded(text: str) -> str:
     """Return a text without capitals and accents, German letters written out.
 
-    Examples
-    --------
     >>> folded("Schüler"), folded("Élève"), folded("Groß")
     ('schueler', 'eleve', 'gross')
     """
@@ -133,8 +131,6 @@ def without_accents(text: str) -> str:
 def phrase(header: str) -> str:
     """Return the words of a header, without numbers, signs and what stands in parentheses.
 
-    Examples
-    --------
     >>> phrase("Freund/in 1"), phrase("2. Wunsch (Name)"), phrase("Élève")
     ('freund in', 'wunsch', 'eleve')
     """
@@ -149,8 +145,6 @@ _KNOWN = {" ".join(words.split()): role for role, listed in _PHRASES.items() for
 def role_of(header: str) -> str | None:
     """Return what a header is taken for, or None if it is unknown.
 
-    Examples
-    --------
     >>> role_of("Freund 2"), role_of("Nicht mit"), role_of("Prénom"), role_of("Schuhgröße")
     ('friends', 'not_with', 'first_name', None)
     """

@@ -26,16 +26,7 @@ def read_workbook(
 ) -> Sheet:
     """Return one sheet of a workbook: the one that is named, or the only one that has people.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    source : str
-        What to call it in messages.
-    sheet : str, int or None
-        Its name, or its number from 1. None takes the only sheet, or the only one with a header.
-    has_header : callable
-        Whether a sheet has a header that we know.
+    It is given by its name, or its number from 1.
     """
     book = Workbook(raw, source, sheet)
     if sheet is not None:
@@ -57,14 +48,7 @@ def read_workbook(
 class Workbook:
     """A workbook that was looked into before it was read, in a process of its own.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    source : str
-        What to call it in messages.
-    sheet : str, int or None
-        The only sheet to read; by default all that are not hidden.
+    Without a sheet, all that are not hidden are read.
     """
 
     def __init__(self, raw: bytes, source: str, sheet: str | int | None = None) -> None:

@@ -38,7 +38,7 @@ class Folded(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Folded groups of sets of nodes: of set i ``groups[starts[i] : starts[i + 1]]``, each with its members."""
+    """Folded groups of sets of nodes: of set i ``groups[starts[i] : starts[i + 1]]``, sorted, each with its members."""
 
     starts: NDArray[np.int64]
     groups: NDArray[np.int64]

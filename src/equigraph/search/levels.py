@@ -144,6 +144,7 @@ def hold_groups(level: Level, labels: NDArray, n_clusters: int, objective: Objec
         groups = -2 - level.columns[owner, attribute].astype(np.int64)
         owner, numbers = labels[owner], np.ones(groups.size, dtype=np.int64)
     entries = sparse.coo_array((numbers, (owner, groups)), shape=(n_clusters, objective.first.size)).tocsr()
+    entries.sort_indices()
     return Held(
         *(part.astype(np.int64, copy=False) for part in (entries.indptr, entries.indices, entries.data))
     )

@@ -94,7 +94,7 @@ class Objective:
         """Return N from the counts of every (cluster, column) pair; empty clusters do not count."""
         table = rows_of(counts, held, self.population, self.first)
         values = [
-            self.notion.value(table[:, low:high], self.population[low:high])
+            self.notion.value(table[:, low:high], self.population[low:high], compiled=True)
             for low, high in zip(self.offsets[:-1], self.offsets[1:], strict=True)
         ]
         return float(self.weights @ values)

@@ -42,8 +42,6 @@ def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArra
 def best_numbers(overlap: NDArray) -> NDArray[np.intp]:
     """Return the number that each row gets, so that the rows share as much as possible with the columns they get.
 
-    Examples
-    --------
     >>> best_numbers(np.array([[1, 4], [3, 0]])).tolist()
     [1, 0]
     """

@@ -11,21 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 def pareto_front(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
     """Return the indices of the points that no other point dominates, in ascending order.
 
-    A point dominates another when it is at least as good by both measures and better by one. Equal points do
-    not dominate each other, so that all of them are kept; a point with a NaN is never kept.
+    A point dominates another when it is at least as good by both measures and better by one. Equal points do not
+    dominate each other, so that all of them are kept; a point with a NaN is never kept.
 
-    Parameters
-    ----------
-    x, y : array-like of shape (n_points,)
-        The two measures.
-
-    Returns
-    -------
-    ndarray of int
-        Indices.
-
-    Examples
-    --------
     >>> pareto_front([3, 2, 2, 1], [1, 2, 2, 1]).tolist()
     [0, 1, 2]
     """
@@ -47,8 +35,6 @@ def front_in_order(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
 
     Scores are sums of rounded numbers, so those that differ by less than 1e-12 are equal.
 
-    Examples
-    --------
     >>> front_in_order([2, 3, 2, 1], [2, 1, 2, 1]).tolist()
     [1, 0]
     """
@@ -63,20 +49,9 @@ def passing_weights(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
 
     Turned from 0 to 1, :math:`(1 - f) x + f y` is largest at one corner of the convex hull of the front after the
     other; at the weight where two of them are equal it goes from one to the next. That is the weight of the second
-    corner and of all points between the two, which lie on or under the hull and are the best at no other weight.
+    corner and of all points between the two, which lie on or under the hull and are the best at no other weight. The
+    front is in ascending order of y.
 
-    Parameters
-    ----------
-    x, y : array-like of shape (n_points,)
-        A front, in ascending order of y.
-
-    Returns
-    -------
-    ndarray of float
-        Ascending; 0 for the first point.
-
-    Examples
-    --------
     >>> passing_weights([0.5, 0.42, 0.4], [0.6, 0.61, 0.8]).round(3).tolist()
     [0.0, 0.333, 0.333]
     """
@@ -101,8 +76,6 @@ def _is_under(x: NDArray[np.float64], y: NDArray[np.float64], low: int, middle: 
 def evenly_spaced(y: ArrayLike, n_points: int) -> NDArray[np.intp]:
     """Return for even levels between the ends of a front, in ascending order of y, the first point that reaches each.
 
-    Examples
-    --------
     >>> evenly_spaced([0.5, 0.52, 0.7, 1.0], 3).tolist()
     [0, 3]
     """
@@ -116,20 +89,6 @@ def hypervolume(x: ArrayLike, y: ArrayLike, reference: tuple[float, float] = (0.
 
     Points that are not better than the reference by both measures, and points with a NaN, add nothing.
 
-    Parameters
-    ----------
-    x, y : array-like of shape (n_points,)
-        The two measures.
-    reference : tuple of two floats, default=(0, 0)
-        The corner from which the area is measured.
-
-    Returns
-    -------
-    float
-        The area.
-
-    Examples
-    --------
     >>> hypervolume([1.0, 2.0], [3.0, 1.0])
     4.0
     """

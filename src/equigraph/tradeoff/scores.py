@@ -14,8 +14,6 @@ from equigraph.search.pool import TOLERANCE
 def measure_of(notion: Any) -> str:
     """Return the name of the score that belongs to a notion.
 
-    Examples
-    --------
     >>> measure_of("normalized"), measure_of("balance")
     ('NB', 'B')
     """
@@ -25,8 +23,6 @@ def measure_of(notion: Any) -> str:
 def mean_and_spread(scores: Sequence[dict[str, float]]) -> tuple[dict[str, float], dict[str, float]]:
     """Return the mean and the standard deviation (n - 1 in the denominator; NaN for one value) by score.
 
-    Examples
-    --------
     >>> mean_and_spread([{"Q": 0.25}, {"Q": 0.75}])
     ({'Q': 0.5}, {'Q': 0.353...})
     """
@@ -42,8 +38,6 @@ def best_restart(scores: Sequence[Mapping[str, float]], fairness: float, measure
 
     At 1, as in the search, the one with the largest Q among those whose N is within .01 of the largest.
 
-    Examples
-    --------
     >>> best_restart([{"Q": 0.2, "NB": 1.0}, {"Q": 0.4, "NB": 0.995}], 1, "NB")
     1
     """

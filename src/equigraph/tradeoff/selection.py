@@ -15,8 +15,6 @@ _DIGITS = 12
 def min_max(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale to [0, 1]; values that are all equal become 1, since all of them are the best there is.
 
-    Examples
-    --------
     >>> min_max(np.array([2.0, 4.0, 3.0])).tolist(), min_max(np.array([2.0, 2.0])).tolist()
     ([0.0, 1.0, 0.5], [1.0, 1.0])
     """
@@ -29,23 +27,11 @@ def min_max(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def intersection(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     """Return the evaluated value nearest to where two scaled measures first cross.
 
-    Both are min-max scaled over the sweep, as a chart with two axes shows them. Between two neighbouring
-    values the lines are straight, so the nearer one is that with the smaller gap (equal gaps: the lower
-    value). Where the lines touch but never cross, it is the value with the smallest gap (equal gaps: where
-    the lines are higher, then the lower value).
+    Both are min-max scaled over the sweep, as a chart with two axes shows them. Between two neighbouring values the
+    lines are straight, so the nearer one is that with the smaller gap (equal gaps: the lower value). Where the lines
+    touch but never cross, it is the value with the smallest gap (equal gaps: where the lines are higher, then the lower
+    value).
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n_points,)
-        The two measures, in the order of the dial.
-
-    Returns
-    -------
-    int
-        Index of the point.
-
-    Examples
-    --------
     >>> intersection(np.array([1.0, 0.9, 0.5, 0.0]), np.array([0.0, 0.2, 0.6, 1.0]))
     2
     """
@@ -62,22 +48,10 @@ def intersection(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
 def knee(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     """Return the point of the front that stands out most from the chord between its ends.
 
-    The front (see `pareto_front`) is min-max scaled, so that its ends are (0, 1) and (1, 0). The distance is
-    signed: points beyond the chord, towards (1, 1), count; on a front that sags below it the ends, at
-    distance 0, are the farthest. Equal distances: the lower value of the dial.
+    The front (see `pareto_front`) is min-max scaled, so that its ends are (0, 1) and (1, 0). The distance is signed:
+    points beyond the chord, towards (1, 1), count; on a front that sags below it the ends, at distance 0, are the
+    farthest. Equal distances: the lower value of the dial.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n_points,)
-        The two measures, in the order of the dial.
-
-    Returns
-    -------
-    int
-        Index of the point.
-
-    Examples
-    --------
     >>> knee(np.array([1.0, 0.9, 0.5, 0.0]), np.array([0.0, 0.8, 0.9, 1.0]))
     1
     """
@@ -90,20 +64,9 @@ def product(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     """Return the point with the largest product of both measures (equal products: the lower value of the dial).
 
     It covers the largest rectangle above (0, 0), the largest part of the hypervolume that one point can cover. Unlike
-    the knee it counts losses in proportion, so that on a front like a step it does not stay at one end.
+    the knee it counts losses in proportion, so that on a front like a step it does not stay at one end. Negative values
+    count as 0.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n_points,)
-        The two measures; negative values count as 0.
-
-    Returns
-    -------
-    int
-        Index of the point.
-
-    Examples
-    --------
     >>> product(np.array([0.69, 0.68, 0.59]), np.array([0.19, 0.26, 0.97]))
     2
     """
@@ -113,13 +76,6 @@ def product(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
 def reaching(x: NDArray[np.float64], y: NDArray[np.float64], target: float, *, names: tuple[str, str]) -> int:
     """Return the point of largest x among those whose y is at least the target (equal x: largest y).
 
-    Raises
-    ------
-    InfeasibleError
-        If none reaches it; the message tells the highest y there is.
-
-    Examples
-    --------
     >>> reaching(np.array([0.5, 0.4, 0.3]), np.array([0.6, 0.9, 1.0]), 0.8, names=("Q", "NB"))
     1
     """
@@ -138,8 +94,6 @@ def within_loss(x: NDArray[np.float64], y: NDArray[np.float64], loss: float) -> 
 
     The loss of a point is ``(best - x) / |best|``, relative to the largest x of the curve; 0 where both are 0.
 
-    Examples
-    --------
     >>> within_loss(np.array([0.5, 0.46, 0.3]), np.array([0.6, 0.9, 1.0]), 0.1)
     1
     """

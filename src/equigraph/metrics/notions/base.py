@@ -66,7 +66,7 @@ class Notion:
         return self if self.guide is None else replace(self, score=self.guide, guide=None)
 
     def cluster_scores(
-        self, table: NDArray | Sequence, population: NDArray | None = None
+        self, table: NDArray | Sequence, population: NDArray | None = None, *, compiled: bool = False
     ) -> NDArray[np.float64]:
         """Return the score of each row of a table of counts; an empty cluster has 0.
 
@@ -76,21 +76,26 @@ class Notion:
             Members of each group in each cluster.
         population : ndarray of shape (n_groups,), optional
             Members of each group in all; by default the sums of the columns.
+        compiled : bool, default=False
+            Whether compiled code scores a small table too: for who has loaded it already. The scores are the same.
         """
         table = np.asarray(table, dtype=np.int64)
         population = table.sum(axis=0) if population is None else np.asarray(population, dtype=np.int64)
         used = _sizes(table, population) > 0
-        if table.size > _MOST_PLAIN:
+        if compiled or table.size > _MOST_PLAIN:
             return _score_rows()(self.compiled(), table, population, used)
         whole = population.tolist()
         rows = zip(table.tolist(), used.tolist(), strict=True)
         return np.array([self.score(row, whole) if any_one else 0.0 for row, any_one in rows], dtype=float)
 
-    def value(self, table: NDArray | Sequence, population: NDArray | None = None) -> float:
-        """Return N of a table of counts (clusters x groups); empty clusters do not count."""
+    def value(
+        self, table: NDArray | Sequence, population: NDArray | None = None, *, compiled: bool = False
+    ) -> float:
+        """Return N of a table of counts (clusters x groups), as in `cluster_scores`; empty clusters do not count."""
         table = np.asarray(table, dtype=np.int64)
         sizes = table.sum(axis=1) if population is None else _sizes(table, np.asarray(population))
-        scores, weights = self.cluster_scores(table, population), sizes if self.sized else sizes > 0
+        scores = self.cluster_scores(table, population, compiled=compiled)
+        weights = sizes if self.sized else sizes > 0
         return float(weights @ scores / max(weights.sum(), 1))
 
     def compiled(self) -> Any:

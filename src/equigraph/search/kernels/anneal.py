@@ -14,6 +14,8 @@ from equigraph.search.kernels.changes import exchange_change, look_at
 from equigraph.search.kernels.state import (
     N_CLUSTERS,
     SUM,
+    cache_place,
+    caches_pairs,
     copy_labels,
     move,
     notion_gain,
@@ -22,7 +24,7 @@ from equigraph.search.kernels.state import (
 )
 
 # Moves to the cluster of a random neighbour, rather than to any cluster: those that raise modularity lie there.
-_TO_NEIGHBOUR = 0.7
+TO_NEIGHBOUR = 0.7
 # Draws of a partner for a swap until one of the same group is found: such a swap leaves fairness as it is.
 _DRAWS = 3
 
@@ -154,6 +156,7 @@ def anneal(
     _, _, _, offsets, _, sized, _, total, resolution, f, cap, least, most = terms
     volume, n_members, size, _, _, tally, _, cached, stamps, version, _, _ = clusters
     quick, width = cached.shape[1] > 0 and offsets.size == 2, offsets[1] + 1
+    pairs = caches_pairs(offsets, cached)
     leaving, joining, out, back = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     n, n_clusters = labels.size, volume.size
     state = np.array([seed], dtype=np.uint64)
@@ -169,7 +172,7 @@ def anneal(
         i = below(state, n)
         a = labels[i]
         degree = indptr[i + 1] - indptr[i]
-        if uniform(state) < _TO_NEIGHBOUR and degree > 0:
+        if uniform(state) < TO_NEIGHBOUR and degree > 0:
             b = labels[indices[indptr[i] + below(state, degree)]]
         else:
             b = np.int32(below(state, n_clusters))
@@ -207,8 +210,9 @@ def anneal(
                 leaving = np.int64(columns[i, 0]) + 1
                 joining = np.int64(columns[j, 0]) + 1 if swapped else np.int64(0)
                 if leaving >= 0 and joining >= 0:  # not of a folded group
-                    out, back = leaving * width + joining, joining * width + leaving
-                    known = stamps[a, out] == version[a] and stamps[b, back] == version[b]
+                    out = cache_place(width, pairs, leaving, joining)
+                    back = cache_place(width, pairs, joining, leaving)
+                    known = out >= 0 and stamps[a, out] == version[a] and stamps[b, back] == version[b]
             if leaving == joining and quick:
                 other = 0.0
             elif known:

@@ -8,11 +8,14 @@ import numpy as np
 
 from equigraph.compilation import compiled
 from equigraph.search.kernels.held import number_of
-from equigraph.search.kernels.state import count_inside, part_of
+from equigraph.search.kernels.state import cache_place, caches_pairs, part_of
 
 
 class Look(NamedTuple):
-    """Of sites, terms and clusters what a look at a move needs: a call pays for every array that it hands over."""
+    """Of sites, terms and clusters what a look at a move needs: a call pays for every array that it hands over.
+
+    ``pairs`` says what is cached, and ``scratch`` is the row that a look writes.
+    """
 
     score: Any
     population: Any
@@ -32,6 +35,8 @@ class Look(NamedTuple):
     version: Any
     keys: Any
     held: Any
+    pairs: Any
+    scratch: Any
 
 
 @compiled(inline="always")
@@ -42,7 +47,8 @@ def look_at(sites: Any, clusters: Any, terms: Any) -> Any:
     _, _, _, table, parts, _, _, cached, stamps, version, keys, held = clusters
     return Look(
         score, population, first, offsets, weights, sized, columns, counts, starts, groups, numbers, table, parts,
-        cached, stamps, version, keys, held,
+        cached, stamps, version, keys, held, caches_pairs(offsets, cached),
+        np.empty_like(population),
     )  # fmt: skip
 
 
@@ -54,22 +60,36 @@ def _folded_column(first: Any, keys: Any, held: Any, c: int, code: int) -> int:
 
 @compiled
 def _try_inside(
+    first: Any,
     starts: Any,
     groups: Any,
     numbers: Any,
-    first: Any,
-    table: Any,
     keys: Any,
     held: Any,
-    site: int,
+    row: Any,
     c: int,
-    sign: int,
+    out: int,
+    into: int,
 ) -> None:
-    """Count the folded groups of a super-node in the row of a cluster alone; sign -1 undoes it."""
-    for e in range(starts[site], starts[site + 1]):
-        column = first[groups[e]] + number_of(keys, held, c * first.size + groups[e])
-        table[c, column] -= sign
-        table[c, column + numbers[e]] += sign
+    """Count in a copy of a cluster's row the folded groups of a super-node no more, and those of another; -1: none.
+
+    The two are walked in step: a group that both have changes by the difference.
+    """
+    e, e_end = (starts[out], starts[out + 1]) if out >= 0 else (np.int64(0), np.int64(0))
+    f, f_end = (starts[into], starts[into + 1]) if into >= 0 else (np.int64(0), np.int64(0))
+    while e < e_end or f < f_end:
+        leaves = f == f_end or (e < e_end and groups[e] <= groups[f])
+        joins = e == e_end or (f < f_end and groups[f] <= groups[e])
+        g, by = np.int64(0), np.int64(0)
+        if leaves:
+            g, by = groups[e], -numbers[e]
+            e += 1
+        if joins:
+            g, by = groups[f], by + numbers[f]
+            f += 1
+        column = first[g] + number_of(keys, held, c * first.size + g)
+        row[column] -= 1
+        row[column + by] += 1
 
 
 @compiled
@@ -88,34 +108,24 @@ def _by_counts(
     parts: Any,
     keys: Any,
     held: Any,
+    scratch: Any,
     c: int,
     out: int,
     into: int,
 ) -> float:
     """Return the change of what a cluster adds when a super-node leaves and another joins; -1: none."""
     row = table[c]
-    for s in range(row.size):
+    for s in range(scratch.size):
+        scratch[s] = row[s]
         if out >= 0:
-            row[s] -= counts[out, s]
+            scratch[s] -= counts[out, s]
         if into >= 0:
-            row[s] += counts[into, s]
-    folded = first.size > 0
-    if folded and out >= 0:
-        count_inside(starts, groups, numbers, first, table, keys, held, out, c, np.int64(-1))
-    if folded and into >= 0:
-        _try_inside(starts, groups, numbers, first, table, keys, held, into, c, np.int64(1))
+            scratch[s] += counts[into, s]
+    if first.size > 0:
+        _try_inside(first, starts, groups, numbers, keys, held, scratch, c, out, into)
     change = 0.0
     for a in range(offsets.size - 1):
-        change += part_of(score, population, offsets, weights, sized, row, a) - parts[c, a]
-    if folded and into >= 0:
-        _try_inside(starts, groups, numbers, first, table, keys, held, into, c, np.int64(-1))
-    if folded and out >= 0:
-        count_inside(starts, groups, numbers, first, table, keys, held, out, c, np.int64(1))
-    for s in range(row.size):
-        if out >= 0:
-            row[s] += counts[out, s]
-        if into >= 0:
-            row[s] -= counts[into, s]
+        change += part_of(score, population, offsets, weights, sized, scratch, a) - parts[c, a]
     return change
 
 
@@ -209,6 +219,7 @@ def _exchange(
     version: Any,
     keys: Any,
     held: Any,
+    pairs: bool,
     c: int,
     out: int,
     into: int,
@@ -223,8 +234,9 @@ def _exchange(
         if leaving != joining:
             leaving = low + leaving if leaving >= -1 else _folded_column(first, keys, held, c, leaving)
             joining = low + joining if joining >= -1 else _folded_column(first, keys, held, c, joining)
-            entry = place + (leaving - low + 1) * width + joining - low + 1
-            known = cached.shape[1] > 0
+            entry = cache_place(width, pairs, leaving - low + 1, joining - low + 1)
+            known = cached.shape[1] > 0 and entry >= 0
+            entry += place
             if known and stamps[c, entry] == version[c]:
                 change += cached[c, entry]
             else:
@@ -235,7 +247,7 @@ def _exchange(
                 if known:
                     stamps[c, entry] = version[c]
                     cached[c, entry] = value
-        place += width * width
+        place += width * width if pairs else 2 * width - 1
     return change
 
 
@@ -247,7 +259,7 @@ def join_changes(look: Any, site: int, listed: Any, changes: Any) -> None:
     look-up that nearly all changes are.
     """
     (score, population, first, offsets, weights, sized, columns, counts, starts, groups, numbers, table, parts, cached,
-     stamps, version, keys, held) = look  # fmt: skip
+     stamps, version, keys, held, pairs, scratch) = look  # fmt: skip
     if offsets.size == 2 and cached.shape[1] > 0:
         none, code = np.int64(-1), np.int64(columns[site, 0])
         for c in listed:
@@ -263,23 +275,19 @@ def join_changes(look: Any, site: int, listed: Any, changes: Any) -> None:
         for c in listed:
             changes[c] = _exchange(
                 score, population, first, offsets, weights, sized, columns, table, parts, cached, stamps, version,
-                keys, held, c, np.int64(-1), site,
+                keys, held, pairs, c, np.int64(-1), site,
             )  # fmt: skip
         return
     joining = counts[site]
     for c in listed:
         row = table[c]
         for s in range(joining.size):
-            row[s] += joining[s]
+            scratch[s] = row[s] + joining[s]
         if first.size > 0:
-            _try_inside(starts, groups, numbers, first, table, keys, held, site, c, np.int64(1))
+            _try_inside(first, starts, groups, numbers, keys, held, scratch, c, np.int64(-1), site)
         change = 0.0
         for a in range(offsets.size - 1):
-            change += part_of(score, population, offsets, weights, sized, row, a) - parts[c, a]
-        if first.size > 0:
-            _try_inside(starts, groups, numbers, first, table, keys, held, site, c, np.int64(-1))
-        for s in range(joining.size):
-            row[s] -= joining[s]
+            change += part_of(score, population, offsets, weights, sized, scratch, a) - parts[c, a]
         changes[c] = change
 
 
@@ -290,18 +298,18 @@ def exchange_change(look: Any, a: int, b: int, i: int, j: int) -> float:
     With ``b`` = -1 only that of a.
     """
     (score, population, first, offsets, weights, sized, columns, counts, starts, groups, numbers, table, parts, cached,
-     stamps, version, keys, held) = look  # fmt: skip
+     stamps, version, keys, held, pairs, scratch) = look  # fmt: skip
     change = 0.0
     for back in range(2):
         c, out, into = (b, j, i) if back else (a, i, j)
         if c >= 0 and columns.shape[0] > 0:
             change += _exchange(
                 score, population, first, offsets, weights, sized, columns, table, parts, cached, stamps, version,
-                keys, held, c, out, into,
+                keys, held, pairs, c, out, into,
             )  # fmt: skip
         elif c >= 0:
             change += _by_counts(
                 score, population, first, offsets, weights, sized, counts, starts, groups, numbers, table, parts, keys,
-                held, c, out, into,
+                held, scratch, c, out, into,
             )  # fmt: skip
     return change

@@ -13,6 +13,8 @@ from equigraph.search.kernels.state import (
     N_FREE,
     SUM,
     TOLERANCE,
+    cache_place,
+    caches_pairs,
     move,
     notion_gain,
     scored,
@@ -120,6 +122,7 @@ def climb_rows(
     volume, members, size, _, _, tally, free, cached, stamps, version, _, _ = clusters
     own = labels[low : low + strength.size]
     quick, width = cached.shape[1] > 0 and offsets.size == 2, offsets[1] + 1
+    pairs = caches_pairs(offsets, cached)
     joining, out = np.int64(0), np.int64(0)
     n_slots = volume.size
     inverse = 1.0 / total if total > 0 else 0.0
@@ -157,7 +160,7 @@ def climb_rows(
             stale = not quick or columns[site, 0] < -1
             if not stale:
                 joining = np.int64(columns[site, 0]) + 1
-                out = joining * width
+                out = cache_place(width, pairs, joining, np.int64(0))
                 stale = stamps[a, out] != version[a]
                 for place in range(n_slots if dense else listed):
                     c = place if dense else touched[place]

@@ -53,7 +53,7 @@ def _notion_change(clusters: Any, terms: Any, c: int, leaving: Any, joining: Any
 @compiled
 def _exchange_counts(clusters: Any, terms: Any, c: int, leaving: Any, joining: Any) -> None:
     """Bring the counts of a cluster up to date, and what it adds to the notion."""
-    for a in range(terms.offsets.size - 1):
+    for a in range(terms.offsets.size - 1 if terms.fairness > 0 else 0):
         for sign, groups in ((np.int64(-1), leaving), (np.int64(1), joining)):
             if groups[a] >= 0:
                 clusters.table[c, terms.offsets[a] + groups[a]] += sign

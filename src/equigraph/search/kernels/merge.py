@@ -137,6 +137,18 @@ def _fill(
 
 
 @compiled
+def _best_two(gains: Any) -> tuple[int, float]:
+    """Return the partner who brings most, the first of equals, and what the best of all others brings."""
+    best, second = 0, -np.inf
+    for other in range(1, gains.size):
+        if gains[other] > gains[best]:
+            best, second = other, gains[best]
+        elif gains[other] > second:
+            second = gains[other]
+    return best, second
+
+
+@compiled
 def merge_pairs(
     between: Any,
     volume: Any,
@@ -168,9 +180,11 @@ def merge_pairs(
             parts[a] = _row_part(terms, table[a])
     gains = np.empty((n, n))
     partner = np.empty(n, dtype=np.int64)
+    # At least what the best of the others brings: who loses a partner looks again only where that may be more.
+    others = np.empty(n)
     for a in range(n):
         _fill(gains, a, alive, between, volume, table, lists, parts, terms, unit)
-        partner[a] = np.argmax(gains[a])
+        partner[a], others[a] = _best_two(gains[a])
     best, best_gain, gain = labels.copy(), 0.0, 0.0
     for count in range(n - 1, n_least - 1, -1):
         first, most = -1, -np.inf
@@ -193,15 +207,20 @@ def merge_pairs(
         if terms.fairness > 0:
             parts[first] = _row_part(terms, table[first])
         _fill(gains, first, alive, between, volume, table, lists, parts, terms, unit)
-        partner[first] = np.argmax(gains[first])
+        partner[first], others[first] = _best_two(gains[first])
         for a in range(n):
             if alive[a] and a != first:
-                gains[a, first] = gains[first, a]
-                # Only who lost its partner must look again; the others at most prefer the merged cluster.
+                now, old = gains[first, a], gains[a, partner[a]]
+                gains[a, first] = now
                 if partner[a] == first or partner[a] == second:
-                    partner[a] = np.argmax(gains[a])
-                elif gains[a, first] > gains[a, partner[a]]:
-                    partner[a] = first
+                    if now > others[a]:
+                        partner[a] = first
+                    else:
+                        partner[a], others[a] = _best_two(gains[a])
+                elif now > old:
+                    partner[a], others[a] = first, old
+                else:
+                    others[a] = max(others[a], now)
         gain += most
         if count == n_most or (count < n_most and gain > best_gain):
             copy_labels(labels, best)

@@ -12,6 +12,7 @@ import numpy as np
 
 from equigraph.compilation import compiled
 from equigraph.search.kernels.anneal import (
+    TO_NEIGHBOUR,
     below,
     by_cluster,
     shift,
@@ -41,7 +42,6 @@ from equigraph.search.kernels.state import (
     swap,
 )
 
-_TO_NEIGHBOUR = 0.7
 # A broken rule outweighs whatever a move of one site can bring.
 _PRICE = 1e3
 
@@ -100,7 +100,7 @@ def anneal_ruled(
         i = free[below(state, free.size)]
         a = labels[i]
         degree = indptr[i + 1] - indptr[i]
-        if degree > 0 and uniform(state) < _TO_NEIGHBOUR:
+        if degree > 0 and uniform(state) < TO_NEIGHBOUR:
             b = labels[indices[indptr[i] + below(state, degree)]]
         else:
             b = np.int32(below(state, n_clusters))

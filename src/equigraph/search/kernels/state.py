@@ -86,8 +86,9 @@ class Clusters(NamedTuple):
 
     ``members`` counts sites, ``size`` nodes; ``parts[c, a]`` is what cluster c adds to the notion by attribute a, and
     ``tally`` holds the sum of these, the number of clusters with a site and the number of free labels, which are listed
-    in ``free``. ``cached`` keeps what one node more, one less or another one does to a cluster; an entry counts while
-    its stamp is the version of the cluster. ``keys`` and ``held`` say how many members of folded groups clusters have.
+    in ``free``. ``cached`` keeps what one node more, one less or, with few groups, another one does to a cluster, each
+    at its `cache_place`; an entry counts while its stamp is the version of the cluster. ``keys`` and ``held`` say how
+    many members of folded groups clusters have. Groups are not counted where the dial rests at 0.
     """
 
     volume: NDArray[np.float64]
@@ -106,8 +107,10 @@ class Clusters(NamedTuple):
 
 # Positions in ``tally``.
 SUM, N_CLUSTERS, N_FREE = 0, 1, 2
-# Entries of the cache for one cluster; with more groups changes are computed each time.
-_MOST_CACHED = 512
+# Entries of the cache for one cluster where every pair of groups has one. With more groups only one node more and one
+# less are kept, as long as all clusters together have at most so many entries.
+_MOST_PAIRS = 512
+_MOST_CACHED = 2**22
 
 
 # Entry by entry, here and below: assignments of whole arrays take seconds to compile.
@@ -186,6 +189,41 @@ def count_inside(
 
 
 @compiled
+def _cache_size(offsets: Any, n_slots: int) -> int:
+    """Return how many changes are kept for each cluster."""
+    pairs, singles = 0, 0
+    for a in range(offsets.size - 1):
+        width = offsets[a + 1] - offsets[a] + 1
+        pairs += width * width
+        singles += 2 * width - 1
+    if pairs <= _MOST_PAIRS:
+        return pairs
+    return singles if n_slots * singles <= _MOST_CACHED else 0
+
+
+@compiled
+def caches_pairs(offsets: Any, cached: Any) -> bool:
+    """Return whether changes by one node in place of another are kept too, not only those by one more or less."""
+    pairs = 0
+    for a in range(offsets.size - 1):
+        pairs += (offsets[a + 1] - offsets[a] + 1) ** 2
+    return cached.shape[1] == pairs
+
+
+@compiled(inline="always")
+def cache_place(width: int, pairs: bool, leaving: int, joining: int) -> int:
+    """Return where the change by one node in place of another is kept, counted from 1 by group and 0 for none.
+
+    -1 where it is not kept.
+    """
+    if pairs:
+        return leaving * width + joining
+    if leaving == 0:
+        return joining
+    return width - 1 + leaving if joining == 0 else -1
+
+
+@compiled
 def start(sites: Any, labels: Any, n_slots: int, score: Any, values: Any) -> Any:
     """Return the clusters of labels in ``range(n_slots)``; slots without a site are free."""
     terms = scored(score, values)
@@ -196,15 +234,16 @@ def start(sites: Any, labels: Any, n_slots: int, score: Any, values: Any) -> Any
     table = np.zeros((n_slots, n_columns), dtype=np.int64)
     _, _, _, strength, sizes, columns, counts, starts, groups, numbers = sites
     offsets, first = terms.offsets, terms.first
-    plain = columns.shape[0] > 0
-    n_held = groups.size
-    for site in range(columns.shape[0] if first.size > 0 else 0):
+    plain, fair = columns.shape[0] > 0, terms.fairness > 0
+    folded = fair and first.size > 0
+    n_held = groups.size if folded else 0
+    for site in range(columns.shape[0] if folded else 0):
         for a in range(n_attributes):
             n_held += columns[site, a] < -1
     keys, held = make_held(n_held)
-    for g in range(first.size):
+    for g in range(first.size if folded else 0):
         table[0, first[g]] += 1
-    for empty in range(1, n_slots if first.size > 0 else 0):
+    for empty in range(1, n_slots if folded else 0):
         for s in range(n_columns):
             table[empty, s] = table[0, s]
     for site in range(labels.size):
@@ -212,6 +251,8 @@ def start(sites: Any, labels: Any, n_slots: int, score: Any, values: Any) -> Any
         members[cluster] += 1
         size[cluster] += sizes[site]
         volume[cluster] += strength[site]
+        if not fair:
+            continue
         if plain:
             for a in range(n_attributes):
                 code = columns[site, a]
@@ -233,16 +274,11 @@ def start(sites: Any, labels: Any, n_slots: int, score: Any, values: Any) -> Any
             tally[N_FREE] += 1
             continue
         tally[N_CLUSTERS] += 1
-        if terms.fairness > 0:
+        if fair:
             for a in range(n_attributes):
                 parts[cluster, a] = part(terms, table[cluster], a)
     tally[SUM] = parts.sum()
-    n_cached = 0
-    if plain and terms.fairness > 0:
-        for a in range(n_attributes):
-            n_cached += (terms.offsets[a + 1] - terms.offsets[a] + 1) ** 2
-        if n_cached > _MOST_CACHED:
-            n_cached = 0
+    n_cached = _cache_size(offsets, n_slots) if plain and fair else 0
     cached = np.empty((n_slots, n_cached))
     stamps = np.zeros((n_slots, n_cached), dtype=np.int64)
     version = np.ones(n_slots, dtype=np.int64)
@@ -278,6 +314,8 @@ def _transfer(sites: Any, clusters: Any, terms: Any, site: int, c: int, sign: in
     clusters.members[c] += sign
     clusters.size[c] += sign * sites.sizes[site]
     clusters.volume[c] += sign * sites.strength[site]
+    if terms.fairness == 0:
+        return
     table, first = clusters.table, terms.first
     if sites.columns.shape[0] > 0:
         for a in range(terms.offsets.size - 1):
