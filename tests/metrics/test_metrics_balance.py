@@ -18,7 +18,6 @@ from equigraph.metrics import (
 )
 from equigraph.metrics.balance import (
     balance_of_table,
-    cluster_balances,
     mouflon_balance_of_table,
     normalized_balance_of_table,
 )
@@ -204,7 +203,6 @@ def test_one_cluster_one_group_and_single_nodes():
 def test_tables_with_empty_rows_match_the_scores():
     table = np.array([[2, 1], [0, 0], [1, 2], [0, 0]])
     labels, groups = [0, 0, 0, 2, 2, 2], [0, 0, 1, 0, 1, 1]
-    assert cluster_balances(table).tolist() == [0.5, 0.0, 0.5, 0.0]
     assert balance_of_table(table) == balance_score(labels, sensitive_features=groups)
     assert balance_of_table(table, empty="zero") == 0.25
     assert normalized_balance_of_table(table) == normalized_balance_score(labels, sensitive_features=groups)

@@ -270,11 +270,6 @@ def population_balance(sensitive_features: ArrayLike | Groups) -> float:
     return float(sizes.min() / sizes.max())
 
 
-def cluster_balances(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Balance of each row of a contingency table: smallest over largest count, 0 for an empty row."""
-    return BALANCE.cluster_scores(counts)
-
-
 def cluster_normalized_balances(
     counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None
 ) -> NDArray[np.float64]:
@@ -286,7 +281,7 @@ def balance_of_table(
     counts: NDArray[np.integer], average: Average = "mean", empty: Empty = "ignore"
 ) -> float:
     """Balance B of a contingency table; empty rows are left out, or count as 0 with ``empty="zero"``."""
-    return _aggregate(cluster_balances(counts), counts.sum(axis=1), average, empty)
+    return _aggregate(BALANCE.cluster_scores(counts), counts.sum(axis=1), average, empty)
 
 
 def normalized_balance_of_table(
