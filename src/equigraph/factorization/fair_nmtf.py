@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -215,12 +216,8 @@ class FairNMTF(GraphClusterer):
         """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
         scale = graph_scale(product_of(adjacency))
         product = product_of(_scaled(adjacency, 1 / scale.norm))
-
-        def run(H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
-            return multiplicative_updates(
-                product, H, W, penalty=penalty, max_iter=self.max_iter, tol=self.tol, notify=notify
-            )
-
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+        run = partial(multiplicative_updates, product, notify=notify, **limits)
         return on_unit_graph(run, H, W, penalty, weight, scale)
 
     def _penalty_of(self, problem: Problem) -> Penalty | None:
