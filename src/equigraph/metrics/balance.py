@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.exceptions import ParameterError
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.encode import column_of, names_of_rows
-from equigraph.metrics._table import check_choice, check_n_clusters, mean_over_attributes
+from equigraph.metrics._table import check_n_clusters, mean_over_attributes
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
+from equigraph.parameters import check_known
 
 Average = Literal["mean", "min", "weighted"]
 Empty = Literal["ignore", "zero"]
@@ -78,7 +79,7 @@ def balance_score(
     >>> balance_score(labels, sensitive_features=groups, n_clusters=3, empty="zero")
     0.5
     """
-    check_choice("empty", empty, ("ignore", "zero"))
+    check_known("empty", empty, ("ignore", "zero"))
     return mean_over_attributes(
         labels,
         sensitive_features,
@@ -323,8 +324,8 @@ def _aggregate(
     scores: NDArray[np.float64], sizes: NDArray[np.integer], average: Average, empty: Empty
 ) -> float:
     """Average the scores of the clusters."""
-    check_choice("average", average, ("mean", "min", "weighted"))
-    check_choice("empty", empty, ("ignore", "zero"))
+    check_known("average", average, ("mean", "min", "weighted"))
+    check_known("empty", empty, ("ignore", "zero"))
     total = sizes.sum()
     if total == 0:
         raise ParameterError("The contingency table is empty: no cluster has a node.")
