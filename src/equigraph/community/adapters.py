@@ -190,8 +190,7 @@ class Louvain(_Adapter):
 
 def igraph_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
     """Return the labels of igraph's Leiden."""
-    graph, weights = _igraph_of(adjacency)
-    with _igraph_seed(seed):
+    with _igraph(adjacency, seed) as (graph, weights):
         found = graph.community_leiden(
             objective_function="modularity", weights=weights, resolution=resolution, n_iterations=n_iterations
         )
@@ -200,8 +199,7 @@ def igraph_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_i
 
 def igraph_louvain(adjacency: sparse.csr_array, seed: int, resolution: float) -> NDArray:
     """Return the labels of igraph's Louvain."""
-    graph, weights = _igraph_of(adjacency)
-    with _igraph_seed(seed):
+    with _igraph(adjacency, seed) as (graph, weights):
         found = graph.community_multilevel(weights=weights, resolution=resolution)
     return np.asarray(found.membership)
 
@@ -209,79 +207,60 @@ def igraph_louvain(adjacency: sparse.csr_array, seed: int, resolution: float) ->
 def leidenalg_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
     """Return the labels of leidenalg."""
     leidenalg = require("leidenalg", extra="peers", purpose="Leiden(backend='leidenalg')")
-    graph, weights = _igraph_of(adjacency)
-    found = leidenalg.find_partition(
-        graph,
-        leidenalg.RBConfigurationVertexPartition,
-        weights=weights,
-        resolution_parameter=resolution,
-        n_iterations=n_iterations,
-        # The library takes a C int.
-        seed=seed % (2**31 - 1),
-    )
+    with _igraph(adjacency, seed) as (graph, weights):
+        found = leidenalg.find_partition(
+            graph,
+            leidenalg.RBConfigurationVertexPartition,
+            weights=weights,
+            resolution_parameter=resolution,
+            n_iterations=n_iterations,
+            # The library takes a C int.
+            seed=seed % (2**31 - 1),
+        )
     return np.asarray(found.membership)
 
 
 def networkit_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
     """Return the labels of networkit's parallel Leiden, on one thread."""
     rounds = 100 if n_iterations < 0 else n_iterations
-    with _networkit(seed) as networkit:
-        method = networkit.community.ParallelLeiden(
-            _networkit_of(networkit, adjacency), iterations=rounds, gamma=resolution
-        )
-        return _networkit_labels(method)
+    with _networkit(adjacency, seed) as (community, graph):
+        method = community.ParallelLeiden(graph, iterations=rounds, gamma=resolution)
+        return np.asarray(method.run().getPartition().getVector(), dtype=np.int64)
 
 
 def networkit_louvain(adjacency: sparse.csr_array, seed: int, resolution: float) -> NDArray:
     """Return the labels of networkit's parallel Louvain with refinement, on one thread."""
-    with _networkit(seed) as networkit:
-        method = networkit.community.PLM(
-            _networkit_of(networkit, adjacency), refine=True, gamma=resolution, par="none randomized"
-        )
-        return _networkit_labels(method)
-
-
-def _igraph_of(adjacency: sparse.csr_array) -> tuple[Any, list[float]]:
-    """Return an igraph graph with the same node order, and the weights of its edges."""
-    igraph = require("igraph", extra="peers", purpose="This backend")
-    upper = sparse.triu(adjacency, k=1).tocoo()
-    edges = np.column_stack(upper.coords)
-    graph = igraph.Graph(n=adjacency.shape[0], edges=edges.tolist(), directed=False)
-    return graph, upper.data.astype(np.float64).tolist()
+    with _networkit(adjacency, seed) as (community, graph):
+        method = community.PLM(graph, refine=True, gamma=resolution, par="none randomized")
+        return np.asarray(method.run().getPartition().getVector(), dtype=np.int64)
 
 
 @contextmanager
-def _igraph_seed(seed: int) -> Iterator[None]:
+def _igraph(adjacency: sparse.csr_array, seed: int) -> Iterator[tuple[Any, list[float]]]:
+    """Give an igraph graph with the same node order and the weights of its edges, while igraph draws from a seed."""
     igraph = require("igraph", extra="peers", purpose="This backend")
+    upper = sparse.triu(adjacency, k=1).tocoo()
+    graph = igraph.Graph(n=adjacency.shape[0], edges=np.column_stack(upper.coords).tolist(), directed=False)
     igraph.set_random_number_generator(random.Random(seed))
     try:
-        yield
+        yield graph, upper.data.astype(np.float64).tolist()
     finally:
         igraph.set_random_number_generator(random)
 
 
 @contextmanager
-def _networkit(seed: int) -> Iterator[Any]:
-    """Give networkit with a seed and one thread; the number of threads is put back."""
+def _networkit(adjacency: sparse.csr_array, seed: int) -> Iterator[tuple[Any, Any]]:
+    """Give networkit's methods and graph, with a seed and one thread; the number of threads is put back."""
     networkit = require("networkit", extra="peers", purpose="This backend")
+    # One triangle, or every edge would be there twice; 64-bit ids, or the constructor crashes.
+    upper = sparse.triu(adjacency, k=1).tocoo()
+    ends = tuple(np.ascontiguousarray(ids, dtype=np.uint64) for ids in upper.coords)
+    weights = np.ascontiguousarray(upper.data, dtype=np.float64)
     threads = networkit.getMaxNumberOfThreads()
     networkit.setNumberOfThreads(1)
     networkit.setSeed(seed, False)
     try:
-        yield networkit
+        graph = networkit.GraphFromCoo((weights, ends), n=adjacency.shape[0], weighted=True, directed=False)
+        yield networkit.community, graph
     finally:
         networkit.setNumberOfThreads(threads)
-
-
-def _networkit_of(networkit: Any, adjacency: sparse.csr_array) -> Any:
-    # One triangle, or every edge would be there twice; 64-bit ids, or the constructor crashes.
-    upper = sparse.triu(adjacency, k=1).tocoo()
-    rows, columns = (np.ascontiguousarray(ids, dtype=np.uint64) for ids in upper.coords)
-    weights = np.ascontiguousarray(upper.data, dtype=np.float64)
-    return networkit.GraphFromCoo(
-        (weights, (rows, columns)), n=adjacency.shape[0], weighted=True, directed=False
-    )
-
-
-def _networkit_labels(method: Any) -> NDArray:
-    return np.asarray(method.run().getPartition().getVector(), dtype=np.int64)
