@@ -170,7 +170,8 @@ def _write_numbered(
     counts, n_loops = _counted(found, n_nodes)
     warn_self_loops(n_loops)
     index = np.dtype(np.int32 if counts.size <= np.iinfo(np.int32).max else np.int64)
-    kind = record_type(index, columns.weight is not None)
+    fields = [("row", index), ("column", index)]
+    kind = np.dtype(fields if columns.weight is None else [*fields, ("weight", np.float64)])
     entry = index.itemsize + (0 if columns.weight is None else 8)
     cuts = block_cuts(np.concatenate([[0], np.cumsum(counts)]), entry, block_bytes=block_bytes)
     with BlockWriter(folder, counts.size, cuts) as writer:
@@ -222,12 +223,6 @@ def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
     ends = end_columns(names) or (0, 1)
     place = weight_column(names, ends, weight, file.name)
     return EdgeColumns(names[ends[0]], names[ends[1]], None if place is None else names[place])
-
-
-def record_type(index: np.dtype, weighted: bool) -> np.dtype:
-    """Return the type of a scattered edge."""
-    fields = [("row", index), ("column", index)]
-    return np.dtype([*fields, ("weight", np.float64)] if weighted else fields)
 
 
 def read_batches(

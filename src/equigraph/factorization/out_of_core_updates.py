@@ -78,11 +78,6 @@ class BlockSteps:
         """Return H."""
         return np.ascontiguousarray(self._store.collect(self._here)[:, : self._n_clusters])
 
-    @property
-    def panel(self) -> str:
-        """Name of the panel that holds H, its rows padded."""
-        return self._here
-
     def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Tables:
         middle = W.T @ HH @ W + W @ HH @ W.T
         positive = negative = np.zeros((0, self._n_clusters))

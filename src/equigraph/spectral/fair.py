@@ -87,9 +87,6 @@ class FairSC(SpectralMethod):
         self.n_init = n_init
         self.random_state = random_state
 
-    def _fairness_wanted(self) -> bool:
-        return True
-
 
 class ScalableFairSC(SpectralMethod):
     r"""Fair spectral clustering of large graphs by the normalised cut.
@@ -155,6 +152,3 @@ class ScalableFairSC(SpectralMethod):
         self.row_normalize = row_normalize
         self.n_init = n_init
         self.random_state = random_state
-
-    def _fairness_wanted(self) -> bool:
-        return True

@@ -66,6 +66,9 @@ class SpectralMethod(GraphClusterer):
     row_normalize: bool
     n_init: int
 
+    def _fairness_wanted(self) -> bool:
+        return True
+
     def _fit(self, problem: Problem) -> Clustering:
         active = active_part(problem)
         if self._needs_edges and active.n_nodes == 0:

@@ -85,6 +85,9 @@ class SpectralClustering(SpectralMethod):
         self.n_init = n_init
         self.random_state = random_state
 
+    def _fairness_wanted(self) -> bool:
+        return False
+
     def _constraint(self, active: ActivePart) -> tuple[NDArray | None, dict[str, Any]]:
         return None, {}
 

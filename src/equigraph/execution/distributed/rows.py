@@ -156,7 +156,4 @@ class StoreProduct:
 
 def in_order(parts: Sequence[NDArray]) -> NDArray:
     """Return the sum of the parts, added in their order."""
-    total = np.array(parts[0], dtype=np.float64)
-    for part in parts[1:]:
-        total += part
-    return total
+    return sum(parts[1:], np.array(parts[0], dtype=np.float64))
