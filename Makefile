@@ -3,15 +3,21 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint loops format fuzz hostile coverage mutation audit test-minimal test-lowest docs dist bench bench-regressions clean
+.PHONY: demo test lint loops search-loops factor-loops rewritten format fuzz hostile coverage mutation audit test-minimal test-lowest docs dist bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph demo
 
-# Three processes for two cores: some tests wait for a browser, a time limit or a process that was killed.
+# Three processes for two cores: some tests wait for a browser, a time limit or a process that was killed. Files go to them in their
+# order, not by their number of tests: the doctests of src come last, which are short, and leave no process alone at the end.
+# Python may keep what it compiled, whatever the shell says: tests start it a few hundred times. Linear algebra has one thread in each:
+# on cores that are busy, threads of BLAS that wait for each other took most of the time of small products.
+test coverage: export PYTHONDONTWRITEBYTECODE =
+test coverage: export OPENBLAS_NUM_THREADS = 1
+test coverage: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev
-	$(MAKE) --no-print-directory --jobs=2 lint loops
-	$(BIN)/python -m pytest -n 3 --dist loadfile $(PYTEST_ARGS)
+	$(MAKE) --no-print-directory --jobs=2 lint loops rewritten
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -19,9 +25,18 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/codespell *.md docs/*.md docs/reference/*.md src tests benchmarks examples
 
-# Compiled before the tests, which run in two processes and would each do so.
-loops: $(VENV)/.dev
-	$(BIN)/python -m tests.compile_loops
+# Compiled before the tests, which run in three processes and would each do so.
+loops: search-loops factor-loops
+
+search-loops: $(VENV)/.dev
+	$(BIN)/python -m tests.compile_loops search
+
+factor-loops: $(VENV)/.dev
+	$(BIN)/python -m tests.compile_loops factors
+
+# The assertions of the tests, rewritten by pytest: for the same reason. What cannot be imported is told by the tests themselves.
+rewritten: $(VENV)/.dev
+	$(BIN)/python -m pytest --collect-only -qq > $(VENV)/.collected || true
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

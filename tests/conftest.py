@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import os
 import shutil
@@ -52,6 +53,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse to run on CI without a package that tests would silently skip for."""
     if os.environ.get("CI") and ABSENT:
         raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(ABSENT)}")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what was imported and collected, all of which stays to the end, out of every search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -127,9 +134,13 @@ def browser() -> Iterator[Any]:
 def dask_workers() -> Iterator[Any]:
     """Give a client of two worker processes, which all tests of a run share: to start them takes seconds."""
     pytest.importorskip("distributed")
+    import dask
+
     from equigraph.execution.distributed.clients import dask_client
 
-    with dask_client("dask", n_workers=2) as client:
+    # A worker that was killed and is not back within this time is given up for good; 15 s are few on a busy machine.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "60s"})
+    with patient, dask_client("dask", n_workers=2) as client:
         yield client
 
 

@@ -121,18 +121,14 @@ class Clustering:
 
 
 class DialLabels(NamedTuple):
-    """What a method that searches its whole dial at once hands back; clusters may have any numbers.
+    """What a method that searches its whole dial at once hands back; clusters may have any numbers."""
 
-    Attributes
-    ----------
-    labels : sequence of ndarray of shape (n_nodes,)
-        One for each value of the dial, in their order; fewer where the method was stopped.
-    front : sequence of ndarray of shape (n_nodes,)
-        All labels found that no others found dominate in modularity and the measure of the notion.
-    """
-
-    labels: Sequence[NDArray]
-    front: Sequence[NDArray]
+    labels: Sequence[
+        NDArray
+    ]  # one for each value of the dial, in their order; fewer where the method was stopped
+    front: Sequence[
+        NDArray
+    ]  # all labels found that no others dominate in modularity and the measure of the notion
 
 
 class GraphClusterer(ClusterMixin, BaseEstimator):
@@ -199,9 +195,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         problem = self._prepare(X, sensitive_features)
         return self._finish(problem, self._fit(problem))
 
-    def fit_predict(self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None) -> NDArray:
-        """Cluster the graph and return the labels; see `fit`."""
-        return self.fit(X, sensitive_features=sensitive_features).labels_
+    def fit_predict(
+        self, X: Any, y: None = None, *, sensitive_features: SensitiveFeatures = None, **options: Any
+    ) -> NDArray:
+        """Cluster the graph and return the labels; see `fit`, which may take further options."""
+        return self.fit(X, sensitive_features=sensitive_features, **options).labels_
 
     def fit_transform(self, X: Any, y: None = None, *, sensitive_features: Any = None) -> Any:
         """Cluster the graph and return the membership, one column per cluster; see `fit`.
@@ -242,34 +240,18 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         """Find labels for many values of the dial at once; only for methods that set ``_searches_dial``.
 
-        Parameters
-        ----------
-        problem : Problem
-            The graph, its groups and a seed.
-        values : sequence of float, optional
-            Values of the dial. None: the whole front, also what no value of the dial gives.
-        notify : callable
-            Told about progress as `Notifier` is; when it returns True, what was found until then is returned.
+        Without values it is the whole front, also what no value of the dial gives. ``notify`` is told about progress as
+        `Notifier` is; when it returns True, what was found until then is returned.
         """
         raise NotImplementedError
 
     def _fit_together(
         self, problem: Problem, models: Sequence[Any]
     ) -> Iterator[tuple[int, Callable[[], GraphClusterer]]] | None:
-        """Fit many models on one problem; only for methods that set ``_shares_fits``.
+        """Fit many models, copies of this one with other seeds and dials; only for methods that set ``_shares_fits``.
 
-        Parameters
-        ----------
-        problem : Problem
-            The graph and its groups; the seed is each model's own.
-        models : sequence of GraphClusterer
-            Copies of this one that differ in the seed and the dial.
-
-        Returns
-        -------
-        iterator or None
-            Places of models as they get ready, each with a function that returns the fitted model; the warnings of the
-            fit are issued there. None where they are better fitted one by one.
+        Gives the places of models as they get ready, each with a function that returns the fitted model and issues the
+        warnings of the fit; None where they are better fitted one by one.
         """
         raise NotImplementedError
 

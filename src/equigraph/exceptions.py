@@ -135,13 +135,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def reason(error: BaseException) -> str:
-    r"""Return what an error of another library says, in one line and without its full stop.
-
-    Examples
-    --------
-    >>> reason(ValueError("No such thing.\nTry again."))
-    'No such thing'
-    """
+    r"""Return what an error of another library says, in one line and without its full stop."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(". ") if lines else type(error).__name__
 
@@ -150,8 +144,6 @@ def reason(error: BaseException) -> str:
 def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
     """Turn whatever other libraries raise within the block into one sentence that starts with `what`.
 
-    Examples
-    --------
     >>> with only_ours("The file is broken", GraphError):
     ...     int("x")
     Traceback (most recent call last):
@@ -166,27 +158,7 @@ def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module, or say in one sentence which extra brings it.
-
-    Parameters
-    ----------
-    module : str
-        Name of the module, such as ``"pyarrow"``.
-    extra : str
-        The extra of equigraph that installs it.
-    purpose : str
-        What needs it, as the start of the sentence.
-
-    Returns
-    -------
-    module
-        The imported module.
-
-    Raises
-    ------
-    MissingDependencyError
-        If the module cannot be imported.
-    """
+    """Import an optional module, or say in one sentence which extra brings it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

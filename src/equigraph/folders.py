@@ -45,16 +45,8 @@ class OutputFolder:
 
     Entering makes the folder, so that an impossible one is refused before anything is computed, finishes or removes
     what killed runs left in it, and keeps every other writer out. A folder made for nothing is removed at the end.
+    Another writer is waited for with `patience`, in seconds; a moment at least, for those who only look.
 
-    Parameters
-    ----------
-    folder : path-like
-        The target, which may be new.
-    patience : float
-        Seconds to wait for another writer to finish; a moment at least, for those who only look.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     with OutputFolder(Path(place) / "out") as out, out.writing("notes") as partial:
@@ -97,20 +89,8 @@ class OutputFolder:
     ) -> None:
         """Refuse to replace what is not ours to replace, unless that is forced.
 
-        Parameters
-        ----------
-        names : iterable of str
-            Files that will be written. One that is there and was not written by equigraph, or was changed since,
-            is the user's.
-        run : dict, optional
-            The command that writes, and the folder it runs in; the result of another run is not replaced.
-        force : bool
-            Whether to allow all of it.
-
-        Raises
-        ------
-        ParameterError
-            If something is in the way.
+        A file that is there and was not written by equigraph, or was changed since, is the user's; the result of
+        another run, which is a command and the folder it runs in, is not replaced either.
         """
         for name in names:
             if (self.path / name).is_dir():
@@ -137,16 +117,8 @@ class OutputFolder:
     def writing(self, kind: str, *, force: bool = False, **facts: Any) -> Iterator[Path]:
         """Give a folder to write files to, which become the content of this one if the block succeeds.
 
-        Files of an older result that are not written again are removed, so that all files of ours are of one run.
-
-        Parameters
-        ----------
-        kind : str
-            What the files are, such as ``"clustering"``.
-        force : bool
-            Whether files that equigraph did not write may be replaced.
-        **facts
-            Further entries of the manifest.
+        Files of an older result that are not written again are removed, so that all files of ours are of one run. The
+        facts are further entries of the manifest.
         """
         with naming_the_path(self.path), private_folder(self.path) as partial:
             yield partial
@@ -194,44 +166,27 @@ class OutputFolder:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a folder holds, checked against its manifest.
-
-    Attributes
-    ----------
-    folder : Path
-        The folder.
-    manifest : dict
-        Its manifest.
-    files : dict
-        The bytes of the files that were asked for.
-    """
+    """What a folder holds, checked against its manifest."""
 
     folder: Path
     manifest: Mapping[str, Any]
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes]  # the bytes of the files that were asked for
 
 
 def read_kept(folder: str | os.PathLike[str], wanted: Iterable[str] | None = None) -> Kept:
-    """Read files of a result, and refuse those that are not as they were written.
+    """Read files of a result, and refuse those that are missing, damaged, or not as they were written.
 
-    Parameters
-    ----------
-    folder : path-like
-        A folder that `OutputFolder` wrote.
-    wanted : iterable of str, optional
-        Names of files; by default all. Those that the manifest does not have are left out.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or a file is missing, damaged or not ours.
+    By default all; names that the manifest does not have are left out.
     """
     folder = Path(folder)
     wanted = None if wanted is None else set(wanted)
     end, calm = time.monotonic() + _PATIENCE, 0
     while True:
         try:
-            return _read_once(folder, wanted)
+            manifest = _read_manifest(folder)
+            names = [name for name in manifest["files"] if wanted is None or name in wanted]
+            files = {name: _checked(folder, name, manifest["files"][name]) for name in names}
+            return Kept(folder, manifest, files)
         except InputError:
             # While somebody writes, files and manifest may be of two results; a moment later they are not.
             busy = is_held(folder / _LOCK) and time.monotonic() < end
@@ -251,13 +206,7 @@ def write_manifest(folder: Path, entries: Mapping[str, Any]) -> None:
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of what JSON says, whatever the order and the white space.
-
-    Examples
-    --------
-    >>> digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
-    True
-    """
+    """Return the SHA-256 of what JSON says, whatever the order and the white space."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -270,12 +219,6 @@ def parse_json(data: bytes, path: Path) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
     return told
-
-
-def _read_once(folder: Path, wanted: set[str] | None) -> Kept:
-    manifest = _read_manifest(folder)
-    names = [name for name in manifest["files"] if wanted is None or name in wanted]
-    return Kept(folder, manifest, {name: _checked(folder, name, manifest["files"][name]) for name in names})
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -306,7 +249,7 @@ def _checked(folder: Path, name: str, facts: Any) -> bytes:
     data = _bytes_of(folder, name) if Path(name).name == name else None
     if data is None:
         raise InputError(f"{folder / name} is missing: {MANIFEST} lists it; make the result again.")
-    if not isinstance(facts, dict) or facts != _facts_of(data):
+    if facts != {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}:
         raise InputError(
             f"{folder / name} has changed since equigraph wrote it (its SHA-256 is another): make the result again."
         )
@@ -350,10 +293,6 @@ def _facts(path: Path) -> dict[str, Any]:
         return {"bytes": file.tell(), "sha256": digest.hexdigest()}
 
 
-def _facts_of(data: bytes) -> dict[str, Any]:
-    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
 def _tidy(target: Path) -> None:
     """Move the files of a new result to their places; what is there already was moved by who was cut short."""
     new = target / _NEW
@@ -364,9 +303,8 @@ def _tidy(target: Path) -> None:
     try:
         names = set(_parse_manifest((new / MANIFEST).read_bytes(), new)["files"])
     except InputError:
-        shutil.rmtree(
-            new
-        )  # the disk harmed it: nobody can read it, and nobody could write here as long as it stays
+        # The disk harmed it: nobody can read it, and nobody could write here as long as it stays.
+        shutil.rmtree(new)
         return
     for name in _older_files(target) - names:
         (target / name).unlink()

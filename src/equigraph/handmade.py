@@ -25,27 +25,7 @@ def result_of_labels(
     seed: int = 0,
     seconds: float = float("nan"),
 ) -> ClusteringResult:
-    """Return labels as a result, with their scores and the interaction of their clusters.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph, with its groups.
-    labels : ndarray of int
-        Cluster of each node, from 0.
-    method : str
-        What made them, such as "refine_labels".
-    parameters : mapping, optional
-        How it was asked.
-    seed, seconds : int, float
-        Seed and time.
-
-    Examples
-    --------
-    >>> path = Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> result_of_labels(path, np.array([0, 0, 1]), "by hand").sizes.tolist()
-    [2, 1]
-    """
+    """Return labels as a result, with their scores and the interaction of their clusters."""
     k = int(labels.max()) + 1
     return ClusteringResult(
         method=method,

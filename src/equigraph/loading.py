@@ -19,7 +19,7 @@ from scipy import sparse
 from equigraph.exceptions import InputError, reason, require
 from equigraph.featured import features_of, gaps_of
 from equigraph.folders import MANIFEST, Kept, parse_json
-from equigraph.graph.names import as_names, object_array
+from equigraph.graph.names import as_names, object_array, with_gaps
 from equigraph.graph.npz_files import npy_header
 from equigraph.groups.encode import as_column, is_missing
 from equigraph.groups.sums import indicator
@@ -54,31 +54,19 @@ _RESULT_ENTRIES: dict[str, tuple[type, ...]] = {
 
 
 def kinds_of(columns: Mapping[str, NDArray | None]) -> dict[str, str]:
-    """Return what the values of columns are, so that they come back as that and not as texts.
-
-    Examples
-    --------
-    >>> kinds_of({"node": np.array([3, 5]), "group": np.array(["a", "b"])})
-    {'node': 'integer', 'group': 'text'}
-    """
-    return {name: _kind_of(column) for name, column in columns.items() if column is not None}
-
-
-def _kind_of(column: NDArray) -> str:
-    absent = is_missing(column)
-    if column.dtype.kind == "O" and absent.any() and not absent.all():
-        column = as_column(column[~absent].tolist())  # what it was before a None made objects of it
-    return _KINDS.get(column.dtype.kind, "text")
+    """Return what the values of columns are, so that they come back as that and not as texts."""
+    kinds = {}
+    for name, column in columns.items():
+        if column is not None:
+            absent = is_missing(column)
+            if column.dtype.kind == "O" and absent.any() and not absent.all():
+                column = as_column(column[~absent].tolist())  # what it was before a None made objects of it
+            kinds[name] = _KINDS.get(column.dtype.kind, "text")
+    return kinds
 
 
 def clustering_parts(kept: Kept) -> dict[str, Any]:
-    """Return the parts of a `ClusteringResult` from what its folder holds.
-
-    Raises
-    ------
-    InputError
-        If the files are no clustering, or contradict each other.
-    """
+    """Return the parts of a `ClusteringResult` from what its folder holds."""
     told = entries(kept, RESULT, _RESULT_ENTRIES)
     columns = labels_table(kept, told["n_nodes"], gaps_of(told, kept.folder / RESULT))
     features, _, options = features_of(told, columns, kept.folder / RESULT)
@@ -261,10 +249,7 @@ def _with_gaps(cells: list[str], kind: str | None, n_gaps: int, path: Path) -> N
             f"{path} has {np.count_nonzero(absent):,} nodes without a group, and {_few(n_gaps)} were told of: "
             "the files are of different results."
         )
-    filled = np.full(len(cells), None, dtype=object)
-    present = _column([cell for cell in cells if cell], kind, path)
-    filled[~absent] = object_array(present.tolist())
-    return filled
+    return with_gaps(_column([cell for cell in cells if cell], kind, path), absent)
 
 
 def _membership(kept: Kept, labels: NDArray, n_clusters: int) -> Any:

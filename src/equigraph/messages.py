@@ -7,7 +7,7 @@ them is said for Python, `for_command` says it for the command line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 # Noncharacters of Unicode, which no text may hold: begin, between the two ways, end.
@@ -48,22 +48,28 @@ def template(said: object) -> str:
 
 
 def one_line(said: object) -> str:
-    r"""Return what something says without line ends.
-
-    Examples
-    --------
-    >>> one_line("Ada,\n  Ben")
-    'Ada, Ben'
-    """
+    r"""Return what something says without line ends."""
     words = " ".join(template(said).split())
     return Sentence(words or type(said).__name__)
+
+
+def counted(notes: Iterable[tuple[type[Warning], str]], where: str = "") -> list[tuple[type[Warning], str]]:
+    """Return the first text of every kind of warning, with how often that kind came."""
+    kinds: dict[type[Warning], list[str]] = {}
+    for category, text in notes:
+        kinds.setdefault(category, []).append(text)
+    return [
+        (
+            category,
+            texts[0] if len(texts) == 1 else Sentence(f"{template(texts[0])} ({len(texts)} times{where})"),
+        )
+        for category, texts in kinds.items()
+    ]
 
 
 def for_command(said: object) -> str:
     """Return what an error, a warning or a sentence says to who typed a command.
 
-    Examples
-    --------
     >>> for_command(Sentence(f"Say {option('missing', 'drop')} or {option('header', False)}."))
     'Say --missing drop or --no-header.'
     """
@@ -83,8 +89,6 @@ def named(name: str) -> str:
 def option(name: str, *values: Any) -> str:
     """Return an option with a value, with some that it takes, or without one.
 
-    Examples
-    --------
     >>> print(Sentence(f"Say {option('duplicates', 'sum', 'max')}, or leave {option('n_clusters')} out."))
     Say duplicates='sum' or 'max', or leave n_clusters= out.
     """
@@ -117,8 +121,6 @@ def _typed(value: Any) -> str:
 def as_calls(error: Exception) -> Any:
     """Return the same error with every option of `read_graph` as part of a call, for who did not call it.
 
-    Examples
-    --------
     >>> print(as_calls(ValueError(Sentence(f"Say {option('missing', 'drop')}."))))
     Say read_graph(..., missing='drop').
     """

@@ -12,24 +12,12 @@ from equigraph.words import did_you_mean
 
 @dataclass(frozen=True)
 class Method:
-    """One clustering method.
-
-    Attributes
-    ----------
-    name : str
-        Name on the command line.
-    estimator : str
-        Name of the class in the namespace of equigraph.
-    summary : str
-        One line for people.
-    extra : str or None
-        Extra of equigraph that it needs.
-    """
+    """One clustering method."""
 
     name: str
-    estimator: str
-    summary: str
-    extra: str | None = None
+    estimator: str  # name of the class in the namespace of equigraph
+    summary: str  # one line for people
+    extra: str | None = None  # extra of equigraph that it needs
 
     def load(self) -> Any:
         """Import and return the class."""
@@ -59,18 +47,7 @@ METHODS: dict[str, Method] = {
 
 
 def get_method(name: str) -> Method:
-    """Return a method by name.
-
-    Raises
-    ------
-    ParameterError
-        For an unknown name; the message lists the known ones.
-
-    Examples
-    --------
-    >>> get_method("ifair-nmtf").estimator
-    'IFairNMTF'
-    """
+    """Return a method by name."""
     if name not in METHODS:
         raise ParameterError(
             f"There is no method {name!r}{did_you_mean(name, METHODS)}; the methods are {', '.join(METHODS)}."

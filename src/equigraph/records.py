@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equigraph._version import __version__
 from equigraph.exceptions import require
-from equigraph.files import atomic_path
+from equigraph.files import atomic_path, write_text
 
 # Half a pair of surrogates can be a name in Python; it is written, and read again, rather than lost.
 _TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogatepass"}
@@ -77,15 +77,6 @@ class Tabular:
 def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[Any]:
     """Return a column that a library of typed columns takes: as it is, or as texts where it refuses.
 
-    Parameters
-    ----------
-    column : ndarray
-        The values; only those of dtype object may be refused.
-    make : callable
-        Makes a column of a list, or raises.
-
-    Examples
-    --------
     >>> import polars
     >>> typed(np.array([7, "b", None], dtype=object), polars.Series)
     ['7', 'b', None]
@@ -101,13 +92,7 @@ def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[A
 
 
 def framed(columns: dict[str, Any], n_keys: int = 1) -> Any:
-    """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas.
-
-    Examples
-    --------
-    >>> framed({"cluster": [0, 1], "size": [3, 2]}).loc[1, "size"].item()
-    2
-    """
+    """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas."""
     pandas = _pandas()
     if pandas is None:
         return [
@@ -150,8 +135,6 @@ def harmless(value: Any) -> Any:
 
     Numbers are no formulas, whatever their sign. `as_given` undoes it.
 
-    Examples
-    --------
     >>> harmless("=1+1"), harmless("-5"), harmless("@home"), harmless("a=b")
     ("'=1+1", '-5', "'@home", 'a=b')
     """
@@ -162,8 +145,6 @@ def harmless(value: Any) -> Any:
 def as_given(text: str) -> str:
     """Return the text of which `harmless` made this.
 
-    Examples
-    --------
     >>> as_given("'=1+1"), as_given("'tis"), as_given(harmless("'=1+1"))
     ('=1+1', "'tis", "'=1+1")
     """
@@ -172,18 +153,11 @@ def as_given(text: str) -> str:
 
 def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a dict as JSON."""
-    with atomic_path(path) as partial:
-        partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", **_TEXT)
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON can hold; objects are told by their repr.
-
-    Examples
-    --------
-    >>> plain(np.array([1.5, np.nan])), plain(np.int64(3))
-    ([1.5, None], 3)
-    """
+    """Return a value that JSON can hold; objects are told by their repr."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):
@@ -192,8 +166,6 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "to_dict"):

@@ -22,20 +22,6 @@ def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[n
     Asked for they are by ``size_bounds``, by ``rules`` on sizes, by a number of clusters that leaves fewer than six
     nodes to each, and by no number at all.
 
-    Parameters
-    ----------
-    sizes : array-like of shape (n_clusters,)
-        Number of nodes of each cluster.
-    parameters : mapping
-        Parameters of the method: ``n_clusters``, ``size_bounds`` and ``rules`` are looked at.
-
-    Returns
-    -------
-    ndarray
-        Numbers of the clusters.
-
-    Examples
-    --------
     >>> small_clusters([20, 9, 1], {"n_clusters": 3}).tolist()
     [2]
     >>> small_clusters([20, 9, 1], {"n_clusters": 3, "size_bounds": (1, 20)}).tolist()
@@ -60,13 +46,7 @@ def _has_sizes(rules: Any) -> bool:
 
 
 def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
-    """Return the part of a sentence that names small clusters.
-
-    Examples
-    --------
-    >>> small_words([20, 9, 1], np.array([2]))
-    'cluster 2 has 1 node'
-    """
+    """Return the part of a sentence that names small clusters."""
     sizes = np.asarray(sizes)
     first = small[:_MOST_NAMED]
     told = [f"cluster {cluster} has {count(int(sizes[cluster]), 'node')}" for cluster in first.tolist()]
@@ -76,11 +56,5 @@ def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
 
 
 def proposed_bounds(n_nodes: int, n_clusters: int) -> tuple[int, None]:
-    """Return bounds that keep clusters from being so small: at least half of the mean.
-
-    Examples
-    --------
-    >>> proposed_bounds(30, 3)
-    (5, None)
-    """
+    """Return bounds that keep clusters from being so small: at least half of the mean."""
     return max(SMALL + 1, n_nodes // (2 * n_clusters)), None

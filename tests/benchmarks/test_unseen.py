@@ -222,7 +222,19 @@ class TestGroups:
 
 @pytest.fixture(scope="module")
 def suites():
-    return {seed: graphs.suite(seed) for seed in (3, 4, 5)}
+    return {seed: graphs.suite(seed) for seed in (3, 4)}
+
+
+@pytest.fixture
+def drawn(suites, monkeypatch):
+    """Let the command take graphs that were drawn before."""
+    monkeypatch.setattr(command, "suite", suites.__getitem__)
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    """Measure in this process without running everything once before: here nobody reads the seconds."""
+    monkeypatch.setattr(measure, "warm_up", lambda: None)
 
 
 class TestSuite:
@@ -324,23 +336,23 @@ class TestCommand:
         ("arguments", "message"),
         [
             ([], "--seeds"),
-            (["--seeds", "1", "--jobs", "0"], "--jobs at least 1"),
-            (["--seeds", "1", "--long", "0"], "--quick and --no-vieclus leave them out"),
-            (["--seeds", "1", "--cases", "nothing"], "no case has nothing in its name"),
-            (["--seeds", "1", "--quick", "--resume"], "give the file of the run with --json"),
+            (["--seeds", "3", "--jobs", "0"], "--jobs at least 1"),
+            (["--seeds", "3", "--long", "0"], "--quick and --no-vieclus leave them out"),
+            (["--seeds", "3", "--cases", "nothing"], "no case has nothing in its name"),
+            (["--seeds", "3", "--quick", "--resume"], "give the file of the run with --json"),
         ],
     )
-    def test_bad_options(self, arguments, message, capsys):
+    def test_bad_options(self, drawn, arguments, message, capsys):
         with pytest.raises(SystemExit) as ended:
             command.main(arguments)
         assert ended.value.code == 2
         assert message in capsys.readouterr().err
 
-    def test_whole_run_and_resume(self, tmp_path, capsys):
+    def test_whole_run_and_resume(self, drawn, cold, tmp_path, capsys):
         pytest.importorskip("vieclus")
         pytest.importorskip("igraph")
         path = tmp_path / "run.json"
-        options = ["--long", "0.5", "--vieclus", "0.2", "--json", str(path), "--cases", "miserables"]
+        options = ["--long", "0.1", "--vieclus", "0.2", "--json", str(path), "--cases", "miserables"]
         assert command.main(["--seeds", "3", *options]) == 0
         stored = json.loads(path.read_text(encoding="utf-8"))
         (outcome,) = stored["outcomes"]
@@ -358,7 +370,7 @@ class TestCommand:
         assert "All: behind FairLouvain" in told.out
         assert json.loads(path.read_text(encoding="utf-8"))["outcomes"][0] == outcome
 
-    def test_other_options_do_not_go_on(self, tmp_path, capsys):
+    def test_other_options_do_not_go_on(self, drawn, cold, tmp_path, capsys):
         path = tmp_path / "run.json"
         quick = ["--seeds", "3", "--cases", "miserables", "--quick", "--json", str(path)]
         assert command.main(quick) == 0
@@ -369,7 +381,7 @@ class TestCommand:
             command.main([*quick, "--resume"])
         assert "other options or other code" in capsys.readouterr().err
 
-    def test_case_that_fails_is_told_and_others_go_on(self, suites, capsys):
+    def test_case_that_fails_is_told_and_others_go_on(self, suites, cold, capsys):
         whole = suites[3][-1]
         broken = graphs.Case("broken", whole.adjacency, whole.groups, 1000)
         settings = measure.Settings(long=0, vieclus=0)

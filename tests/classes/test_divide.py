@@ -27,7 +27,7 @@ def roster(tmp_path_factory: pytest.TempPathFactory) -> eg.Roster:
 
 @pytest.fixture(scope="module")
 def division(roster: eg.Roster) -> eg.Division:
-    return eg.divide(roster, 3, names=["5a", "5b", "5c"], sizes=(25, 27), alternatives=2)
+    return eg.divide(roster, 3, names=["5a", "5b", "5c"], sizes=(25, 27), alternatives=2, effort=0.2)
 
 
 def test_the_school_is_divided_as_asked(roster: eg.Roster, division: eg.Division) -> None:
@@ -124,7 +124,7 @@ def test_who_cannot_have_a_friend_is_named_and_all_others_have_one() -> None:
     roster = eg.Roster(
         ("Ada", "Ben", "Cem", "Dora"), friends=(("Ada", "Ben"), ("Ben", "Cem")), apart=(("Ada", "Ben"),)
     )
-    division = eg.divide(roster, 2)
+    division = eg.divide(roster, 2, effort=0.1)
     assert division.rules.items[-1] == Friends(1, but=("Ada",))
     assert division.broken == division.given_up == ()
     assert division.lists.class_of("Ben") == division.lists.class_of("Cem")
@@ -132,7 +132,7 @@ def test_who_cannot_have_a_friend_is_named_and_all_others_have_one() -> None:
 
 def test_a_friend_for_everybody_is_given_up_where_sizes_forbid_it() -> None:
     roster = eg.Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Ben", "Cem"), ("Cem", "Ada")))
-    division = eg.divide(roster, 3)
+    division = eg.divide(roster, 3, effort=0.1)
     assert division.given_up == (Friends(1),)
     assert division.broken == ()
     assert division.lists.rules[-1] == (
@@ -165,6 +165,6 @@ def test_what_cannot_be_asked(options: dict, error: type[Exception], pattern: st
 
 def test_classes_are_called_what_the_sheet_calls_them() -> None:
     roster = eg.Roster(("Ada", "Ben", "Cem", "Dora"), fixed={"Ben": "5a"})
-    division = eg.divide(roster, 2)
+    division = eg.divide(roster, 2, effort=0.1)
     assert division.class_names == ("5a", "Class 1")
     assert division.lists.class_of("Ben") == 0

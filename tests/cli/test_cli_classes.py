@@ -43,6 +43,8 @@ def made(sheet: Path) -> tuple[Path, Result]:
         "25,27",
         "--accept-near",
         "--excel",
+        "--effort",
+        "0.1",
     )
     return out, result
 

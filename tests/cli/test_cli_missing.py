@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 
 Run = Callable[..., Result]
+QUICK = ["-k", 3, "--effort", 0.1]
 SENTENCE = "3 nodes without a group: they count for cohesion and sizes, for no group's share."
 
 
@@ -44,7 +45,7 @@ def test_ignored_nodes_are_clustered_and_told_about(
 ) -> None:
     pytest.importorskip("matplotlib")
     out = tmp_path / "out"
-    answer = run("cluster", *room[0], "--missing", "ignore", "-k", 3, "-o", out, "--report", "--plot")
+    answer = run("cluster", *room[0], "--missing", "ignore", *QUICK, "-o", out, "--report", "--plot")
     assert answer.exit_code == 0, answer.output
     assert answer.stderr == ""
     assert "15 girl, 3 without" in answer.stdout or "3 without" in answer.stdout
@@ -67,7 +68,7 @@ def test_dropped_nodes_are_named_in_a_file(
     run: Run, room: tuple[list[str], list[str]], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    answer = run("cluster", *room[0], "--missing", "drop", "-k", 3, "-o", out, "--report")
+    answer = run("cluster", *room[0], "--missing", "drop", *QUICK, "-o", out, "--report")
     assert answer.exit_code == 0, answer.output
     assert "27 nodes" in answer.stdout
     assert "(3 nodes without a group left out)" in answer.stdout
@@ -77,7 +78,7 @@ def test_dropped_nodes_are_named_in_a_file(
     assert json.loads((out / "result.json").read_text())["source"]["n_dropped"] == 3
     assert "3 nodes without a group were left out before" in (out / "report.html").read_text(encoding="utf-8")
     # An older list of dropped nodes would be a lie beside newer labels.
-    args = [*room[0], "--missing", "ignore", "-k", 3, "-o", out, "-q", "--force"]
+    args = [*room[0], "--missing", "ignore", *QUICK, "-o", out, "-q", "--force"]
     assert run("cluster", *args).exit_code == 0
     assert not (out / "dropped.csv").exists()
 
@@ -88,7 +89,7 @@ def test_tradeoff_and_refine(
 ) -> None:
     out, refined = tmp_path / "out", tmp_path / "refined"
     args = [*room[0], "--missing", missing]
-    answer = run("tradeoff", *args, "-k", 3, "--points", 3, "--effort", 0.1, "-o", out, "--report")
+    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out, "--report")
     assert answer.exit_code == 0, answer.output
     assert (SENTENCE in answer.stdout) == (missing == "ignore")
     assert (out / "dropped.csv").exists() == (missing == "drop")
@@ -116,7 +117,7 @@ def test_nodes_of_a_folder_of_blocks_may_have_no_group(
     from equigraph.execution.blocks import write_blocks
 
     write_blocks(eg.read_graph(room[0][0]), tmp_path / "blocks")
-    settings = [*room[0][1:], "--missing", "ignore", "-k", 3, "--json"]
+    settings = [*room[0][1:], "--missing", "ignore", *QUICK, "--json"]
     there, here = run("cluster", tmp_path / "blocks", *settings), run("cluster", room[0][0], *settings)
     assert there.exit_code == here.exit_code == 0, there.stderr + here.stderr
     assert json.loads(there.stdout)["scores"] == pytest.approx(json.loads(here.stdout)["scores"])
@@ -128,7 +129,7 @@ def test_small_clusters_are_named_with_the_option_that_avoids_them(run: Run, tmp
     ]
     path = tmp_path / "edges.csv"
     path.write_text("\n".join(["source,target,weight", *edges, "0,20,0.001"]) + "\n", encoding="utf-8")
-    args = ["cluster", path, "-k", 3, "--fairness", 0]
+    args = ["cluster", path, *QUICK, "--fairness", 0]
     answer = run(*args)
     assert answer.exit_code == 0, answer.output
     assert "Cluster 2 has 1 node, which nobody asked for." in answer.stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,16 +56,22 @@ def test_blocks_and_edges_give_what_the_graph_gives(run: Run, graph: eg.Graph, f
         assert "300 nodes" in answer.stdout
 
 
-def test_workers_and_a_scheduler(run: Run, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """Return the address of a scheduler with one worker."""
     pytest.importorskip("distributed")
     from equigraph.execution.distributed.clients import local_cluster
 
+    with local_cluster(1) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_workers_and_a_scheduler(run: Run, scheduler: str, folder: Path) -> None:
     settings = ["-m", "ifair-nmtf", "-k", 3, "--max-iter", 10, "--tol", 0, "--json", "-q"]
     here = json.loads(run("cluster", folder / "blocks", *settings).stdout)
     by_workers = json.loads(run("cluster", folder / "blocks", *settings, "--workers", 2).stdout)
     assert by_workers["scores"] == here["scores"]
-    with local_cluster(1) as cluster:
-        answer = run("cluster", folder / "edges", *settings, "--scheduler", cluster.scheduler_address)
+    answer = run("cluster", folder / "edges", *settings, "--scheduler", scheduler)
     assert answer.exit_code == 0, answer.stderr
     assert json.loads(answer.stdout)["sizes"] == here["sizes"]
 
@@ -107,16 +113,17 @@ def test_pictures_need_memory_and_nodes_cannot_be_dropped(run: Run, folder: Path
 
 
 def test_a_page_about_blocks_says_what_it_leaves_out(run: Run, folder: Path) -> None:
-    assert run("cluster", folder / "blocks", "-k", 3, "-q", "-o", folder / "out").exit_code == 0
+    assert (
+        run("cluster", folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", folder / "out").exit_code == 0
+    )
     answer = run("report", folder / "out")
     assert answer.exit_code == 0, answer.stderr
     assert "is a folder of edges on disk" in answer.stderr
     assert (folder / "out" / "report.html").is_file()
 
 
-def test_a_fit_by_workers_can_have_a_page(run: Run, folder: Path) -> None:
-    pytest.importorskip("distributed")
-    settings = ["-k", 3, "--workers", 1, "-q", "--report", "-o", folder / "paged"]
+def test_a_fit_by_workers_can_have_a_page(run: Run, scheduler: str, folder: Path) -> None:
+    settings = ["-k", 3, "--effort", 0.1, "--scheduler", scheduler, "-q", "--report", "-o", folder / "paged"]
     answer = run("cluster", "dataset:classroom", *settings)
     assert answer.exit_code == 0, answer.stderr
     assert "Whom fairness moved" in (folder / "paged" / "report.html").read_text(encoding="utf-8")

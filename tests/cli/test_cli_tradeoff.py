@@ -90,13 +90,13 @@ def test_rules_and_notion_reach_the_curve(run: Run) -> None:
 
 def test_rows_are_spaced_in_the_fairness_reached(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    answer = run(*ROOM, "-k", 3, "--seed", 1, "--points", 6, "--at-least", 0.7, "-o", out)
+    answer = run(*ROOM, "-k", 3, "--effort", 0.1, "--seed", 1, "--points", 6, "--at-least", 0.7, "-o", out)
     assert answer.exit_code == 0, answer.stderr
     room = eg.datasets.make_classroom()
     curve = eg.tradeoff_curve(
         room.adjacency,
         sensitive_features=room.sensitive_features,
-        n_clusters=3,
+        estimator=eg.FairPartition(3, effort=0.1),
         n_points=6,
         random_state=1,
     )

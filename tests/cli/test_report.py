@@ -29,7 +29,7 @@ def own_files(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_cluster_writes_the_page_and_report_writes_the_same(run: Run, files: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    answer = run("cluster", *source(files), "-k", 3, "-o", out, "--report", "--seed", 4)
+    answer = run("cluster", *source(files), "-k", 3, "--effort", 0.1, "-o", out, "--report", "--seed", 4)
     assert answer.exit_code == 0, answer.stderr
     assert "report.html" in answer.stdout
     page = (out / "report.html").read_text(encoding="utf-8")
@@ -100,7 +100,7 @@ def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
 
 def test_data_sets_and_dials(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert run("cluster", "dataset:classroom", "-k", 3, "-o", out).exit_code == 0
+    assert run("cluster", "dataset:classroom", "-k", 3, "--effort", 0.1, "-o", out).exit_code == 0
     answer = run("report", out, "--no-baseline")
     assert answer.exit_code == 0, answer.stderr
     assert "was not wanted" in answer.stderr

@@ -89,7 +89,7 @@ def follow(body: str, where: str) -> None:
         assert command.startswith("equigraph "), f"{where}: {command!r} is neither run nor in NOT_RUN"
         arguments = shlex.split(command)[1:]
         prepare(arguments)
-        if arguments[0] in ("cluster", "tradeoff") and printed is None:
+        if arguments[0] in ("cluster", "tradeoff", "classes") and printed is None:
             arguments += ["--effort", "0.1"]  # the same way, in a tenth of the time
         answer = CliRunner().invoke(app, arguments)
         allowed = (0, 1) if arguments[0] == "check" else (0,)

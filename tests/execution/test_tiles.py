@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from equigraph.execution.block_files import RowBlock
-from equigraph.execution.distributed.rows import hashed
 from tests.reference.stored import random_graph
 
 
@@ -35,10 +34,3 @@ def test_tiles_of_any_cut_give_the_same_bits_and_the_dense_product(weighted, dty
     pairs = np.zeros((k, k))
     tally_tile(A.indptr[:-1], A.indptr[1:], block, 0, labels, labels, pairs)
     np.testing.assert_allclose(pairs, onehot.T @ A.toarray() @ onehot, rtol=1e-12)
-
-
-def test_hash_is_even_and_free_of_the_block():
-    numbers = hashed(np.arange(100_000), 3)
-    assert abs(numbers.mean() - 0.5) < 0.01
-    np.testing.assert_array_equal(hashed(np.arange(500, 600), 3), numbers[500:600])
-    assert abs(np.corrcoef(numbers, hashed(np.arange(100_000), 4))[0, 1]) < 0.02

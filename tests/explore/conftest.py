@@ -21,14 +21,6 @@ pytest.importorskip("uvicorn")
 Ask = Callable[..., tuple[int, Any]]
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _boards_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep boards where no other run, and no user of this machine, has any."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EQUIGRAPH_BOARDS", str(tmp_path_factory.mktemp("boards")))
-        yield
-
-
 @contextmanager
 def running_server(session: Any, **options: Any) -> Iterator[Running]:
     """Serve a board in a thread until the block ends."""

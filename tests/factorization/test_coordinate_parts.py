@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.optimize import nnls
 
 from equigraph.execution import SerialProduct
+from equigraph.factorization.coordinate import group_table
 from equigraph.factorization.coordinate_kernels import Images, Model, sweep
-from equigraph.factorization.group_table import group_table
 from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.normalized import rescale
 from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
@@ -198,3 +198,10 @@ def test_threads_sweep_to_the_same_bits(dtype, has_slope, monkeypatch):
     np.testing.assert_array_equal(sweep(here, before, 0.5, None, model, True), one)
     plain = sweep(here, before, 0.5, None, model, False)
     np.testing.assert_allclose(one, plain, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-4)
+
+
+def test_a_penalty_that_knows_no_tables_has_none():
+    class Own:
+        """Keeps the contract of a penalty without being one."""
+
+    assert group_table(Own()) is None

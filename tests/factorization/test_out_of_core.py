@@ -14,6 +14,7 @@ import equigraph as eg
 from equigraph.exceptions import ParameterError
 from equigraph.execution.blocks import write_blocks
 from equigraph.penalties import GraphPenalty
+from equigraph.search import plans
 from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, sbm, sbm_blocks
 
@@ -96,6 +97,15 @@ def test_fair_nmtf_from_disk(blocks, fairness, init):
     history = streamed.objective_history_
     assert (np.diff(history) <= 1e-9 * np.abs(history[:-1])).all()
     np.testing.assert_array_equal(again.membership_, streamed.membership_)
+
+
+def test_the_spectral_start_is_that_of_a_large_graph_in_memory(tmp_path, monkeypatch):
+    data = eg.datasets.make_planted_graph(1200, 3, mean_degree=20, random_state=0)
+    stored = write_blocks(data.adjacency, tmp_path / "x", rows_per_block=500).with_groups(np.arange(1200) % 2)
+    monkeypatch.setattr(plans, "_LARGE_NODES", 1)
+    model = eg.FairNMTF(3, 0.5, solver="mu", random_state=0, max_iter=10, tol=0)
+    streamed, here = clone(model).fit(stored), clone(model).fit(stored.to_graph())
+    np.testing.assert_allclose(streamed.membership_, here.membership_, atol=1e-8)
 
 
 def test_what_cannot_be_done_out_of_core_is_said(tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from equigraph.exceptions import EquigraphError
 from equigraph.graph import edge_files, fast_text, read_graph
-from equigraph.graph.strict_bytes import StrictBytes
+from equigraph.graph.fast_text import StrictBytes
 
 pytest.importorskip("pyarrow")
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.edges import EdgeRows, graph_from_rows
-from equigraph.graph.merged_pairs import sorted_pairs
+from equigraph.graph.edges import EdgeRows, graph_from_rows, sorted_pairs
 
 N = 5
 ROWS = st.lists(

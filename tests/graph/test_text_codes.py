@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph.graph.text_codes import TextCodes
+from equigraph.graph.arrow_tables import TextCodes
 
 pa = pytest.importorskip("pyarrow")
 

@@ -21,6 +21,8 @@ graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender"
 def make(k):
     return eg.cluster(graph, method="nmtf", n_clusters=k, random_state=0)
 """
+# What is enough for one that clusters nothing, and starts sooner.
+NO_RESULTS = "import sys, time\n"
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +38,11 @@ def result(room: Graph) -> eg.ClusteringResult:
 
 @pytest.fixture
 def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Start a Python that knows `make`; it is ended with the test."""
+    """Start a Python that knows `make`, or another prelude; it is ended with the test."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(code: str, *args: object) -> subprocess.Popen[str]:
-        command = [sys.executable, "-W", "ignore", "-c", PRELUDE + code, *map(str, args)]
+    def start(code: str, *args: object, prelude: str = PRELUDE) -> subprocess.Popen[str]:
+        command = [sys.executable, "-W", "ignore", "-c", prelude + code, *map(str, args)]
         started.append(
             subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"

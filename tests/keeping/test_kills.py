@@ -15,7 +15,7 @@ import equigraph as eg
 from equigraph.exceptions import InputError, OutputError, ParameterError
 from equigraph.files import PARTIAL, atomic_path, private_folder
 from equigraph.folders import OutputFolder
-from tests.keeping.conftest import is_whole
+from tests.keeping.conftest import NO_RESULTS, is_whole
 
 Child = Callable[..., subprocess.Popen[str]]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
@@ -196,7 +196,7 @@ def test_a_full_disk_is_told_by_edge_blocks_with_the_path(child: Child, tmp_path
 
 
 SAVER = """
-folder, k, end = sys.argv[1], int(sys.argv[2]), time.time() + 4
+folder, k, end = sys.argv[1], int(sys.argv[2]), time.time() + 2
 mine = make(k)
 print("ready", flush=True)
 n = 0
@@ -238,7 +238,7 @@ CLUSTER = [sys.executable, "-c", "from equigraph.cli import main; main()", "clus
 
 def test_d18_the_second_of_two_commands_is_refused_before_it_computes(child: Child, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    holder = child(HOLDER, out)
+    holder = child(HOLDER, out, prelude=NO_RESULTS)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     # Endless, if it computed.
@@ -280,7 +280,7 @@ with atomic_path(Path(sys.argv[1]) / "a.csv") as file, private_folder(Path(sys.a
 def test_left_overs_of_killed_runs_are_removed_by_the_next_and_those_of_living_ones_are_not(
     child: Child, tmp_path: Path
 ) -> None:
-    writers = [child(WRITES, tmp_path) for _ in range(2)]
+    writers = [child(WRITES, tmp_path, prelude=NO_RESULTS) for _ in range(2)]
     for writer in writers:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "writing\n"
@@ -314,7 +314,7 @@ def test_left_overs_of_blocks_are_removed_by_the_next(
 ) -> None:
     from equigraph.execution.block_files import temporary_blocks
 
-    process = child(BLOCKS, tmp_path / "blocks")
+    process = child(BLOCKS, tmp_path / "blocks", prelude=NO_RESULTS)
     assert process.stdout is not None
     temporary = Path(process.stdout.readline().strip())
     process.kill()

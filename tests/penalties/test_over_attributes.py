@@ -8,7 +8,7 @@ import pytest
 import equigraph as eg
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.execution.blocks import write_blocks
-from equigraph.factorization.group_table import group_table
+from equigraph.factorization.coordinate import group_table
 from equigraph.groups import encode_attributes
 from equigraph.penalties import Contrastive, GroupParity, Scatter, over_attributes
 from equigraph.spectral.constraints import group_constraint

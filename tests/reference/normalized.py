@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.execution import Product, gram
+from equigraph.factorization.multiplicative import reconstruction_error
 from equigraph.factorization.normalized import (
     graph_scale,
     length_forces,
-    normalized_error,
     penalty_weight,
     strengths,
 )
@@ -63,7 +63,7 @@ def normalized_objective(
     HH, HAH = gram(H, H), gram(H, product(H)) / scale.norm
     factor = penalty_weight(weight, H.shape[1], scale)
     cost = factor * float(strengths(HH, W)[0] @ column_penalties(penalty, H)) if factor else 0.0
-    return normalized_error(HAH, HH, W) + cost
+    return reconstruction_error(1.0, HAH, HH, W) + cost
 
 
 def normalized_gradient(

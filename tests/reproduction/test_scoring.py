@@ -1,16 +1,26 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.reproduction import scoring
+from equigraph.reproduction import networks, scoring
 from equigraph.reproduction.cells import Cell
 from equigraph.reproduction.engine import run_cells
 from equigraph.reproduction.networks import REAL, load_network
 from equigraph.reproduction.scoring import crossing, means, score_method, spreads, sweep_weights
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the smallest block model have 500 nodes, in this process."""
+    monkeypatch.setitem(networks._SBM_NODES, "sbm-2k", 500)
+    load_network.cache_clear()
+    yield
+    load_network.cache_clear()
 
 
 def test_scores_are_those_of_the_estimator() -> None:
@@ -25,6 +35,7 @@ def test_scores_are_those_of_the_estimator() -> None:
         assert run == {name: pytest.approx(expected[name]) for name in scoring.MEASURES}
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_weight_is_chosen_on_the_sweep_and_then_run() -> None:
     weights = [0.0, 200.0, 3500.0]
     result = score_method(
@@ -48,6 +59,7 @@ def test_weight_is_chosen_on_the_sweep_and_then_run() -> None:
     assert result["runs"][0]["Q"] == pytest.approx(chosen["Q"])
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_dial_of_the_factorisation_is_chosen_by_the_same_rule() -> None:
     result = score_method(
         network="sbm-2k",
@@ -65,6 +77,7 @@ def test_dial_of_the_factorisation_is_chosen_by_the_same_rule() -> None:
     assert result["runs"] == [{name: pytest.approx(expected[name]) for name in scoring.MEASURES}]
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_curve_has_means_and_spreads_of_all_runs() -> None:
     result = score_method(
         network="sbm-2k", method="fair-partition", n_clusters=5, first_seed=0, n_runs=2, weights=[0.0, 1.0]
@@ -106,7 +119,7 @@ def test_real_cells_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> 
             f"{function}score_method",
             {**arguments, "method": "fair-partition", "weights": [1.0]},
         ),
-        Cell("sweep", f"{function}sweep_weights", {**arguments, "weights": [0.0, 300.0]}),
+        Cell("sweep", f"{function}sweep_weights", {**arguments, "weights": [300.0]}),
     ]
     found = [
         {key: one.result for key, one in run_cells(cells, tmp_path / str(n), n_workers=n).finished.items()}

@@ -8,12 +8,19 @@ import pytest
 
 from equigraph.reproduction import table1
 from equigraph.reproduction.cells import Settings
-from equigraph.reproduction.differences import UNEXPLAINED, differences, explain, nearest
-from equigraph.reproduction.method_entries import DIAL, Entry, entry_of
-from equigraph.reproduction.networks_led import Bar, bar_of, dominating, leads, rules
-from equigraph.reproduction.plans import score_cell
-from equigraph.reproduction.printed import printed
-from equigraph.reproduction.scoring import COMPARED, LEADING, RIVALS, score_method
+from equigraph.reproduction.method_entries import DIAL, Entry, entry_of, printed
+from equigraph.reproduction.scoring import COMPARED, LEADING, RIVALS, score_cell, score_method
+from equigraph.reproduction.table1 import (
+    UNEXPLAINED,
+    Bar,
+    bar_of,
+    differences,
+    dominating,
+    explain,
+    leads,
+    nearest,
+    rules,
+)
 
 QUICK = Settings(quick=True)
 
@@ -57,10 +64,14 @@ def test_seed_moves_all_cells() -> None:
 
 def test_quick_rows_of_one_network(data_dir: Path, tmp_path: Path) -> None:
     own = [cell for cell in table1.cells(QUICK) if cell.arguments["network"] == "drugnet"]
-    # One run of the slow methods; the number of runs is tested above.
-    runs = {LEADING: 1, "dmon": 1, "ifair-nmtf": 1}
+    # One run of the slow methods, and few values of their dial; the number of runs is tested above.
+    fewer = {
+        LEADING: {"n_runs": 1, "weights": [0.0, 0.15, 1.0]},
+        "dmon": {"n_runs": 1},
+        "ifair-nmtf": {"n_runs": 1, "n_sweep_runs": 1},
+    }
     results = {
-        cell.key: score_method(**{**cell.arguments, "n_runs": runs.get(cell.arguments["method"], 3)})
+        cell.key: score_method(**{**cell.arguments, **fewer.get(cell.arguments["method"], {})})
         for cell in own
     }
     paths = table1.finish(QUICK, results, tmp_path)

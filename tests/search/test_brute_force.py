@@ -18,7 +18,7 @@ pytestmark = TINY_GRAPHS
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
 # How many of the hundred cases of each kind run here, to save time; any seeds will do.
-N_CASES = 8
+N_CASES = 5
 
 
 def small_case(seed):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from equigraph.search.ground import Ground
 from equigraph.search.levels import aggregate, first_level, scores_of
 from equigraph.search.multilevel import local_moves
+from equigraph.search.steps import Steps
 from tests.reference.label_fixtures import SETTINGS, codes_for
 from tests.search.test_parts import ground_of, random_weights
 
@@ -71,6 +72,7 @@ def test_swaps_raise_the_objective_and_keep_sizes(graph, fairness):
 
     found = [ground.swap(labels, objective, max_passes=30, least_gain=0.0) for ground in (whole, cut)]
     np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(Steps(level, 3).swap(labels, objective), whole.swap(labels, objective))
     np.testing.assert_array_equal(np.bincount(found[0]), np.bincount(labels))
     assert value(found[0]) >= value(labels) - 1e-12
 

@@ -226,6 +226,18 @@ def test_the_front_fills_the_gaps_of_the_dial():
     assert len(notions) > 10
 
 
+def test_swaps_at_the_end_only_help():
+    adjacency, codes = skewed_blocks(1, n_blocks=6, size=100, paired=3)
+    found = []
+    for n_swaps in (0, 3):
+        search = Search(adjacency, codes, 6, effort=0.1)
+        assert search.plan.n_swaps  # these nodes are so many that an annealing misses some
+        search.plan = replace(search.plan, n_swaps=n_swaps)
+        modularity, notion = search.score(search.solve([Target(0.5)])[0])
+        found.append((modularity + notion) / 2)
+    assert found[1] > found[0]
+
+
 # A notion that takes no folded groups, as one's own does by default.
 UNFOLDED = replace(get_notion("evenness"), name="own", folds=False)
 

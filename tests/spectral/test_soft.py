@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from equigraph.datasets import make_fair_sbm
+from equigraph.execution import product_of
 from equigraph.graph import check_adjacency
 from equigraph.metrics import clustering_accuracy
 from equigraph.spectral.constraints import group_constraint
@@ -161,7 +162,8 @@ def test_single_precision(planted):
 def test_quick_vectors_span_nearly_the_same_space(strength):
     adjacency, _ = blocks([130, 140, 150], 0.3, 0.02, seed=2)
     codes = np.arange(adjacency.shape[0]) % 3
-    vectors = _quick_vectors(adjacency, codes if strength else None, 3, strength, seed=0, n_steps=6)
+    degrees, product = adjacency.sum(axis=1), product_of(adjacency.astype(np.float32))
+    vectors = _quick_vectors(product, degrees, codes if strength else None, 3, strength, seed=0, n_steps=6)
     _, expected = exact_vectors(adjacency, codes, 3, strength)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-4)

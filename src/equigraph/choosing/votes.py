@@ -25,13 +25,7 @@ class Agreement(NamedTuple):
 
 
 def agreement_within(labelings: Sequence[Labels]) -> Agreement:
-    """Return how well clusterings agree with each other.
-
-    Examples
-    --------
-    >>> agreement_within([np.array([0, 0, 1]), np.array([1, 1, 0])])
-    Agreement(ari=1.0, nmi=1.0)
-    """
+    """Return how well clusterings agree with each other."""
     return _mean(list(combinations(labelings, 2)))
 
 
@@ -49,43 +43,19 @@ def _mean(pairs: list[tuple[Labels, Labels]]) -> Agreement:
 
 
 class Consensus(NamedTuple):
-    """What most clusterings say.
+    """What most clusterings say."""
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_nodes,)
-        The cluster that most of them put a node into, after their clusters are numbered alike.
-    sure : ndarray of shape (n_nodes,)
-        The share of them that does.
-    second : ndarray of shape (n_nodes,)
-        The cluster with the second most votes; that of the labels where they all agree.
-    """
-
-    labels: Labels
-    sure: NDArray[np.float64]
-    second: Labels
+    labels: Labels  # the cluster that most of them put a node into, after their clusters are numbered alike
+    sure: NDArray[np.float64]  # the share of them that does
+    second: Labels  # the cluster with the second most votes; that of the labels where they all agree
 
 
 def consensus(labelings: Sequence[Labels], n_clusters: int) -> Consensus:
     """Return the clusters that most of several clusterings have.
 
-    It starts from the one that agrees best with all others. All are numbered like it, every node goes where most put
-    it (a tie leaves it where it is), and so on until nothing changes. Where that would empty a cluster, the last
-    labels with all of them are kept.
-
-    Parameters
-    ----------
-    labelings : sequence of ndarray of shape (n_nodes,)
-        Clusterings with labels in ``range(n_clusters)``.
-    n_clusters : int
-        Number of clusters.
-
-    Examples
-    --------
-    >>> several = [np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 1, 1])]
-    >>> found = consensus(several, 2)
-    >>> found.labels.tolist(), found.sure.round(2).tolist()
-    ([0, 0, 1, 1], [1.0, 0.67, 1.0, 1.0])
+    It starts from the one that agrees best with all others. All are numbered like it, every node goes where most put it
+    (a tie leaves it where it is), and so on until nothing changes. Where that would empty a cluster, the last labels
+    with all of them are kept.
     """
     reference = np.asarray(labelings[_medoid(labelings)], dtype=np.intp)
     votes = _votes(labelings, reference, n_clusters)

@@ -23,8 +23,6 @@ from equigraph.words import count, listed
 def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
     """Say a rule in a sentence about people and classes.
 
-    Examples
-    --------
     >>> rule_sentence(Apart(("Cem", "Dora")), ["5a", "5b"])
     'Cem and Dora are in different classes.'
     >>> rule_sentence(Sizes(((25, 27),)), ["5a", "5b"])

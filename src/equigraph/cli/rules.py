@@ -9,6 +9,7 @@ import click
 
 from equigraph.cli import shared
 from equigraph.cli.console import line, table
+from equigraph.cli.options import constraints_of
 
 # Rules that are printed one by one.
 _MOST_PRINTED = 12
@@ -56,15 +57,7 @@ def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def method_rules(method: str, settings: Mapping[str, Any], ctx: click.Context) -> dict[str, Any]:
-    """Return what `rule_parameters` does, for a method that takes rules.
-
-    Raises
-    ------
-    UsageError
-        If there are rules, and the method does not know about any.
-    """
-    from equigraph.cli.options import constraints_of
-
+    """Return what `rule_parameters` does, for a method that takes rules; a UsageError for one that does not."""
     given = rule_parameters(settings)
     if given and "rules" not in constraints_of(method):
         raise click.UsageError(
@@ -97,21 +90,13 @@ def rules_of(settings: Mapping[str, Any]) -> Any:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a list with commas.
-
-    Examples
-    --------
-    >>> names_in("Ada, Ben")
-    ['Ada', 'Ben']
-    """
+    """Return the names in a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def pair_of(text: str) -> tuple[int | None, int | None]:
     """Return the least and the most of a text such as 25,27 or 25-27 or 25.
 
-    Examples
-    --------
     >>> pair_of("25,27"), pair_of("26"), pair_of("25,none")
     ((25, 27), (26, 26), (25, None))
     """

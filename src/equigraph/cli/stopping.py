@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from equigraph.callbacks import Progress, _Shared
+from equigraph.cli.console import note
 
 TIME_LIMIT = click.option(
     "--time-limit",
@@ -25,19 +26,7 @@ _SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "the system (SIGTERM)"}
 class Stop(_Shared):
     """A callback that ends a computation when its time is over, or when somebody asks for it.
 
-    Parameters
-    ----------
-    ctx : click.Context
-        Of the command; its time began when the command did.
-    seconds : float or None
-        The time limit.
-
-    Attributes
-    ----------
-    reason : str or None
-        Why the computation was ended; None if it was not.
-    exit_code : int
-        What the command ends with: 0, or as shells have it, 128 and the number of the signal.
+    The time began when the command did; the exit code is 0 or, as shells have it, 128 and the number of the signal.
     """
 
     def __init__(self, ctx: click.Context, seconds: float | None = None):
@@ -73,8 +62,6 @@ class Stop(_Shared):
 
     def tell(self, what: str) -> None:
         """Say that the run ended before its end, and what is kept."""
-        from equigraph.cli.console import note
-
         if self.reason is not None:
             note(f"stopped by {self.reason}: {what}.")
 

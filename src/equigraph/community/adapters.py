@@ -188,9 +188,7 @@ class Louvain(_Adapter):
         return method(adjacency, seed, self.resolution)
 
 
-def igraph_leiden(
-    adjacency: sparse.csr_array, seed: int, resolution: float = 1.0, n_iterations: int = 2
-) -> NDArray:
+def igraph_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
     """Return the labels of igraph's Leiden."""
     graph, weights = _igraph_of(adjacency)
     with _igraph_seed(seed):
@@ -200,7 +198,7 @@ def igraph_leiden(
     return np.asarray(found.membership)
 
 
-def igraph_louvain(adjacency: sparse.csr_array, seed: int, resolution: float = 1.0) -> NDArray:
+def igraph_louvain(adjacency: sparse.csr_array, seed: int, resolution: float) -> NDArray:
     """Return the labels of igraph's Louvain."""
     graph, weights = _igraph_of(adjacency)
     with _igraph_seed(seed):
@@ -208,9 +206,7 @@ def igraph_louvain(adjacency: sparse.csr_array, seed: int, resolution: float = 1
     return np.asarray(found.membership)
 
 
-def leidenalg_leiden(
-    adjacency: sparse.csr_array, seed: int, resolution: float = 1.0, n_iterations: int = 2
-) -> NDArray:
+def leidenalg_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
     """Return the labels of leidenalg."""
     leidenalg = require("leidenalg", extra="peers", purpose="Leiden(backend='leidenalg')")
     graph, weights = _igraph_of(adjacency)
@@ -226,9 +222,7 @@ def leidenalg_leiden(
     return np.asarray(found.membership)
 
 
-def networkit_leiden(
-    adjacency: sparse.csr_array, seed: int, resolution: float = 1.0, n_iterations: int = 2
-) -> NDArray:
+def networkit_leiden(adjacency: sparse.csr_array, seed: int, resolution: float, n_iterations: int) -> NDArray:
     """Return the labels of networkit's parallel Leiden, on one thread."""
     rounds = 100 if n_iterations < 0 else n_iterations
     with _networkit(seed) as networkit:
@@ -238,7 +232,7 @@ def networkit_leiden(
         return _networkit_labels(method)
 
 
-def networkit_louvain(adjacency: sparse.csr_array, seed: int, resolution: float = 1.0) -> NDArray:
+def networkit_louvain(adjacency: sparse.csr_array, seed: int, resolution: float) -> NDArray:
     """Return the labels of networkit's parallel Louvain with refinement, on one thread."""
     with _networkit(seed) as networkit:
         method = networkit.community.PLM(

@@ -28,31 +28,10 @@ def locate(
 ) -> Path:
     """Return the path of a verified copy of a data file.
 
-    Looked in, in this order: ``data_home``, the folder that the environment variable ``EQUIGRAPH_DATA``
-    names, the user's cache. A file that is in none of them is downloaded into ``data_home``, or into the
-    cache where ``data_home`` is not given. A damaged file in a folder of the user is an error and is left as
-    it is; a damaged file in the cache is fetched again.
-
-    Parameters
-    ----------
-    file : DataFile
-        What to look for.
-    data_home : path-like, optional
-        A folder of the user.
-    download_if_missing : bool, default=True
-        Whether the network may be used.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
-
-    Returns
-    -------
-    Path
-        A file whose digest is that of ``file``.
-
-    Raises
-    ------
-    DatasetError
-        If the file is damaged, or neither here nor within reach.
+    Looked in, in this order: ``data_home``, the folder that the environment variable ``EQUIGRAPH_DATA`` names, the
+    user's cache. A file that is in none of them is downloaded into ``data_home``, or into the cache where ``data_home``
+    is not given. A damaged file in a folder of the user is an error and is left as it is; a damaged file in the cache
+    is fetched again.
     """
     for folder in _user_folders(data_home):
         path = folder / file.path

@@ -70,26 +70,51 @@ class DatasetInfo:
         return sum(file.n_bytes for file in self.files)
 
 
-_IFAIRNMTF = (
-    "https://raw.githubusercontent.com/SiamakGhodsi/iFairNMTF/2bf2c3327917c8a97e3a73afa20c939dfe5660e9/"
-)
-_DFNMF = "https://raw.githubusercontent.com/SiamakGhodsi/DFNMF/eb17cb4bc27f1d61697bf4e357de564ac1a71f85/"
+# Repositories, pinned to a commit.
+_BASES = {
+    "iFairNMTF": "SiamakGhodsi/iFairNMTF/2bf2c3327917c8a97e3a73afa20c939dfe5660e9",
+    "DFNMF": "SiamakGhodsi/DFNMF/eb17cb4bc27f1d61697bf4e357de564ac1a71f85",
+}
 _SOCIOPATTERNS = "http://www.sociopatterns.org/datasets/high-school-contact-and-friendship-networks/"
+# Path below the repository, bytes, sha256.
+_FILES = """
+iFairNMTF/Source/data/School/diaries.csv 28920 3bcdcf01463568d493502d691c699cafc932ed40e49d3a7105fe0f249cc0534f
+iFairNMTF/Source/data/School/cd_attr.csv 360 869937b058fc7a20a3f64269156a7ce9d1cf255c85f55ab7c2324f8b2cbf16f9
+iFairNMTF/Source/data/School/Contact-diaries-network_data_2013.csv 5078 97550503ae2bb0689ef0c2564d7ba8d57bb4e0b9451b785fadaef500af37b901
+iFairNMTF/Source/data/School/facebook.csv 48205 ea99681010b28bb36b54826361b5afab4a5851cf4c11ec6aff9064c5edefcb83
+iFairNMTF/Source/data/School/fb_attr.csv 465 45425073297f541d06dfb1a15bde2674bbb62a6d1a8d5d2b73cf11e172dc5ac8
+iFairNMTF/Source/data/School/Facebook-known-pairs_data_2013.csv 45244 03e909c441bb4f7d48fbd7a34b7368cb211bcd94b582dc14ba8451bcb61682cd
+iFairNMTF/Source/data/School/friendship.csv 32385 f61af77822db597901fa7bfc7cb8a103c49331ac10b42d8b1c6e4b8d8381ffbc
+iFairNMTF/Source/data/School/fr_attr.csv 381 e391b99ffab5c946c58272fffe6c225ef9e851397a436c143a0887e753606565
+iFairNMTF/Source/data/School/Friendship-network_data_2013.csv 5182 feee5e7e2870266f05effc3359244b290b77ebdf1a18d754fb1008b0229208bf
+iFairNMTF/Source/data/School/metadata_2013.txt 3574 b960986186214d2dede8496a6d5c270805d150b88a0b76419815f1b5ccca4dd8
+iFairNMTF/Source/data/DrugNet/DrugNetgraph.csv 74691 c6d044a1d73e04411bc3bb1a569fc5c0f5700bc3879d308ca79d6c6a3a8c4f30
+iFairNMTF/Source/data/DrugNet/DrugNetfeature.csv 1351 0eb1ee002d30a8d1a62a5dc241384e8ad83d5fe4ab4b0d7774b820ffc6f8c20b
+DFNMF/data/DrugNet/original/CSV/DRUGNET.csv 174128 8a5fbbc0916fd61d60c85a15c4abdd327fe8d296ac5f764f3a37647691083030
+DFNMF/data/DrugNet/original/CSV/DRUGATTR.csv 3147 8e9e5d6309abdd1291dcd891859c645f4c1c93d180e00b110a54fcd82379d52b
+iFairNMTF/Source/data/NBA/NBAgraph.csv 320400 299925190e1dd5a8989507ca77e75e0e4a7e432221bd07b2eaade9cc1218df2b
+iFairNMTF/Source/data/NBA/NBAfeature.csv 1200 3233fdbe68561883f736b62c33ef51802b07d555a104aabbada8051153761650
+iFairNMTF/Source/data/LastFM/LastFM.mat 95955 bed612ec636c2e6d84c9bff472d931247f842b535944e9372c91c1b1d4b8a56b
+DFNMF/data/Pokec/pre_processed/n/sparse_Pokec_graph_reg_1.npz 2984686 6542a6bb38f2ea044d27315cb9479334012733d1a98d3bdd3e73fb0f89974f3f
+DFNMF/data/Pokec/pre_processed/n/Pokec_feature_reg1.csv 135592 9e0aa08853cc428d11b6f12e022c342ed3361066ffea9a6c93e06f3fb205d962
+"""  # noqa: E501 (a digest is as long as it is)
 
 
-def _ifairnmtf(path: str, sha256: str, n_bytes: int) -> DataFile:
-    return DataFile(f"iFairNMTF/{path}", _IFAIRNMTF + path, sha256, n_bytes)
+def _data_file(path: str, n_bytes: str, sha256: str) -> DataFile:
+    repository, _, below = path.partition("/")
+    url = f"https://raw.githubusercontent.com/{_BASES[repository]}/{below}"
+    return DataFile(path, url, sha256, int(n_bytes))
 
 
-def _dfnmf(path: str, sha256: str, n_bytes: int) -> DataFile:
-    return DataFile(f"DFNMF/{path}", _DFNMF + path, sha256, n_bytes)
+_BY_NAME = {
+    file.path.rpartition("/")[2]: file
+    for file in (_data_file(*line.split()) for line in _FILES.strip().splitlines())
+}
 
 
-_STUDENTS = _ifairnmtf(
-    "Source/data/School/metadata_2013.txt",
-    "b960986186214d2dede8496a6d5c270805d150b88a0b76419815f1b5ccca4dd8",
-    3_574,
-)
+def _files(*names: str) -> tuple[DataFile, ...]:
+    return tuple(_BY_NAME[name] for name in names)
+
 
 _DATASETS: tuple[DatasetInfo, ...] = (
     DatasetInfo(
@@ -100,26 +125,8 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         attribute="gender",
         groups=(("F", 68), ("M", 52)),
         url=_SOCIOPATTERNS,
-        files=(
-            _ifairnmtf(
-                "Source/data/School/diaries.csv",
-                "3bcdcf01463568d493502d691c699cafc932ed40e49d3a7105fe0f249cc0534f",
-                28_920,
-            ),
-            _ifairnmtf(
-                "Source/data/School/cd_attr.csv",
-                "869937b058fc7a20a3f64269156a7ce9d1cf255c85f55ab7c2324f8b2cbf16f9",
-                360,
-            ),
-        ),
-        raw_files=(
-            _ifairnmtf(
-                "Source/data/School/Contact-diaries-network_data_2013.csv",
-                "97550503ae2bb0689ef0c2564d7ba8d57bb4e0b9451b785fadaef500af37b901",
-                5_078,
-            ),
-            _STUDENTS,
-        ),
+        files=_files("diaries.csv", "cd_attr.csv"),
+        raw_files=_files("Contact-diaries-network_data_2013.csv", "metadata_2013.txt"),
     ),
     DatasetInfo(
         name="facebook",
@@ -129,26 +136,8 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         attribute="gender",
         groups=(("F", 70), ("M", 85)),
         url=_SOCIOPATTERNS,
-        files=(
-            _ifairnmtf(
-                "Source/data/School/facebook.csv",
-                "ea99681010b28bb36b54826361b5afab4a5851cf4c11ec6aff9064c5edefcb83",
-                48_205,
-            ),
-            _ifairnmtf(
-                "Source/data/School/fb_attr.csv",
-                "45425073297f541d06dfb1a15bde2674bbb62a6d1a8d5d2b73cf11e172dc5ac8",
-                465,
-            ),
-        ),
-        raw_files=(
-            _ifairnmtf(
-                "Source/data/School/Facebook-known-pairs_data_2013.csv",
-                "03e909c441bb4f7d48fbd7a34b7368cb211bcd94b582dc14ba8451bcb61682cd",
-                45_244,
-            ),
-            _STUDENTS,
-        ),
+        files=_files("facebook.csv", "fb_attr.csv"),
+        raw_files=_files("Facebook-known-pairs_data_2013.csv", "metadata_2013.txt"),
     ),
     DatasetInfo(
         name="friendship",
@@ -158,26 +147,8 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         attribute="gender",
         groups=(("F", 76), ("M", 51)),
         url=_SOCIOPATTERNS,
-        files=(
-            _ifairnmtf(
-                "Source/data/School/friendship.csv",
-                "f61af77822db597901fa7bfc7cb8a103c49331ac10b42d8b1c6e4b8d8381ffbc",
-                32_385,
-            ),
-            _ifairnmtf(
-                "Source/data/School/fr_attr.csv",
-                "e391b99ffab5c946c58272fffe6c225ef9e851397a436c143a0887e753606565",
-                381,
-            ),
-        ),
-        raw_files=(
-            _ifairnmtf(
-                "Source/data/School/Friendship-network_data_2013.csv",
-                "feee5e7e2870266f05effc3359244b290b77ebdf1a18d754fb1008b0229208bf",
-                5_182,
-            ),
-            _STUDENTS,
-        ),
+        files=_files("friendship.csv", "fr_attr.csv"),
+        raw_files=_files("Friendship-network_data_2013.csv", "metadata_2013.txt"),
     ),
     DatasetInfo(
         name="drugnet",
@@ -187,30 +158,8 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         attribute="ethnicity",
         groups=(("African American", 69), ("Latino", 109), ("other", 15)),
         url="https://sites.google.com/site/ucinetsoftware/datasets/covert-networks/drugnet",
-        files=(
-            _ifairnmtf(
-                "Source/data/DrugNet/DrugNetgraph.csv",
-                "c6d044a1d73e04411bc3bb1a569fc5c0f5700bc3879d308ca79d6c6a3a8c4f30",
-                74_691,
-            ),
-            _ifairnmtf(
-                "Source/data/DrugNet/DrugNetfeature.csv",
-                "0eb1ee002d30a8d1a62a5dc241384e8ad83d5fe4ab4b0d7774b820ffc6f8c20b",
-                1_351,
-            ),
-        ),
-        raw_files=(
-            _dfnmf(
-                "data/DrugNet/original/CSV/DRUGNET.csv",
-                "8a5fbbc0916fd61d60c85a15c4abdd327fe8d296ac5f764f3a37647691083030",
-                174_128,
-            ),
-            _dfnmf(
-                "data/DrugNet/original/CSV/DRUGATTR.csv",
-                "8e9e5d6309abdd1291dcd891859c645f4c1c93d180e00b110a54fcd82379d52b",
-                3_147,
-            ),
-        ),
+        files=_files("DrugNetgraph.csv", "DrugNetfeature.csv"),
+        raw_files=_files("DRUGNET.csv", "DRUGATTR.csv"),
     ),
     DatasetInfo(
         name="nba",
@@ -220,18 +169,7 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         attribute="nationality",
         groups=(("US", 294), ("non-US", 106)),
         url="https://github.com/EnyanDai/FairGNN",
-        files=(
-            _ifairnmtf(
-                "Source/data/NBA/NBAgraph.csv",
-                "299925190e1dd5a8989507ca77e75e0e4a7e432221bd07b2eaade9cc1218df2b",
-                320_400,
-            ),
-            _ifairnmtf(
-                "Source/data/NBA/NBAfeature.csv",
-                "3233fdbe68561883f736b62c33ef51802b07d555a104aabbada8051153761650",
-                1_200,
-            ),
-        ),
+        files=_files("NBAgraph.csv", "NBAfeature.csv"),
     ),
     DatasetInfo(
         name="lastfm",
@@ -239,22 +177,12 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         n_nodes=5_576,
         n_edges=19_587,
         attribute="country",
-        groups=(
-            ("country 0", 1073),
-            ("country 3", 505),
-            ("country 6", 645),
-            ("country 10", 1266),
-            ("country 14", 558),
-            ("country 17", 1529),
+        groups=tuple(
+            (f"country {code}", size)
+            for code, size in {0: 1073, 3: 505, 6: 645, 10: 1266, 14: 558, 17: 1529}.items()
         ),
         url="https://snap.stanford.edu/data/feather-lastfm-social.html",
-        files=(
-            _ifairnmtf(
-                "Source/data/LastFM/LastFM.mat",
-                "bed612ec636c2e6d84c9bff472d931247f842b535944e9372c91c1b1d4b8a56b",
-                95_955,
-            ),
-        ),
+        files=_files("LastFM.mat"),
     ),
     DatasetInfo(
         name="pokec-n",
@@ -264,18 +192,7 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         attribute="age",
         groups=(("18 or younger", 31961), ("19-25", 17862), ("26-35", 12311), ("36 or older", 5662)),
         url="https://snap.stanford.edu/data/soc-Pokec.html",
-        files=(
-            _dfnmf(
-                "data/Pokec/pre_processed/n/sparse_Pokec_graph_reg_1.npz",
-                "6542a6bb38f2ea044d27315cb9479334012733d1a98d3bdd3e73fb0f89974f3f",
-                2_984_686,
-            ),
-            _dfnmf(
-                "data/Pokec/pre_processed/n/Pokec_feature_reg1.csv",
-                "9e0aa08853cc428d11b6f12e022c342ed3361066ffea9a6c93e06f3fb205d962",
-                135_592,
-            ),
-        ),
+        files=_files("sparse_Pokec_graph_reg_1.npz", "Pokec_feature_reg1.csv"),
     ),
 )
 

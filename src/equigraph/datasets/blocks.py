@@ -9,17 +9,12 @@ from scipy import sparse
 from equigraph.exceptions import ParameterError
 from equigraph.randomness import RandomState, as_seed
 
+Whole = NDArray[np.int64]
 MAX_EDGES = 500_000_000
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:
-    """Return a Generator: the one given, or a new one from a seed or from a draw of a RandomState.
-
-    Examples
-    --------
-    >>> int(random_generator(0).integers(100)) == int(np.random.default_rng(0).integers(100))
-    True
-    """
+    """Return a Generator: the one given, or a new one from a seed or from a draw of a RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(as_seed(random_state))
     return np.random.default_rng(random_state)
@@ -45,16 +40,11 @@ def check_shares(shares: ArrayLike | None, n_shares: int, name: str) -> NDArray[
     return values / values.sum()
 
 
-def largest_remainder(n: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+def largest_remainder(n: int, shares: NDArray[np.float64]) -> Whole:
     """Split n into whole parts as close to the shares as possible.
 
-    Every part first gets its share rounded down; the parts that lost most by that get one more each, until
-    the parts sum to n. Of equal remainders the first wins, so the split is the same on every machine.
-
-    Examples
-    --------
-    >>> largest_remainder(10, np.array([0.5, 0.25, 0.25])).tolist()
-    [5, 3, 2]
+    Every part first gets its share rounded down; the parts that lost most by that get one more each, until the parts
+    sum to n. Of equal remainders the first wins, so the split is the same on every machine.
     """
     exact = n * shares
     parts = np.floor(exact + 1e-9).astype(np.int64)
@@ -65,38 +55,14 @@ def largest_remainder(n: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def sample_block_edges(
-    sizes: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    rng: np.random.Generator,
+    sizes: Whole, first: Whole, second: Whole, probabilities: NDArray[np.float64], rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
     """Draw independent edges between blocks of consecutive nodes.
 
-    The number of edges of a pair of blocks is binomial; given the number, every set of that many distinct
-    node pairs is equally likely. That is the same law as one coin per node pair, without tossing the coins.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_blocks,)
-        Number of nodes of each block.
-    first, second : ndarray of shape (n_pairs,)
-        The pairs of blocks, each unordered pair at most once; ``first == second`` stands for the edges
-        inside.
-    probabilities : ndarray of shape (n_pairs,)
-        Probability of an edge.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    rows, columns : ndarray of shape (n_edges,)
-        The two ends of each edge; every edge is listed once.
-
-    Raises
-    ------
-    ParameterError
-        If the expected number of edges is above the limit of 500 million.
+    The number of edges of a pair of blocks is binomial; given the number, every set of that many distinct node pairs is
+    equally likely. That is the same law as one coin per node pair, without tossing the coins. Each unordered pair of
+    blocks comes at most once; ``first == second`` stands for the edges inside. More than 500 million expected edges are
+    an error.
     """
     inside = first == second
     slots = np.where(inside, sizes[first] * (sizes[first] - 1) // 2, sizes[first] * sizes[second])
@@ -126,17 +92,11 @@ def sample_block_edges(
     return rows, columns
 
 
-def sample_distinct(
-    slots: NDArray[np.int64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def sample_distinct(slots: Whole, counts: Whole, rng: np.random.Generator) -> Whole:
     """Choose ``counts[i]`` distinct slots out of ``slots[i]`` for every i.
 
-    Where more than half of the slots are asked for, those to leave out are drawn instead.
-
-    Returns
-    -------
-    ndarray of shape (counts.sum(),), int64
-        Sorted positions in the concatenation of all the ranges of slots.
+    Where more than half of the slots are asked for, those to leave out are drawn instead. The result is sorted
+    positions in the concatenation of all the ranges of slots.
     """
     dense = 2 * counts > slots
     offsets = np.cumsum(slots) - slots
@@ -152,9 +112,7 @@ def sample_distinct(
     return np.sort(np.concatenate([chosen, kept + shift]))
 
 
-def _draw_until_distinct(
-    offsets: NDArray[np.int64], slots: NDArray[np.int64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _draw_until_distinct(offsets: Whole, slots: Whole, counts: Whole, rng: np.random.Generator) -> Whole:
     """Draw with replacement, drop repetitions and draw the missing ones, until nothing is missing.
 
     At most half of the slots of any range are asked for, so a draw is new with probability one half or more
@@ -176,15 +134,10 @@ def _draw_until_distinct(
     return chosen
 
 
-def triangle_pair(index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def triangle_pair(index: Whole) -> tuple[Whole, Whole]:
     """Return the pair (row, column), row > column >= 0, at a position of the strict lower triangle.
 
     The square root only guesses; the integers decide.
-
-    Examples
-    --------
-    >>> [pair.tolist() for pair in triangle_pair(np.arange(4))]
-    [[1, 2, 2, 3], [0, 0, 1, 0]]
     """
     row = ((1 + np.sqrt(8.0 * index + 1)) / 2).astype(np.int64)
     row -= row * (row - 1) // 2 > index

@@ -14,17 +14,7 @@ from equigraph.execution.distributed.rows import Rows
 
 
 def evaluate_blocks(graph: BlockGraph, labels: ArrayLike, *, n_clusters: int | None = None) -> dict[str, Any]:
-    """Return what `equigraph.metrics.evaluate` does of a graph in memory.
-
-    Parameters
-    ----------
-    graph : BlockGraph
-        The graph, with its groups.
-    labels : array-like of shape (n_nodes,)
-        Cluster of each node.
-    n_clusters : int, optional
-        Number of clusters that was asked for.
-    """
+    """Return what `equigraph.metrics.evaluate` does of a graph in memory."""
     from equigraph.metrics import evaluate
 
     # Everything but Q only looks at labels and groups.

@@ -22,15 +22,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, GroupsError, reason
-from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.execution.block_files import (
+    BLOCK_BYTES,
     BlockWriter,
     RowBlock,
+    block_cuts,
     block_paths,
     check_block,
     check_file,
+    entry_bytes,
     load_array,
     read_meta,
+    split_rows,
 )
 from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
@@ -158,8 +161,9 @@ class BlockGraph:
         paths = block_paths(self.folder, number, self.value is None)
         state = _state(paths)
         unseen = self._facts is not None and self._seen.get(number) != state
-        if unseen:
-            self._check_files(paths)
+        if self._facts is not None and unseen:
+            for path in paths:
+                check_file(path, self._facts.get(path.name))
         arrays = [load_array(path, mapped, check=unseen) for path in paths]
         data = arrays[2] if self.value is None else None
         low, high = self.cuts[number], self.cuts[number + 1]
@@ -170,11 +174,6 @@ class BlockGraph:
         if block.data is None or self.block_unit == 1:
             return block
         return replace(block, data=shares_of(block.data, self.block_unit))
-
-    def _check_files(self, paths: Sequence[Path]) -> None:
-        assert self._facts is not None
-        for path in paths:
-            check_file(path, self._facts.get(path.name))
 
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the blocks in order, each opened when it is asked for."""
@@ -203,18 +202,9 @@ class BlockGraph:
 
     def to_graph(self) -> Graph:
         """Read the graph into memory."""
-        blocks = list(self.blocks())
-        starts = np.cumsum([0, *(block.n_entries for block in blocks)])
-        pointers = [
-            start + block.indptr[1:].astype(np.int64) for start, block in zip(starts, blocks, strict=False)
-        ]
-        index = np.int32 if max(self.n_entries, self.n_nodes) <= np.iinfo(np.int32).max else np.int64
-        arrays = (
-            np.concatenate([block.weights(self.dtype) for block in blocks]),
-            np.concatenate([block.indices for block in blocks]).astype(index, copy=False),
-            np.concatenate([[0], *pointers]).astype(index),
+        adjacency = sparse.vstack(
+            [block.csr(self.n_nodes, self.dtype) for block in self.blocks()], format="csr"
         )
-        adjacency = sparse.csr_array(arrays, shape=(self.n_nodes, self.n_nodes))
         graph = Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
         return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional")})
 
@@ -255,19 +245,7 @@ class BlockGraph:
 
 
 class MemoryBlocks:
-    """A graph in memory as the one block that it is, for whatever walks along blocks.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated graph; its arrays are shared.
-
-    Examples
-    --------
-    >>> graph = MemoryBlocks(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]))
-    >>> graph.cuts, graph.block(0).n_entries
-    ((0, 2), 2)
-    """
+    """A graph in memory as the one block that it is, for whatever walks along blocks."""
 
     def __init__(self, adjacency: sparse.csr_array):
         self._adjacency = adjacency

@@ -10,7 +10,9 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, ParameterError, reason, require
-from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts
-from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
+from equigraph.execution.block_files import (
+    BLOCK_BYTES,
+    BlockWriter,
+    RowBlock,
+    block_cuts,
+    check_target,
+    save_block,
+)
 from equigraph.execution.blocks import BlockGraph, open_blocks
 from equigraph.execution.edge_names import (
     NAMES_FILE,
@@ -30,8 +38,8 @@ from equigraph.execution.edge_names import (
     numbered_ends,
 )
 from equigraph.files import naming_the_path, private_folder
+from equigraph.graph.edges import added
 from equigraph.graph.limits import FREE_NODES, TIMES
-from equigraph.graph.merged_pairs import added
 from equigraph.graph.tables import end_columns, weight_column
 from equigraph.graph.validate import warn_self_loops
 from equigraph.messages import option
@@ -118,12 +126,23 @@ def write_edge_blocks(
     check_target(folder)
     files = edge_files(edges)
     columns = edge_columns(files[0], weight)
-    if execution is None:
-        return _write(files, columns, folder, n_nodes, duplicates, block_bytes, map)
-    from equigraph.execution.distributed.clients import dask_client
+    with ExitStack() as stack:
+        mapped: Callable[..., Iterable[Any]] = map
+        if execution is not None:
+            from equigraph.execution.distributed.clients import dask_client
 
-    with dask_client(execution) as client:
-        return _write(files, columns, folder, n_nodes, duplicates, block_bytes, _mapping(client))
+            mapped = _mapping(stack.enter_context(dask_client(execution)))
+        with naming_the_path(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        spare = stack.enter_context(private_folder(folder.parent))
+        if has_names(files[0], columns):
+            if n_nodes is not None:
+                raise ParameterError(
+                    "n_nodes is for nodes that are numbers, and the edge set has names: leave it out."
+                )
+            columns = replace(columns, names=spare / NAMES_FILE)
+            n_nodes = collect_names(files, columns, spare / NAMES_FILE, mapped)
+        return _write_numbered(files, columns, folder, n_nodes, duplicates, block_bytes, mapped)
 
 
 def _mapping(client: Any) -> Callable[..., Iterable[Any]]:
@@ -136,32 +155,10 @@ def _mapping(client: Any) -> Callable[..., Iterable[Any]]:
     return mapped
 
 
-def _write(
-    files: list[Path],
-    columns: EdgeColumns,
-    folder: str | os.PathLike[str],
-    n_nodes: int | None,
-    duplicates: str,
-    block_bytes: int,
-    mapped: Callable[..., Iterable[Any]],
-) -> BlockGraph:
-    with naming_the_path(Path(folder)):
-        Path(folder).parent.mkdir(parents=True, exist_ok=True)
-    with private_folder(Path(folder).parent) as spare:
-        if has_names(files[0], columns):
-            if n_nodes is not None:
-                raise ParameterError(
-                    "n_nodes is for nodes that are numbers, and the edge set has names: leave it out."
-                )
-            columns = replace(columns, names=spare / NAMES_FILE)
-            n_nodes = collect_names(files, columns, spare / NAMES_FILE, mapped)
-        return _write_numbered(files, columns, folder, n_nodes, duplicates, block_bytes, mapped)
-
-
 def _write_numbered(
     files: list[Path],
     columns: EdgeColumns,
-    folder: str | os.PathLike[str],
+    folder: Path,
     n_nodes: int | None,
     duplicates: str,
     block_bytes: int,
@@ -179,14 +176,19 @@ def _write_numbered(
     with BlockWriter(folder, counts.size, cuts) as writer:
         spill = writer.partial / "spill"
         spill.mkdir()
-        jobs = [ScatterJob(file, columns, spill, number, cuts, kind) for number, file in enumerate(files)]
-        for _ in mapped(scatter_file, jobs):
+        scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
+        for _ in mapped(scatter, files, range(len(files))):
             pass
-        sorts = [
-            SortJob(spill, writer.partial, block, cuts, kind, duplicates, columns.names)
-            for block in range(len(cuts) - 1)
-        ]
-        for block, facts in enumerate(mapped(sort_block, sorts)):
+        sort = partial(
+            sort_block,
+            spill=spill,
+            folder=writer.partial,
+            cuts=cuts,
+            kind=kind,
+            duplicates=duplicates,
+            names=columns.names,
+        )
+        for block, facts in enumerate(mapped(sort, range(len(cuts) - 1))):
             writer.add(block, facts)
         shutil.rmtree(spill)
         if columns.names is not None:
@@ -321,27 +323,16 @@ def _counted(
     return counts, n_loops
 
 
-@dataclass(frozen=True)
-class ScatterJob:
-    """One file to scatter: where to, and where the blocks are cut."""
-
-    file: Path
-    columns: EdgeColumns
-    spill: Path
-    number: int
-    cuts: list[int]
-    kind: np.dtype
-
-
-def scatter_file(job: ScatterJob) -> None:
-    """Append both directions of every edge of a file to the pile of its block."""
-    cuts = np.asarray(job.cuts)
+def scatter_file(
+    file: Path, number: int, *, columns: EdgeColumns, spill: Path, cuts: list[int], kind: np.dtype
+) -> None:
+    """Append both directions of every edge of a file to its pile for each block."""
     # A job that is done again, after the loss of a worker, must not find what it left behind.
-    for pile in job.spill.glob(f"*-{job.number:05d}"):
+    for pile in spill.glob(f"*-{number:05d}"):
         pile.unlink()
-    for source, target, weights in read_batches(job.file, job.columns):
+    for source, target, weights in read_batches(file, columns):
         keep = source != target
-        both = np.empty(2 * int(np.count_nonzero(keep)), dtype=job.kind)
+        both = np.empty(2 * int(np.count_nonzero(keep)), dtype=kind)
         half = both.size // 2
         both["row"][:half], both["column"][:half] = source[keep], target[keep]
         both["row"][half:], both["column"][half:] = target[keep], source[keep]
@@ -349,61 +340,54 @@ def scatter_file(job: ScatterJob) -> None:
             both["weight"][:half] = both["weight"][half:] = weights[keep]
         block = np.searchsorted(cuts, both["row"], side="right") - 1
         order = np.argsort(block, kind="stable")
-        stops = np.searchsorted(block[order], np.arange(cuts.size))
-        for number in np.flatnonzero(np.diff(stops)):
-            with (job.spill / f"{number:05d}-{job.number:05d}").open("ab") as stream:
-                both[order[stops[number] : stops[number + 1]]].tofile(stream)
+        stops = np.searchsorted(block[order], np.arange(len(cuts)))
+        for place in np.flatnonzero(np.diff(stops)):
+            with (spill / f"{place:05d}-{number:05d}").open("ab") as stream:
+                both[order[stops[place] : stops[place + 1]]].tofile(stream)
 
 
-@dataclass(frozen=True)
-class SortJob:
-    """One block to sort: from which piles, into which folder."""
-
-    spill: Path
-    folder: Path
-    block: int
-    cuts: list[int]
-    kind: np.dtype
-    duplicates: str
-    names: Path | None = None
-
-
-def sort_block(job: SortJob) -> dict[str, Any]:
+def sort_block(
+    number: int,
+    *,
+    spill: Path,
+    folder: Path,
+    cuts: list[int],
+    kind: np.dtype,
+    duplicates: str,
+    names: Path | None,
+) -> dict[str, Any]:
     """Make a row block of its piles, and return what `BlockWriter.add` wants to know."""
-    piles = sorted(job.spill.glob(f"{job.block:05d}-*"))
-    edges = np.concatenate(
-        [np.fromfile(pile, dtype=job.kind) for pile in piles] or [np.empty(0, dtype=job.kind)]
-    )
-    low, high, n_nodes = job.cuts[job.block], job.cuts[job.block + 1], job.cuts[-1]
+    piles = sorted(spill.glob(f"{number:05d}-*"))
+    edges = np.concatenate([np.empty(0, dtype=kind), *(np.fromfile(pile, dtype=kind) for pile in piles)])
+    low, high, n_nodes = cuts[number], cuts[number + 1], cuts[-1]
     keys = (edges["row"].astype(np.int64) - low) * n_nodes + edges["column"]
     data = None
-    if job.kind.names is not None and "weight" in job.kind.names:
-        keys, data = _merged(keys, edges["weight"], job, low, n_nodes)
+    if kind.names is not None and "weight" in kind.names:
+
+        def ends_of(key: Any) -> str:
+            i, j = divmod(int(key), n_nodes)
+            return f"{name_of(names, low + i)} and {name_of(names, j)}"
+
+        keys, data = _merged(keys, edges["weight"], duplicates, ends_of)
     else:
         keys = np.unique(keys)
     rows, columns = np.divmod(keys, n_nodes)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=high - low))])
-    index = job.kind["row"]
     # The piles stay until all blocks are made: a scheduler that lost a worker may ask for this one again.
-    return save_block(job.folder, job.block, RowBlock(low, high, indptr, columns.astype(index), data))
+    return save_block(folder, number, RowBlock(low, high, indptr, columns.astype(kind["row"]), data))
 
 
 def _merged(
-    keys: NDArray[np.int64], weights: NDArray[np.float64], job: SortJob, low: int, n_nodes: int
+    keys: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    duplicates: str,
+    ends_of: Callable[[Any], str],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return distinct keys in order with their weights; edges of weight zero are none."""
-    duplicates = job.duplicates
-
-    def ends_of(key: Any) -> str:
-        i, j = divmod(int(key), n_nodes)
-        return f"{name_of(job.names, low + i)} and {name_of(job.names, j)}"
-
     # By weight within a key: a sum then does not depend on the order of the rows.
     order = np.lexsort((weights, keys))
     keys, weights = keys[order], weights[order]
-    starts = (
-        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else np.empty(0, int)
-    )
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
     pairs, least = keys[starts], weights[starts]
     if keys.size:
         most = np.maximum.reduceat(weights, starts)

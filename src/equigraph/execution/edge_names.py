@@ -44,16 +44,7 @@ def collect_names(
 ) -> int:
     """Write the names of all nodes in the order of their characters as parquet, and return how many there are.
 
-    Parameters
-    ----------
-    files : list of Path
-        The edge set.
-    columns : EdgeColumns
-        Which columns are ends.
-    path : Path
-        Where the names go.
-    mapped : callable
-        As ``map``; whoever it calls must see the files.
+    ``mapped`` is as ``map``; whoever it calls must see the files.
     """
     import pyarrow
     from pyarrow import parquet
@@ -141,13 +132,7 @@ def read_names(path: Path) -> Any:
 
 
 def names_array(path: Path) -> NDArray[Any]:
-    """Return the names of a folder of row blocks, as a graph has them.
-
-    Raises
-    ------
-    GraphError
-        If the file is no such table.
-    """
+    """Return the names of a folder of row blocks, as a graph has them."""
     require("pyarrow.parquet", extra="io", purpose="Reading names in parquet")
     try:
         return text_array(read_names(path).to_pylist())

@@ -131,21 +131,7 @@ def _wide_product(indptr, indices, data, scale, panel, out, low, high, ahead):
 
 @compiled
 def product_rows(entries, panel, out, low, high, ahead):
-    """Write rows of A times a panel into ``out``.
-
-    Parameters
-    ----------
-    entries : Entries
-        Stored entries of the rows.
-    panel : ndarray of shape (n_nodes, width)
-        Its dtype is that of ``entries.scale``, of the weights, and of ``out``.
-    out : ndarray of shape (rows of entries, width)
-        Result.
-    low, high : int
-        Range of rows of ``entries`` and ``out``.
-    ahead : int
-        How many entries ahead rows of the panel are asked for; 0 where it is in the caches.
-    """
+    """Write rows of A times a panel into ``out``; its rows are asked for so many entries ``ahead``, or not (0)."""
     indptr, indices, data, scale = entries
     for start in range(low, high, _TILE):
         stop = min(start + _TILE, high)
@@ -234,23 +220,7 @@ _update_1, _update_2 = _update_columns(1), _update_columns(2)
 
 @compiled
 def update_rows(H, AH, codes, tables, out, totals, low, high):
-    """Write the next H into ``out``, and add what is summed over its rows to ``totals``.
-
-    Parameters
-    ----------
-    H, AH : ndarray of shape (rows, width)
-        Rows of the membership and of its image.
-    codes : ndarray of shape (rows,) or None
-        Group of each row; None where there is no penalty.
-    tables : Tables
-        In the dtype of H.
-    out : ndarray of shape (rows, width)
-        Result; not H itself.
-    totals : Totals
-        Sums, in double precision.
-    low, high : int
-        Range of rows.
-    """
+    """Write the next H into ``out``, not H itself, and add its sums to ``totals``; no codes mean no penalty."""
     unit, width = UNIT // H.itemsize, H.shape[1]
     for start in range(low, high, _TILE):
         stop = min(start + _TILE, high)

@@ -20,73 +20,35 @@ _FAR_BYTES, _LONG_ROW, _AHEAD = 2**22, 256, 32
 
 
 class Entries(NamedTuple):
-    """The stored entries of a graph, or of a block of its rows.
-
-    Attributes
-    ----------
-    indptr : ndarray of int64
-        Where rows start in ``indices``.
-    indices : ndarray of int32 or int64
-        Columns.
-    data : ndarray or None
-        Weights, or None where all are equal.
-    scale : floating
-        The weight where all are equal; its dtype is that of the panels.
-    """
+    """The stored entries of a graph, or of a block of its rows."""
 
     indptr: NDArray[np.int64]
     indices: NDArray
-    data: NDArray | None
+    data: NDArray | None  # the weights; None where all are ``scale``, whose dtype is that of the panels
     scale: np.floating
 
 
 class Tables(NamedTuple):
-    """The small tables of a multiplicative update; rows are as wide as those of H.
+    """The small tables of a multiplicative update; rows are as wide as those of H."""
 
-    Attributes
-    ----------
-    right, middle : ndarray of shape (k, width)
-        W + W', and W'H'HW + WH'HW'.
-    positive, negative : ndarray of shape (m, width)
-        What the penalty adds to denominators and numerators of a group.
-    own : ndarray of shape (m,)
-        What a node's own row counts in ``positive``.
-    """
-
-    right: NDArray
-    middle: NDArray
-    positive: NDArray
-    negative: NDArray
-    own: NDArray
+    right: NDArray  # W + W'
+    middle: NDArray  # W'H'HW + WH'HW'
+    positive: NDArray  # what the penalty adds to the denominators of a group,
+    negative: NDArray  # and to its numerators
+    own: NDArray  # what a node's own row counts in ``positive``
 
 
 class Totals(NamedTuple):
-    """What an update adds up over its rows, in double precision; column by column, so that all have H's width.
+    """What an update adds up over its rows, in double precision; column by column, so that all have H's width."""
 
-    Attributes
-    ----------
-    HH : ndarray of shape (rows, width)
-        H'H; the rows are k rounded up to a multiple of 4.
-    sums, squares : ndarray of shape (m, width)
-        Sums of the entries of H, and of their squares, by group.
-    moved : ndarray of shape (1, width)
-        Squared change of H.
-    """
-
-    HH: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    moved: NDArray[np.float64]
+    HH: NDArray[np.float64]  # H'H; the rows are k rounded up to a multiple of 4
+    sums: NDArray[np.float64]  # of the entries of H by group,
+    squares: NDArray[np.float64]  # and of their squares
+    moved: NDArray[np.float64]  # squared change of H, in one row
 
 
 def padded_width(n_columns: int, dtype: np.dtype) -> int:
-    """Return the number of columns that makes rows whole vectors.
-
-    Examples
-    --------
-    >>> padded_width(5, np.dtype("float64")), padded_width(5, np.dtype("float32"))
-    (8, 8)
-    """
+    """Return the number of columns that makes rows whole vectors."""
     unit = UNIT // dtype.itemsize
     return -(-n_columns // unit) * unit
 
@@ -100,13 +62,7 @@ def empty_panel(n_rows: int, width: int, dtype: np.dtype) -> NDArray:
 
 
 def pad(panel: NDArray, dtype: np.dtype | None = None) -> NDArray:
-    """Return a copy with zero columns added until rows are whole vectors.
-
-    Examples
-    --------
-    >>> pad(np.ones((2, 3))).tolist()
-    [[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0]]
-    """
+    """Return a copy with zero columns added until rows are whole vectors."""
     dtype = np.dtype(dtype or panel.dtype)
     out = empty_panel(panel.shape[0], padded_width(panel.shape[1], dtype), dtype)
     out[:, : panel.shape[1]] = panel
@@ -122,13 +78,7 @@ def zero_totals(n_clusters: int, n_groups: int, width: int) -> Totals:
 
 
 def entries_of(adjacency: sparse.csr_array) -> Entries:
-    """Return the stored entries, without weights where all are equal, and with short indices while they fit.
-
-    Examples
-    --------
-    >>> entries_of(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))[2:]
-    (None, np.float64(3.0))
-    """
+    """Return the stored entries, without weights where all are equal, and with short indices while they fit."""
     data = adjacency.data
     even = data.size == 0 or bool((data == data[0]).all())
     scale = data[0] if even and data.size else data.dtype.type(1)
@@ -148,11 +98,6 @@ def row_blocks(indptr: NDArray, *, bytes_per_block: int = 0, most_bytes: int = 2
 
     They only depend on the graph, and on what has to be kept for each block, so that sums over blocks that are added
     in their order do not depend on the number of threads.
-
-    Examples
-    --------
-    >>> row_blocks(np.array([0, 2, 4])).tolist()
-    [0, 2]
     """
     n_rows = indptr.size - 1
     work = np.asarray(indptr, dtype=np.int64) - indptr[0] + _ROW_WORK * np.arange(n_rows + 1)

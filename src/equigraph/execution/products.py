@@ -34,19 +34,7 @@ class Product(Protocol):
 
 
 class SerialProduct:
-    """Products in this process, by scipy's compiled CSR kernel.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency.
-
-    Examples
-    --------
-    >>> product = SerialProduct(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> product(np.array([[1.0], [2.0]])).ravel().tolist(), product.squared_norm()
-    ([2.0, 1.0], 2.0)
-    """
+    """Products in this process, by scipy's compiled CSR kernel."""
 
     def __init__(self, adjacency: sparse.csr_array):
         self.adjacency = adjacency
@@ -75,19 +63,6 @@ class FusedProduct(SerialProduct):
     """Products by compiled loops and several threads; weights that are all equal are not read.
 
     A row is always summed in the same order: the result does not depend on the number of threads.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency.
-    n_threads : int, optional
-        By default as many as pay.
-
-    Examples
-    --------
-    >>> product = FusedProduct(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))
-    >>> product(np.array([[1.0], [2.0]])).ravel().tolist(), product.squared_norm()
-    ([6.0, 3.0], 18.0)
     """
 
     def __init__(self, adjacency: sparse.csr_array, n_threads: int | None = None):
@@ -128,13 +103,7 @@ class FusedProduct(SerialProduct):
 
 
 def product_of(adjacency: sparse.csr_array) -> SerialProduct:
-    """Return products with the adjacency: by compiled loops where the graph is large enough to repay loading them.
-
-    Examples
-    --------
-    >>> type(product_of(sparse.csr_array([[0.0, 1.0], [1.0, 0.0]]))).__name__
-    'SerialProduct'
-    """
+    """Return products with the adjacency: by compiled loops where the graph is large enough to repay loading them."""
     large = adjacency.nnz >= COMPILE_FROM and adjacency.dtype in (np.float32, np.float64)
     return FusedProduct(adjacency) if large else SerialProduct(adjacency)
 

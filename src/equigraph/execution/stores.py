@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from numpy.typing import NDArray
@@ -52,33 +52,18 @@ def check_scheduler(execution: Any) -> None:
 
 @contextmanager
 def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None = None) -> Iterator[RowStore]:
-    """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go.
+    """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go."""
+    with ExitStack() as stack:
+        store: Any
+        if execution is None:
+            assert isinstance(graph, BlockGraph)
+            store = StreamedRows(graph.in_units(), codes)
+        else:
+            from equigraph.execution.distributed.clients import dask_client
+            from equigraph.execution.distributed.dask_rows import DaskRows
 
-    Parameters
-    ----------
-    graph : Graph or BlockGraph
-        The graph.
-    execution : None, "dask", an address, or distributed.Client
-        See `equigraph.execution.distributed.clients.dask_client`; None streams a `BlockGraph` from disk.
-    codes : ndarray of shape (n_nodes,), optional
-        Group of each node, for functions that ask for it.
-    """
-    store: Any
-    if execution is None:
-        assert isinstance(graph, BlockGraph)
-        store = StreamedRows(graph.in_units(), codes)
-        try:
-            yield store
-        finally:
-            store.close()
-        return
-    from equigraph.execution.distributed.clients import dask_client
-    from equigraph.execution.distributed.dask_rows import DaskRows
-
-    with dask_client(execution) as client:
-        rows = graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
-        store = DaskRows(client, rows, codes)
-        try:
-            yield store
-        finally:
-            store.close()
+            client = stack.enter_context(dask_client(execution))
+            rows = graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
+            store = DaskRows(client, rows, codes)
+        stack.callback(store.close)
+        yield store

@@ -43,11 +43,6 @@ def run_all(tasks: Sequence[Callable[[], Any]], n_threads: int) -> list[Any]:
 
     All are done, or have failed, when it returns; the first failure is raised. Within a task there are no further
     threads, which could wait for each other.
-
-    Examples
-    --------
-    >>> run_all([lambda: 1, lambda: 2], n_threads=2)
-    [1, 2]
     """
     if n_threads < 2 or len(tasks) < 2 or getattr(_here, "is_task", False):
         return [task() for task in tasks]
@@ -80,15 +75,7 @@ def run_all(tasks: Sequence[Callable[[], Any]], n_threads: int) -> list[Any]:
 
 
 def run_blocks(loop: Callable[[int, int], Any], n_blocks: int, n_threads: int) -> None:
-    """Call ``loop(first, last)`` over ranges that make up all blocks, by several threads.
-
-    Examples
-    --------
-    >>> done = []
-    >>> run_blocks(lambda first, last: done.extend(range(first, last)), 10, n_threads=2)
-    >>> sorted(done) == list(range(10))
-    True
-    """
+    """Call ``loop(first, last)`` over ranges that make up all blocks, by several threads."""
     if n_threads < 2 or n_blocks < 2:
         loop(0, n_blocks)
         return

@@ -178,20 +178,7 @@ class NodeExplanation:
 
 
 def explain_node(subject: Subject, name: Any) -> NodeExplanation:
-    """Explain where a node is.
-
-    Parameters
-    ----------
-    subject : Subject
-        The clustering.
-    name : object
-        Name of the node.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such node.
-    """
+    """Explain where a node is."""
     node = subject.node(name)
     own = int(subject.labels[node])
     return NodeExplanation(

@@ -113,13 +113,7 @@ class PairExplanation:
 
 
 def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
-    """Explain why two clusters are two.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such cluster, or it is twice the same, or empty.
-    """
+    """Explain why two clusters are two."""
     a, b = subject.cluster(one), subject.cluster(other)
     if a == b:
         raise ParameterError(f"Cluster {a} is given twice: expected two clusters.")

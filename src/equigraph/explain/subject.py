@@ -24,24 +24,12 @@ _NUMBERS = re.compile(r" has [\d,]+ (nodes?)?| among [\d,]+ nodes?| in cluster .
 
 @dataclass(frozen=True)
 class Aim:
-    """What the method climbed.
+    """What the method climbed."""
 
-    Attributes
-    ----------
-    notion : Notion
-        The fairness N.
-    fairness : float or None
-        The dial f of ``(1 - f) Q + f N``; None where the method has no such dial.
-    at_least : float or None
-        The least N that was asked for, in place of a dial.
-    weights : dict of str to float
-        Weight of attributes in N; 1 for those that are not named.
-    """
-
-    notion: Notion = NORMALIZED
-    fairness: float | None = None
-    at_least: float | None = None
-    weights: Mapping[str, float] | None = None
+    notion: Notion = NORMALIZED  # the fairness N
+    fairness: float | None = None  # the dial f of ``(1 - f) Q + f N``; None where the method has no such dial
+    at_least: float | None = None  # the least N that was asked for, in place of a dial
+    weights: Mapping[str, float] | None = None  # weight of attributes in N; 1 for those that are not named
 
     def mean(self, values: Mapping[str, float]) -> float:
         """Return N, or a change of it, from that of each attribute."""
@@ -65,16 +53,7 @@ class Aim:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """Labels of a graph, in ``range(n_clusters)``, with attributes and, if there are any, rules.
-
-    Examples
-    --------
-    >>> from equigraph.graph import as_graph
-    >>> path = as_graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> subject = Subject(path, np.array([0, 0, 1]), 2)
-    >>> subject.move_modularity(1).tolist()
-    [0.0, 0.0]
-    """
+    """Labels of a graph, in ``range(n_clusters)``, with attributes and, if there are any, rules."""
 
     graph: Graph
     labels: NDArray[np.intp]
@@ -115,13 +94,7 @@ class Subject:
         return {name: self.aim.notion.value(table, every[name].sizes) for name, table in self.tables.items()}
 
     def node(self, name: Any) -> int:
-        """Return the place of a node; names are compared by their text.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such node.
-        """
+        """Return the place of a node; names are compared by their text."""
         return self._places.of(name, "There is no node {}", ", or the numbers of two clusters")
 
     @cached_property
@@ -219,8 +192,6 @@ class Subject:
 def about(sentence: str) -> str:
     """Return whom a violation is about: the sentence without the numbers that are too small or too large.
 
-    Examples
-    --------
     >>> about("Cluster 0 has 15 nodes: expected 1 to 10 nodes.") == about(
     ...     "Cluster 0 has 14 nodes: expected 1 to 10 nodes."
     ... )

@@ -107,13 +107,17 @@ def guarded(
 ) -> tuple[Any, Any]:
     """Return the guarded application and the explorer within."""
     from equigraph.explore.app import Explorer, make_app
-    from equigraph.explore.safety import LOOPBACK as NAMES
     from equigraph.explore.safety import Guard
 
-    names = NAMES if host in (LOOPBACK, "localhost", "::1") else (*NAMES, shown_host(host))
+    names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
     hosts = tuple(f"{name}:{port}" for name in names)
     explorer = Explorer(session, folder, token, port, worker)
     return Guard(make_app(explorer), token, hosts, port), explorer
+
+
+def is_local(host: str) -> bool:
+    """Return whether only this machine reaches a server that listens on a host."""
+    return host in (LOOPBACK, "localhost", "::1")
 
 
 def shown_host(host: str) -> str:

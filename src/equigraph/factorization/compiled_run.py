@@ -21,7 +21,7 @@ from equigraph.execution.panels import (
     zero_totals,
 )
 from equigraph.execution.threads import most_threads, run_all, run_blocks
-from equigraph.factorization.multiplicative import Factors, Status, run_to_end
+from equigraph.factorization.multiplicative import Factors, Status
 from equigraph.penalties import GroupForm
 
 # Iterations between two looks at the interpreter, as work in multiplications: a fraction of a second.
@@ -33,25 +33,7 @@ _PORTION = 2
 
 
 class CompiledRun:
-    """A run of the updates, for a penalty that is a small table; see `equigraph.factorization.multiplicative.Run`.
-
-    Parameters
-    ----------
-    product : FusedProduct
-        Products with A.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    W : ndarray of shape (k, k)
-        Start; it is not changed.
-    form : GroupForm or None
-        The penalty, weights included; None is no penalty.
-    tol : float
-        Change of H at which the run ends; 0 is never.
-    fit_interaction : bool
-        Whether W is updated.
-    n_threads : int, optional
-        By default as many as the product uses.
-    """
+    """A run of the updates, for a penalty that is a small table, weights included."""
 
     def __init__(
         self,
@@ -64,7 +46,7 @@ class CompiledRun:
         fit_interaction: bool,
         n_threads: int | None = None,
     ):
-        from equigraph.factorization.update_kernels import FixedInputs, Form, Work
+        from equigraph.factorization.update_kernels import FixedInputs, Work
 
         self._H = pad(H)
         self._other = empty_panel(H.shape[0], self._H.shape[1], H.dtype)
@@ -73,23 +55,24 @@ class CompiledRun:
         totals = zero_totals(self._n_columns, n_groups, width)
         cuts = row_blocks(product.entries.indptr, bytes_per_block=sum(part.nbytes for part in totals))
         no_table = np.zeros((0, 0))
-        tables = Form(no_table, no_table, np.zeros(0)) if form is None else Form(*form[1:])
+        positive, negative, own = (no_table, no_table, np.zeros(0)) if form is None else form[1:]
         self._fixed = FixedInputs(
             entries=entries_as(product.entries, H.dtype),
             ahead=rows_ahead(self._H),
             cuts=cuts,
             codes=None if form is None else form.codes.astype(np.int32),
-            form=tables,
+            positive=positive,
+            negative=negative,
+            own=own,
             squared_norm=product.squared_norm(),
             fit_interaction=fit_interaction,
         )
         small, by_group = np.zeros((self._n_columns, width), H.dtype), np.zeros((n_groups, width), H.dtype)
-        own = tables.own.astype(H.dtype)
         n_blocks = cuts.size - 1
         W = np.array(W, dtype=np.float64, order="C")
         self._work = Work(
             AH=empty_panel(H.shape[0], width, H.dtype),
-            tables=Tables(small, small.copy(), by_group, by_group.copy(), own),
+            tables=Tables(small, small.copy(), by_group, by_group.copy(), own.astype(H.dtype)),
             **{
                 f"{name}_blocks": np.zeros((n_blocks, *part.shape)) for name, part in totals._asdict().items()
             },
@@ -99,20 +82,26 @@ class CompiledRun:
             W=W,
             W_next=W.copy(),
         )
-        self.change = float("nan")
-        self.status: Status | None = None
+        self._change = float("nan")
+        self._status: Status | None = None
         work = self._fixed.entries.indices.size + 4 * self._H.shape[0]
-        self.chunk = max(1, int(_CHUNK_WORK / (work * width)))
+        self._chunk = max(1, int(_CHUNK_WORK / (work * width)))
         self._start()
 
-    @property
-    def W(self) -> NDArray[np.float64]:
-        """The last finite W."""
-        return self._work.W
-
-    def membership(self) -> NDArray:
-        """Return the last finite H."""
-        return np.ascontiguousarray(self._H[:, : self._n_columns])
+    def to_end(self, max_iter: int, notify: Notifier) -> Factors:
+        """Iterate until the run ends by itself, somebody stops it, or ``max_iter`` is reached."""
+        history: list[float] = []
+        status: Status | None = None
+        # Who listens hears of every iteration when it is done, and may end the run with what it had then.
+        most = 1 if notify.callbacks else self._chunk
+        while status is None and len(history) < max_iter:
+            for objective in self.go(min(most, max_iter - len(history))).tolist():
+                history.append(objective)
+                if notify("factorization", len(history), max_iter, objective):
+                    status = Status.STOPPED
+            status = status or self._status
+        H = np.ascontiguousarray(self._H[:, : self._n_columns])
+        return Factors(H, self._work.W, np.asarray(history), self._change, status or Status.MAX_ITER)
 
     def go(self, count: int) -> NDArray[np.float64]:
         """Do some iterations, and return the objective after each; fewer when the run ended."""
@@ -129,11 +118,11 @@ class CompiledRun:
             if done % 2 == 1:
                 self._H, self._other = self._other, self._H
         if self._tol > 0 and done:
-            self.change = float(change)
+            self._change = float(change)
         if why == kernels.CONVERGED:
-            self.status = Status.CONVERGED
+            self._status = Status.CONVERGED
         elif why == kernels.DIVERGED:
-            self.status = Status.DIVERGED
+            self._status = Status.DIVERGED
         return history[:done]
 
     def _go_threaded(self, count: int) -> tuple[NDArray[np.float64], float, int]:
@@ -191,22 +180,11 @@ def run_fits(
     """Run fits, each by one thread, and yield the place and the outcome of each.
 
     The outcome is that of `multiplicative_updates` with the same product and start, to the bit.
-
-    Parameters
-    ----------
-    product : FusedProduct
-        Products with A.
-    fits : sequence of Fit
-        Starts and penalties.
-    max_iter, tol, fit_interaction
-        As in `multiplicative_updates`.
-    n_threads : int, optional
-        By default all cores.
     """
 
     def run(fit: Fit) -> Factors:
         updates = CompiledRun(product, *fit, tol=tol, fit_interaction=fit_interaction, n_threads=1)
-        return run_to_end(updates, max_iter=max_iter, notify=Notifier())
+        return updates.to_end(max_iter, Notifier())
 
     n_threads = n_threads or most_threads()
     for first in range(0, len(fits), size := _PORTION * n_threads):

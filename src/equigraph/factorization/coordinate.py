@@ -9,9 +9,11 @@ that those of Y, and of all points between two memberships, need no further pass
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.exceptions import ParameterError
@@ -24,20 +26,22 @@ from equigraph.factorization.coordinate_kernels import (
     compiled,
     sweep,
 )
-from equigraph.factorization.group_table import GroupTable, group_table
 from equigraph.factorization.interaction import fit_interaction
-from equigraph.factorization.multiplicative import Factors, Status, relative_change
+from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
     Scale,
     length_forces,
-    normalized_error,
     penalty_weight,
     rescale,
     strengths,
 )
+from equigraph.groups.sums import indicator
 from equigraph.messages import option
 from equigraph.penalties import Penalty, curvature_bound
+from equigraph.penalties.base import form_of
 
+# Each step solves small systems of as many groups; above this number the general treatment is cheaper.
+MOST_GROUPS = 128
 # Proximal term, as a share of the mean of the diagonal of B'B; doubled, up to a limit, when a plain step fails.
 PROXIMITY, FARTHEST = 0.5, 1e6
 # Extrapolation: first, growth per step, and most.
@@ -51,6 +55,29 @@ SETTLING = 10
 FIRST_SWEEPS, W_SWEEPS, W_TOLERANCE = 20, 3, 1e-10
 # How often a step that would raise the objective is halved.
 HALVINGS = 8
+
+
+class GroupTable(NamedTuple):
+    """Group of each node, a table T, and the sparse m x n matrix C that sums over groups: R(H) = Tr((CH)'T(CH))."""
+
+    codes: NDArray[np.intp]
+    table: NDArray[np.float64]
+    collect: sparse.csr_array
+
+
+def group_table(penalty: Penalty) -> GroupTable | None:
+    """Return the table of a convex penalty that sees a membership only through its group sums, or None."""
+    form = form_of(penalty)
+    if form is None or form.own.size > MOST_GROUPS or form.own.any():
+        return None
+    table = form.positive - form.negative
+    table = (table + table.T) / 2
+    roots = np.sqrt(np.bincount(form.codes, minlength=form.own.size))
+    values = np.linalg.eigvalsh(roots[:, None] * table * roots)
+    if values[0] < -1e-10 * max(values[-1], 0.0) or not np.isfinite(values).all():
+        return None
+    codes = form.codes.astype(np.intp)
+    return GroupTable(codes, table, indicator(codes, form.own.size).T.tocsr())
 
 
 @dataclass(frozen=True)
@@ -110,49 +137,9 @@ def coordinate_descent(
     .. math:: J(H, W) = \frac{\|A - H W H^\top\|_F^2}{\|A\|_F^2}
               + \mu \, \frac{R(H \, \mathrm{diag}(w)^{1/2})}{k \bar d}
 
-    See `equigraph.factorization.normalized` for w, which is the diagonal of W in a graph of cohesive clusters.
-
-    Parameters
-    ----------
-    product : Product
-        Products with A. One is made per step, and one at the start.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    W : ndarray of shape (k, k)
-        Start; it is not changed. Its scale plays no part, and W + W' is used where it is not symmetric.
-    penalty : Penalty, optional
-        R, with a finite ``curvature()``.
-    weight : float
-        :math:`\mu`; 0 leaves the penalty out.
-    max_iter : int
-        Most steps.
-    tol : float
-        Stop when H changes by less than this, relative to its norm; 0 makes all steps.
-    notify : Notifier, optional
-        Told after each step; may stop the run.
-    use_compiled : bool, optional
-        Whether loops are compiled. By default they are unless the graph is so small that it would not pay.
-
-    Returns
-    -------
-    Factors
-        H and W are scaled so that all w are 1, and H W H' has the scale of A; ``history`` is J after each step and
-        never rises.
-
-    Raises
-    ------
-    ParameterError
-        When the weight is negative or not finite, or the penalty has no bound on its curvature.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> from equigraph.execution import SerialProduct
-    >>> two_edges = sparse.csr_array([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> H = np.array([[0.9, 0.1], [0.8, 0.3], [0.2, 0.7], [0.1, 0.6]])
-    >>> factors = coordinate_descent(SerialProduct(two_edges), H, np.eye(2))
-    >>> factors.H.argmax(axis=1).tolist(), factors.W.round(3).tolist()
-    ([0, 0, 1, 1], [[1.0, 0.0], [0.0, 1.0]])
+    See `equigraph.factorization.normalized` for w, which is the diagonal of W in a graph of cohesive clusters. A step
+    makes one product. The scale of the first W plays no part; the dtype of H is that of the computation. H and W come
+    back scaled so that all w are 1, with a history that never rises. R needs a finite ``curvature()``.
     """
     notify = notify or Notifier()
     scale, AH = _first_pass(product, H)
@@ -276,7 +263,7 @@ class _Descent:
             tolerance=W_TOLERANCE,
             loops=compiled().interaction if self.use_compiled else None,
         )
-        objective = normalized_error(HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
+        objective = reconstruction_error(1.0, HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
         return _Point(H, AH, image, HH, HAH, cost, W, objective)
 
     def _model(self, here: _Point, YY: NDArray[np.float64]) -> Model:

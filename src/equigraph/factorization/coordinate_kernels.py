@@ -35,25 +35,17 @@ class Images(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The quadratic model of half the objective around the extrapolated membership Y.
-
-    Attributes
-    ----------
-    W, BB : ndarray of shape (k, k)
-        Interaction, and B'B for the right factor B = Y W.
-    force : ndarray of shape (k,)
-        Coefficient of the part of the gradient that is proportional to the column itself.
-    step : ndarray of shape (k,)
-        Curvature along each coordinate, the proximal term included; 0 leaves the column alone.
-    stiffness : ndarray of shape (k,)
-        Weight of the penalty in each column.
-    """
+    """The quadratic model of half the objective around the extrapolated membership Y."""
 
     W: NDArray[np.float64]
-    BB: NDArray[np.float64]
-    force: NDArray[np.float64]
-    step: NDArray[np.float64]
-    stiffness: NDArray[np.float64]
+    BB: NDArray[np.float64]  # B'B for the right factor B = Y W
+    force: NDArray[
+        np.float64
+    ]  # coefficient of the part of the gradient that is proportional to the column itself
+    step: NDArray[
+        np.float64
+    ]  # curvature along each coordinate, proximal term included; 0 leaves the column alone
+    stiffness: NDArray[np.float64]  # weight of the penalty in each column
 
 
 def sweep_panel(Y: NDArray, AY: NDArray, slope: NDArray | None, model: Model) -> NDArray:

@@ -18,32 +18,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.callbacks import Notifier
-from equigraph.execution import Product, SerialProduct, gram
+from equigraph.execution import Product, SerialProduct
 from equigraph.execution.panels import FLOOR
-from equigraph.factorization.multiplicative import (
-    Factors,
-    Status,
-    multiplicative_updates,
-    relative_change,
-    update_interaction,
-)
-from equigraph.factorization.objective import reconstruction_error
+from equigraph.factorization.multiplicative import Factors, PanelSteps, Sums, iterate, multiplicative_updates
 from equigraph.penalties import Penalty
 from equigraph.penalties.base import PenaltyTerms
 
 
 class OnRows(Penalty):
-    """A penalty of all nodes, for a membership of some of them: the others have 0.
-
-    Parameters
-    ----------
-    penalty : Penalty
-        That of all nodes.
-    rows : ndarray of int
-        The nodes whose rows are given.
-    n_nodes : int
-        All nodes.
-    """
+    """A penalty of all nodes, for a membership of some of them: the others have 0."""
 
     def __init__(self, penalty: Penalty, rows: NDArray[np.intp], n_nodes: int):
         self.penalty, self.rows, self.n_nodes = penalty, rows, n_nodes
@@ -55,10 +38,6 @@ class OnRows(Penalty):
     def negative(self, H: NDArray) -> NDArray:
         """Return what pulls the rows up."""
         return self.terms(H).negative
-
-    def value(self, H: NDArray) -> float:
-        """Return the penalty."""
-        return self.penalty.value(with_rows(H, self.rows, self.n_nodes))
 
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value together."""
@@ -76,15 +55,7 @@ def with_rows(H: NDArray, rows: NDArray[np.intp], n_nodes: int) -> NDArray:
 def pretrain(
     product: Product, layers: Sequence[int], rng: np.random.Generator, *, max_iter: int
 ) -> tuple[list[NDArray], NDArray]:
-    """Fit the layers one after the other: A = H1 W1 H1', W1 = H2 W2 H2', and so on.
-
-    Returns
-    -------
-    H : list of ndarray
-        One matrix per layer.
-    W : ndarray
-        Interaction of the last layer.
-    """
+    """Fit the layers one after the other: A = H1 W1 H1', W1 = H2 W2 H2', and so on."""
     H: list[NDArray] = []
     rows, target = product.n_nodes, product
     for size in layers:
@@ -109,79 +80,38 @@ def deep_updates(
     tol: float,
     notify: Notifier,
 ) -> Factors:
-    """Train all layers together.
-
-    Parameters
-    ----------
-    product : Product
-        Products with A.
-    H : sequence of ndarray
-        Start of each layer; not changed.
-    W : ndarray of shape (k, k)
-        Start of the interaction; not changed.
-    penalty : Penalty
-        Of the product of all layers, weights included.
-    exponent : float
-        Root of the step.
-    max_iter, tol, notify
-        As in `multiplicative_updates`; the change is that of the product of all layers.
-
-    Returns
-    -------
-    Factors
-        ``H`` is the product of all layers.
-    """
-    H = list(H)
-    squared_norm = product.squared_norm()
-    membership = _chain(H)
-    AM = product(membership)
-    history: list[float] = []
-    status, change = Status.MAX_ITER, float("nan")
-    for step in range(1, max_iter + 1):
-        last = membership
-        with np.errstate(over="ignore", invalid="ignore"):
-            for i in range(len(H)):
-                H[i] = _update_layer(H, i, W, membership, AM, penalty, exponent)
-                membership = _chain(H)
-                AM = product(membership)
-            MAM, MM = gram(membership, AM), gram(membership, membership)
-            W_new = update_interaction(W, MAM, MM)
-            objective = reconstruction_error(squared_norm, MAM, MM, W_new) + penalty.value(membership)
-        if not (np.isfinite(objective) and np.isfinite(W_new).all()):
-            return Factors(last, W, np.asarray(history), change, Status.DIVERGED)
-        W = W_new
-        history.append(objective)
-        change = relative_change(last, membership)
-        if notify("factorization", step, max_iter, objective):
-            status = Status.STOPPED
-            break
-        if tol > 0 and change < tol:
-            status = Status.CONVERGED
-            break
-    return Factors(membership, W, np.asarray(history), change, status)
+    """Train all layers together; the H that comes back, and that the penalty sees, is their product."""
+    steps = _LayerSteps(product, H, penalty, exponent)
+    return iterate(steps, W, max_iter=max_iter, tol=tol, fit_interaction=True, notify=notify)
 
 
-def _update_layer(
-    H: Sequence[NDArray],
-    i: int,
-    W: NDArray,
-    membership: NDArray,
-    AM: NDArray,
-    penalty: Penalty,
-    exponent: float,
-) -> NDArray:
-    terms = penalty.terms(membership)
-    MM = gram(membership, membership)
-    pull = AM @ (W + W.T) + terms.negative
-    push = membership @ (W.T @ MM @ W + W @ MM @ W.T) + terms.positive
-    if i > 0:
-        before = _chain(H[:i])
-        pull, push = before.T @ pull, before.T @ push
-    if i < len(H) - 1:
-        after = _chain(H[i + 1 :]).T
-        pull, push = pull @ after, push @ after
-    ratio = pull / np.maximum(push, FLOOR)
-    return H[i] * ratio**exponent
+class _LayerSteps(PanelSteps):
+    """Steps of a membership that is a product of layers: each of them updates one layer after the other."""
+
+    def __init__(self, product: Product, layers: Sequence[NDArray], penalty: Penalty, exponent: float):
+        super().__init__(product, _chain(layers), penalty)
+        self._layers, self._exponent = list(layers), exponent
+
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
+        """Replace H by the next one and return its sums."""
+        self._last = self._H
+        for i in range(len(self._layers)):
+            self._layers[i] = self._updated(i, W, HH)
+            self._H = _chain(self._layers)
+            sums = self._sums()
+            HH = sums.HH
+        return sums
+
+    def _updated(self, i: int, W: NDArray[np.float64], HH: NDArray[np.float64]) -> NDArray:
+        pull = self._AH @ (W + W.T) + self._terms.negative
+        push = self._H @ (W.T @ HH @ W + W @ HH @ W.T) + self._terms.positive
+        if i > 0:
+            before = _chain(self._layers[:i])
+            pull, push = before.T @ pull, before.T @ push
+        if i < len(self._layers) - 1:
+            after = _chain(self._layers[i + 1 :]).T
+            pull, push = pull @ after, push @ after
+        return self._layers[i] * (pull / np.maximum(push, FLOOR)) ** self._exponent
 
 
 def _chain(factors: Sequence[NDArray]) -> NDArray:

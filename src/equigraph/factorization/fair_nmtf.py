@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,12 +14,11 @@ from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
 from equigraph.execution.stores import EXECUTION, is_out_of_core
-from equigraph.factorization.convergence import fitted_attributes
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, on_unit_graph
 from equigraph.factorization.out_of_core_fair import fit_rows
-from equigraph.factorization.starts import start_from_labels
+from equigraph.factorization.starts import random_labels, start_from_labels
 from equigraph.messages import option
 from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
@@ -164,7 +164,7 @@ class FairNMTF(GraphClusterer):
             runs = [self._run(problem, problem.seed + run, notify) for run in range(self.n_init)]
             factors = min(runs, key=lambda run: run.history[-1:].sum())  # no history without edges
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
-        return Clustering(membership=membership, interaction=factors.W, attributes=fitted_attributes(factors))
+        return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
 
     def _run(self, problem: Problem, seed: int, notify: Notifier) -> Factors:
         """Factorise the graph from one start."""
@@ -192,15 +192,17 @@ class FairNMTF(GraphClusterer):
         """Return the labels to start from."""
         columns, weights = problem.fair_columns()
         if self.init == "random":
-            return np.random.default_rng(seed).permutation(np.arange(problem.n_nodes) % self.n_clusters)
+            return random_labels(problem.n_nodes, self.n_clusters, seed)
         if self.init == "partition":
             search = Search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
             return search.solve([Target(float(self.fairness))])[0]
-        strength = min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
         large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
         find = quick_fair_labels if large else soft_fair_labels
         codes = None if columns is None or problem.groups is None else problem.groups.codes
-        return find(problem.adjacency, codes, self.n_clusters, strength=strength, seed=seed)
+        return find(problem.adjacency, codes, self.n_clusters, strength=self._start_strength(), seed=seed)
+
+    def _start_strength(self) -> float:
+        return min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
 
     def _multiplicative(
         self,
@@ -214,12 +216,8 @@ class FairNMTF(GraphClusterer):
         """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
         scale = graph_scale(product_of(adjacency))
         product = product_of(_scaled(adjacency, 1 / scale.norm))
-
-        def run(H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
-            return multiplicative_updates(
-                product, H, W, penalty=penalty, max_iter=self.max_iter, tol=self.tol, notify=notify
-            )
-
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+        run = partial(multiplicative_updates, product, notify=notify, **limits)
         return on_unit_graph(run, H, W, penalty, weight, scale)
 
     def _penalty_of(self, problem: Problem) -> Penalty | None:

@@ -24,30 +24,8 @@ def fit_interaction(
     .. math:: \min_{W \ge 0} \; -2 \langle H^\top A H, W\rangle + \langle H^\top H W H^\top H, W\rangle
               + \sum_l c_l \max_m W_{lm} \frac{\|h_m\|}{\|h_l\|}
 
-    It is convex where the costs are nonnegative.
-
-    Parameters
-    ----------
-    W : ndarray of shape (k, k)
-        Symmetric start; it is not changed.
-    HAH, HH : ndarray of shape (k, k)
-        :math:`H^\top A H` and :math:`H^\top H`.
-    cost : ndarray of shape (k,)
-        Penalty of each column of H, weight included.
-    capped : bool
-        True lets entries off the diagonal fall but not rise.
-    n_sweeps : int
-        Most passes over all entries.
-    tolerance : float
-        Stop when no entry moves by more, for columns of unit length.
-    loops : callable, optional
-        A compiled `interaction_sweeps`.
-
-    Examples
-    --------
-    >>> I = np.eye(2)
-    >>> fit_interaction(0 * I, 3 * I, I, np.zeros(2), capped=False, n_sweeps=5, tolerance=0.0).tolist()
-    [[3.0, 0.0], [0.0, 3.0]]
+    It is convex where the costs c, penalties of the columns of H, are nonnegative. W is symmetric and not changed;
+    ``capped`` lets its entries off the diagonal fall but not rise. The tolerance is for columns of unit length.
     """
     W = W.copy()
     sweeps = loops or interaction_sweeps

@@ -16,12 +16,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from equigraph.callbacks import Notifier
+from equigraph.exceptions import warn
 from equigraph.execution import FusedProduct, Product, gram
 from equigraph.execution.panels import FLOOR
-from equigraph.factorization.objective import reconstruction_error
 from equigraph.penalties import Penalty, WeightedSum
+from equigraph.words import count
 
 
 class Status(StrEnum):
@@ -35,24 +37,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Factors:
-    """Outcome of a solver: factors, objective after each iteration, and why it ended.
-
-    Attributes
-    ----------
-    H, W : ndarray
-        The last finite factors.
-    history : ndarray of shape (n_iter,)
-        Objective after each iteration.
-    change : float
-        Relative change of H in the last iteration; NaN when it was not needed (``tol=0``).
-    status : Status
-        Why the solver stopped.
-    """
+    """Outcome of a solver: the last finite factors, the objective after each iteration, and why it ended."""
 
     H: NDArray
     W: NDArray
     history: NDArray[np.float64]
-    change: float
+    change: float  # of H in the last iteration, relative; NaN where it was not needed (``tol=0``)
     status: Status
 
     @property
@@ -60,24 +50,36 @@ class Factors:
         """Number of iterations done."""
         return int(self.history.size)
 
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The fitted attributes that every factorisation has."""
+        return {"objective_history_": self.history, "n_iter_": self.n_iter, "status_": str(self.status)}
+
+
+def warn_unless_converged(
+    name: str, factors: Factors, *, max_iter: int, tol: float, divergence: str = ""
+) -> None:
+    """Issue a ConvergenceWarning when the solver diverged or ran out of iterations."""
+    if factors.status is Status.DIVERGED:
+        done = count(factors.n_iter, "iteration")
+        message = f"{name} diverged after {done}{divergence}; the last finite factors are kept."
+    elif factors.status is Status.MAX_ITER and tol > 0:
+        message = (
+            f"{name} did not converge in max_iter={max_iter} iterations: H still changes by "
+            f"{factors.change:.1e} per iteration (tol={tol:g})."
+        )
+    else:
+        return
+    warn(message, ConvergenceWarning)
+
 
 class Sums(NamedTuple):
-    """What the loop needs to know of a membership, whose rows may live anywhere.
-
-    Attributes
-    ----------
-    HH, HAH : ndarray of shape (k, k)
-        H'H and H'AH, in double precision.
-    penalty : float
-        R(H).
-    moved : float
-        Squared norm of the last change of H; 0 at the start.
-    """
+    """What the loop needs to know of a membership, whose rows may live anywhere: H'H, H'AH and R(H)."""
 
     HH: NDArray[np.float64]
     HAH: NDArray[np.float64]
     penalty: float
-    moved: float
+    moved: float  # squared norm of the last change of H; 0 at the start
 
 
 class MembershipSteps(Protocol):
@@ -100,17 +102,7 @@ class MembershipSteps(Protocol):
 
 
 class PanelSteps:
-    """MembershipSteps in this process, for any penalty, by numpy.
-
-    Parameters
-    ----------
-    product : Product
-        Products with A.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    penalty : Penalty
-        R, weights included.
-    """
+    """MembershipSteps in this process, for any penalty, by numpy."""
 
     def __init__(self, product: Product, H: NDArray, penalty: Penalty):
         self._product, self._penalty = product, penalty
@@ -159,32 +151,9 @@ def multiplicative_updates(
 ) -> Factors:
     r"""Minimise :math:`\|A - H W H^\top\|_F^2 + R(H)` over nonnegative H and W.
 
-    Parameters
-    ----------
-    product : Product
-        Products with A.
-    H : ndarray of shape (n_nodes, k)
-        Start; it is not changed. Its dtype is the dtype of the computation.
-    W : ndarray of shape (k, k)
-        Start; it is not changed.
-    penalty : Penalty, optional
-        R, weights included.
-    max_iter : int
-        Most iterations.
-    tol : float
-        Stop when H changes by less than this, relative to its norm; 0 runs all iterations.
-    fit_interaction : bool
-        False keeps W as it is; with the identity that is symmetric factorisation, A = H H'.
-    notify : Notifier, optional
-        Told after each iteration; may stop the run.
+    The dtype of H is that of the computation. Without ``fit_interaction`` W stays as it is; with the identity that is
+    symmetric factorisation, A = H H'. With status ``DIVERGED`` factors and history end at the last finite iteration.
 
-    Returns
-    -------
-    Factors
-        With status ``DIVERGED`` the factors and the history end at the last finite iteration.
-
-    Notes
-    -----
     When L is symmetric the objective never rises. For the contrastive penalty on unequal groups it can, and
     can fall without bound, since L is neither symmetric nor positive semidefinite there.
     """
@@ -195,7 +164,7 @@ def multiplicative_updates(
     if isinstance(product, FusedProduct) and (form is not None or is_nothing(penalty)):
         from equigraph.factorization.compiled_run import CompiledRun
 
-        return run_to_end(CompiledRun(product, H, W, form, **limits), max_iter=max_iter, notify=notify)
+        return CompiledRun(product, H, W, form, **limits).to_end(max_iter, notify)
     steps = PanelSteps(product, H, penalty)
     return iterate(steps, W, max_iter=max_iter, notify=notify, **limits)
 
@@ -205,104 +174,42 @@ def is_nothing(penalty: Penalty) -> bool:
     return isinstance(penalty, WeightedSum) and not penalty.weighted
 
 
-class Run(Protocol):
-    """Updates on their way, of H and W.
-
-    Attributes
-    ----------
-    change : float
-        Relative change of H in the last iteration, where it is needed.
-    status : Status or None
-        CONVERGED or DIVERGED once the run has come to such an end.
-    chunk : int
-        How many iterations may be done at once.
-    """
-
-    change: float
-    status: Status | None
-    chunk: int
-
-    @property
-    def W(self) -> NDArray[np.float64]:
-        """The last finite W."""
-
-    def go(self, count: int) -> NDArray[np.float64]:
-        """Do some iterations, and return the objective after each; fewer when the run ended."""
-
-    def membership(self) -> NDArray:
-        """Return the last finite H."""
-
-
-class SteppedRun:
-    """A run whose rows live wherever the steps keep them.
-
-    Parameters
-    ----------
-    steps : MembershipSteps
-        The rows.
-    W : ndarray of shape (k, k)
-        Start; it is not changed.
-    tol : float
-        Change of H at which the run ends; 0 is never.
-    fit_interaction : bool
-        Whether W is updated.
-    """
-
-    chunk = 1
-
-    def __init__(self, steps: MembershipSteps, W: NDArray, *, tol: float, fit_interaction: bool):
-        self._steps, self._tol, self._fit_interaction = steps, tol, fit_interaction
-        self._squared_norm = steps.squared_norm()
-        self._sums = steps.start()
-        self.W = W.astype(np.float64)
-        self.change = float("nan")
-        self.status: Status | None = None
-
-    def membership(self) -> NDArray:
-        """Return the last finite H."""
-        return self._steps.membership()
-
-    def go(self, count: int) -> NDArray[np.float64]:
-        """Do one iteration, whatever the count, and return the objective after it."""
-        size = float(np.trace(self._sums.HH))
-        # Overflow is not an accident here but the documented fate of a weight that is too large.
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = self._sums = self._steps.advance(self.W, self._sums.HH)
-            W = update_interaction(self.W, sums.HAH, sums.HH) if self._fit_interaction else self.W
-            objective = reconstruction_error(self._squared_norm, sums.HAH, sums.HH, W) + sums.penalty
-        if not (np.isfinite(objective) and np.isfinite(W).all()):
-            self._steps.back()
-            self.status = Status.DIVERGED
-            return np.zeros(0)
-        self.W = W
-        if self._tol > 0:
-            self.change = float(np.sqrt(sums.moved / max(size, np.finfo(float).tiny)))
-            if self.change < self._tol:
-                self.status = Status.CONVERGED
-        return np.array([objective])
-
-
 def iterate(
     steps: MembershipSteps, W: NDArray, *, max_iter: int, tol: float, fit_interaction: bool, notify: Notifier
 ) -> Factors:
     """Run the updates to their end, wherever the rows of H live; see `multiplicative_updates`."""
-    run = SteppedRun(steps, W, tol=tol, fit_interaction=fit_interaction)
-    return run_to_end(run, max_iter=max_iter, notify=notify)
-
-
-def run_to_end(run: Run, *, max_iter: int, notify: Notifier) -> Factors:
-    """Iterate until the run ends by itself, somebody stops it, or ``max_iter`` is reached."""
+    squared_norm, sums, W = steps.squared_norm(), steps.start(), W.astype(np.float64)
     history: list[float] = []
-    status: Status | None = None
-    # Who listens hears of every iteration when it is done, and may end the run with what it had then.
-    most = 1 if notify.callbacks else run.chunk
-    while status is None and len(history) < max_iter:
-        for objective in run.go(min(most, max_iter - len(history))).tolist():
-            history.append(objective)
-            if notify("factorization", len(history), max_iter, objective):
-                status = Status.STOPPED
-        status = status or run.status
-    return Factors(run.membership(), run.W, np.asarray(history), run.change, status or Status.MAX_ITER)
+    status, change = Status.MAX_ITER, float("nan")
+    while len(history) < max_iter:
+        size = float(np.trace(sums.HH))
+        # Overflow is not an accident here but the documented fate of a weight that is too large.
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = steps.advance(W, sums.HH)
+            W_next = update_interaction(W, sums.HAH, sums.HH) if fit_interaction else W
+            objective = reconstruction_error(squared_norm, sums.HAH, sums.HH, W_next) + sums.penalty
+        if not (np.isfinite(objective) and np.isfinite(W_next).all()):
+            steps.back()
+            status = Status.DIVERGED
+            break
+        W = W_next
+        history.append(objective)
+        if tol > 0:
+            change = float(np.sqrt(sums.moved / max(size, np.finfo(float).tiny)))
+        if notify("factorization", len(history), max_iter, objective):
+            status = Status.STOPPED
+            break
+        if change < tol:
+            status = Status.CONVERGED
+            break
+    return Factors(steps.membership(), W, np.asarray(history), change, status)
+
+
+def reconstruction_error(
+    squared_norm: float, HAH: NDArray[np.float64], HH: NDArray[np.float64], W: NDArray[np.float64]
+) -> float:
+    r"""Return :math:`\|A - H W H^\top\|_F^2` from the squared norm of A, H'AH, H'H and W."""
+    return float(squared_norm - 2 * np.sum(HAH * W) + np.sum((HH @ W @ HH) * W))
 
 
 def update_membership(

@@ -47,27 +47,13 @@ def penalty_weight(weight: float, n_clusters: int, scale: Scale) -> float:
 def strengths(
     HH: NDArray[np.float64], W: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return w, and for each cluster the one that its strongest link leads to; zero for a column of zeros.
-
-    Examples
-    --------
-    >>> HH = np.diag([1.0, 4.0])
-    >>> strengths(HH, np.array([[2.0, 0.5], [0.5, 3.0]]))[0].tolist()
-    [2.0, 3.0]
-    >>> strengths(HH, np.array([[0.0, 1.0], [1.0, 0.0]]))[0].tolist()
-    [2.0, 0.5]
-    """
+    """Return w, and for each cluster the one that its strongest link leads to; zero for a column of zeros."""
     length = np.sqrt(np.diag(HH))
     links = W * length
     # The own link wins a tie: a tie is where nothing special should happen.
     best = np.where(np.diag(links) >= links.max(axis=1), np.arange(length.size), links.argmax(axis=1))
     strongest = links[np.arange(length.size), best]
     return np.divide(strongest, length, out=np.zeros_like(length), where=length > 0), best
-
-
-def normalized_error(HAH: NDArray[np.float64], HH: NDArray[np.float64], W: NDArray[np.float64]) -> float:
-    """Return the squared error for a graph of norm 1."""
-    return float(1 - 2 * np.sum(HAH * W) + np.sum((HH @ W @ HH) * W))
 
 
 def length_forces(
@@ -89,21 +75,14 @@ def length_forces(
 
 
 def rescale(H: NDArray, W: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
-    """Return the factors with the same product H W H' whose columns are as the penalty sees them: all w are 1.
-
-    Examples
-    --------
-    >>> H, W = rescale(np.array([[1.0, 0.0], [0.0, 1.0]]), np.diag([4.0, 9.0]))
-    >>> H.tolist(), W.tolist()
-    ([[2.0, 0.0], [0.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]])
-    """
+    """Return the factors with the same product H W H' whose columns are as the penalty sees them: all w are 1."""
     w, _ = strengths(gram(H, H), np.asarray(W, dtype=np.float64))
     root = np.sqrt(np.where(w > 0, w, 1.0))
     return H * root.astype(H.dtype), W / np.outer(root, root)
 
 
 def on_unit_graph(
-    run: Callable[[NDArray, NDArray, Penalty], Factors],
+    run: Callable[..., Factors],
     H: NDArray,
     W: NDArray,
     penalty: Penalty | None,
@@ -112,6 +91,6 @@ def on_unit_graph(
 ) -> Factors:
     """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
     terms = [] if penalty is None else [(penalty_weight(weight, H.shape[1], scale), penalty)]
-    factors = run(*rescale(H, W / scale.norm), WeightedSum(terms))
+    factors = run(*rescale(H, W / scale.norm), penalty=WeightedSum(terms))
     H, W = rescale(factors.H, factors.W)
     return replace(factors, H=H * H.dtype.type(np.sqrt(scale.norm)), W=W)

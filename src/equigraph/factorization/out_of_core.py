@@ -17,10 +17,10 @@ from equigraph.execution.distributed import RowStore
 from equigraph.execution.distributed.rows import StoreProduct
 from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors, Status, iterate
-from equigraph.factorization.out_of_core_spectral import row_spectral_labels
 from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
 from equigraph.factorization.starts import DENSE_NODES, factors_of_labels, random_factors, values_by_lanczos
 from equigraph.penalties import Penalty, check_penalty
+from equigraph.spectral.soft import are_few, labels_by_products, soft_fair_labels
 from equigraph.words import count
 
 if TYPE_CHECKING:
@@ -49,12 +49,10 @@ def graph_facts(problem: Problem) -> GraphFacts:
 def row_start(
     init: str, product: StoreProduct, total: float, n_clusters: int, problem: Problem
 ) -> tuple[NDArray, NDArray]:
-    """Return the starts of `equigraph.factorization.starts`, by products alone.
-
-    "svd" and "random" are the same as there; "spectral" takes labels of approximate eigenvectors.
-    """
+    """Return the starts of `equigraph.factorization.starts`, by products alone; that from labels is a quicker one."""
     if init == "spectral":
-        return _spectral_start(product.store, n_clusters, problem)
+        labels = row_spectral_labels(problem, product, n_clusters, strength=0.0, seed=problem.seed)
+        return factors_of_rows(product.store, labels, n_clusters)
     rng = problem.rng()
     if init == "svd":
         H = rng.random((product.n_nodes, n_clusters))
@@ -62,19 +60,27 @@ def row_start(
     return random_factors(product.n_nodes, total, n_clusters, rng)
 
 
-def _spectral_start(store: RowStore, n_clusters: int, problem: Problem) -> tuple[NDArray, NDArray]:
+def row_spectral_labels(
+    problem: Problem, product: StoreProduct, n_clusters: int, *, strength: float, seed: int
+) -> NDArray[np.intp]:
+    """Return the labels of `quick_fair_labels`; a graph of few linked nodes is read as a whole."""
     codes = None if problem.groups is None else problem.groups.codes
-    labels = row_spectral_labels(store, codes, n_clusters, strength=0.0, seed=problem.seed)
-    store.place("labels", labels)
+    degrees = product(np.ones((product.n_nodes, 1)))[:, 0]
+    if are_few(degrees, n_clusters):
+        graph = problem.graph.to_graph() if isinstance(problem.graph, BlockGraph) else problem.graph
+        return soft_fair_labels(graph.unit_adjacency, codes, n_clusters, strength=strength, seed=seed)
+    return labels_by_products(product, degrees, codes, n_clusters, strength=strength, seed=seed)
+
+
+def factors_of_rows(
+    store: RowStore, labels: NDArray, n_clusters: int, dtype: Any = np.float64
+) -> tuple[NDArray, NDArray]:
+    """Return the factors of labels, and the W that fits them best; one pass over the rows."""
+    store.place("labels", labels.astype(np.int32))
     weights = store.tally("labels", n_clusters)
     store.checkpoint(())
-    return factors_of_labels(labels, mean_weights(weights, labels))
-
-
-def mean_weights(weights: NDArray[np.float64], labels: NDArray) -> NDArray[np.float64]:
-    """Return the mean weight of the pairs between two clusters, from the total one."""
-    sizes = np.bincount(labels, minlength=weights.shape[0]).astype(np.float64)
-    return weights / np.maximum(np.outer(sizes, sizes), 1)
+    sizes = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    return factors_of_labels(labels, weights / np.maximum(np.outer(sizes, sizes), 1), dtype)
 
 
 def singular_values(product: Product, count: int) -> NDArray[np.float64]:
@@ -98,15 +104,6 @@ def factorize_rows(model: NMTF, problem: Problem, start: tuple[NDArray, NDArray]
 
     Multiplicative updates with group penalties, or none, run where the rows live. Whatever else there is only asks for
     products: these are made there, with panels of this process.
-
-    Parameters
-    ----------
-    model : NMTF
-        Its parameters say what to do.
-    problem : Problem
-        The graph and its groups.
-    start : (H, W) or None
-        The start, where it is given.
     """
     squared_norm, total, dtype, _ = graph_facts(problem)
     dtype = np.dtype(model.dtype or dtype)

@@ -15,6 +15,7 @@ from equigraph.execution.distributed.rows import Rows, RowStore, in_order
 from equigraph.execution.panels import Tables, Totals, pad, padded_width, zero_totals
 from equigraph.factorization.multiplicative import Sums, is_nothing
 from equigraph.penalties import Penalty
+from equigraph.penalties.base import form_of
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
 CHECKPOINT = 25
@@ -29,26 +30,7 @@ class Checkpoint(NamedTuple):
 
 
 class BlockSteps:
-    """Steps (see `equigraph.factorization.multiplicative.MembershipSteps`) on the rows of a store.
-
-    Parameters
-    ----------
-    store : RowStore
-        The rows.
-    H : ndarray of shape (n_nodes, k)
-        Start.
-    penalty : Penalty
-        R, weights included; one with `has_row_form`.
-    squared_norm : float
-        Sum of the squared weights of A.
-    scale : float
-        A is multiplied with this, and `squared_norm` with its square.
-
-    Attributes
-    ----------
-    kept : Checkpoint or None
-        The factors of the last checkpoint, where the rows are in other processes.
-    """
+    """MembershipSteps on the rows of a store, where A is multiplied with a scale."""
 
     def __init__(
         self, store: RowStore, H: NDArray, penalty: Penalty, *, squared_norm: float, scale: float = 1.0
@@ -61,6 +43,7 @@ class BlockSteps:
         # H and the H before it take turns under these two names.
         self._here, self._before = "H", "H before"
         self._n_steps = 0
+        # The factors of the last checkpoint, where the rows are in other processes.
         self.kept: Checkpoint | None = None
         store.place(self._here, pad(H))
 
@@ -138,7 +121,7 @@ class BlockSteps:
 
 def has_row_form(penalty: Penalty) -> bool:
     """Return whether a penalty needs no more of other rows than sums over groups; no penalty at all does not."""
-    return is_nothing(penalty) or penalty.group_form() is not None
+    return is_nothing(penalty) or form_of(penalty) is not None
 
 
 def start_rows(rows: Rows, here: str, n_clusters: int, n_groups: int) -> Totals:

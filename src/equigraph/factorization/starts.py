@@ -23,29 +23,7 @@ DENSE_NODES = 64
 def svd_start(
     adjacency: sparse.csr_array, n_clusters: int, rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
-    """Return the start of the paper's authors: H uniform in [0, 1), W = diag(s + 0.1).
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency.
-    n_clusters : int
-        k; at most n_nodes.
-    rng : numpy.random.Generator
-        Source of H.
-
-    Returns
-    -------
-    H : ndarray of shape (n_nodes, k)
-    W : ndarray of shape (k, k)
-        The k largest singular values s of A, plus 0.1, on the diagonal.
-
-    Examples
-    --------
-    >>> A = sparse.csr_array([[0.0, 2.0], [2.0, 0.0]])
-    >>> svd_start(A, 2, np.random.default_rng(0))[1].round(6).tolist()
-    [[2.1, 0.0], [0.0, 2.1]]
-    """
+    """Return the start of the paper's authors: H uniform in [0, 1), W = diag(s + 0.1)."""
     H = rng.random((adjacency.shape[0], n_clusters))
     return H, np.diag(largest_singular_values(adjacency, n_clusters) + 0.1)
 
@@ -97,6 +75,11 @@ def factors_of_labels(
     H = np.full((labels.size, mean.shape[0]), 0.1, dtype=dtype)
     H[np.arange(labels.size), labels] += 1
     return H, mean + 0.01 * max(float(mean.max()), np.finfo(float).tiny)
+
+
+def random_labels(n_nodes: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
+    """Return random labels of clusters of equal size."""
+    return np.random.default_rng(seed).permutation(np.arange(n_nodes) % n_clusters)
 
 
 def custom_start(

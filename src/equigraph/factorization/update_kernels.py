@@ -20,22 +20,19 @@ GOING_ON, CONVERGED, DIVERGED = 0, 1, 2
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-class Form(NamedTuple):
-    """A penalty as tables on group sums, as in `equigraph.penalties.GroupForm`; without groups they are empty."""
-
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    own: NDArray[np.float64]
-
-
 class FixedInputs(NamedTuple):
-    """What does not change in a run: the graph, its blocks of rows, and the penalty; its codes are None without one."""
+    """What does not change in a run: the graph, its blocks of rows, and the penalty, as in `GroupForm`.
+
+    Without a penalty the codes are None, and its tables are empty.
+    """
 
     entries: Entries
     ahead: int
     cuts: NDArray[np.int64]
     codes: NDArray[np.int32] | None
-    form: Form
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    own: NDArray[np.float64]
     squared_norm: float
     fit_interaction: bool
 
@@ -95,34 +92,22 @@ def _add_up(blocks, total):
 
 
 @compiled
-def update_tables(W, HH, right, middle):
-    """Write W + W', and W'H'HW + WH'HW'."""
-    k = W.shape[0]
-    turned, once, other = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
+def before_update(work):
+    """Write the tables of the next update: W + W', and W'H'HW + WH'HW'."""
+    W, HH, k = work.W, work.totals.HH, work.W.shape[0]
+    turned, once = np.empty((k, k)), np.empty((k, k))
+    middle, other = np.empty((k, k)), np.empty((k, k))
     for i in range(k):
         for j in range(k):
             turned[i, j] = W[j, i]
-            right[i, j] = W[i, j] + W[j, i]
     _multiply(HH, W, once)
     _multiply(turned, once, middle)
     _multiply(HH, turned, once)
     _multiply(W, once, other)
     for i in range(k):
         for j in range(k):
-            middle[i, j] += other[i, j]
-
-
-@compiled
-def before_update(work):
-    """Write the tables of the next update."""
-    k = work.W.shape[0]
-    HH, right, middle = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
-    copy_part(work.totals.HH, HH)
-    update_tables(work.W, HH, right, middle)
-    for i in range(k):
-        for j in range(k):
-            work.tables.right[i, j] = right[i, j]
-            work.tables.middle[i, j] = middle[i, j]
+            work.tables.right[i, j] = W[i, j] + W[j, i]
+            work.tables.middle[i, j] = middle[i, j] + other[i, j]
 
 
 @compiled
@@ -149,27 +134,22 @@ def start_blocks(fixed, work, H, first, last):
 @compiled
 def after_update(fixed, work):
     """Add up the sums of the blocks, write the tables of the penalty, and return its value."""
-    _add_up(work.HH_blocks, work.totals.HH)
-    _add_up(work.sums_blocks, work.totals.sums)
-    _add_up(work.squares_blocks, work.totals.squares)
-    _add_up(work.moved_blocks, work.totals.moved)
-    return penalty_tables(fixed.form, work.totals, work.tables)
-
-
-@compiled
-def penalty_tables(form, totals, tables):
-    """Write the tables of the penalty from sums by group, and return its value."""
+    totals, tables = work.totals, work.tables
+    _add_up(work.HH_blocks, totals.HH)
+    _add_up(work.sums_blocks, totals.sums)
+    _add_up(work.squares_blocks, totals.squares)
+    _add_up(work.moved_blocks, totals.moved)
     value = 0.0
     sums, squares = totals.sums, totals.squares
     for s in range(sums.shape[0]):
         for c in range(sums.shape[1]):
             up, down = 0.0, 0.0
             for t in range(sums.shape[0]):
-                up += form.positive[s, t] * sums[t, c]
-                down += form.negative[s, t] * sums[t, c]
+                up += fixed.positive[s, t] * sums[t, c]
+                down += fixed.negative[s, t] * sums[t, c]
             tables.positive[s, c] = up
             tables.negative[s, c] = down
-            value += sums[s, c] * (up - down) + form.own[s] * squares[s, c]
+            value += sums[s, c] * (up - down) + fixed.own[s] * squares[s, c]
     return value
 
 
@@ -186,20 +166,10 @@ def product_blocks(fixed, work, H, first, last):
 def after_product(fixed, work, penalty):
     """Write the next W, and return the objective there."""
     _add_up(work.HAH_blocks, work.HAH)
-    k = work.W.shape[0]
-    HH = np.empty((k, k))
-    copy_part(work.totals.HH, HH)
-    error = next_interaction(work.W, work.W_next, HH, work.HAH, fixed.fit_interaction)
-    return fixed.squared_norm + error + penalty
-
-
-@compiled
-def next_interaction(W, W_next, HH, HAH, fit_interaction):
-    """Write the next W, and return its squared error less the squared norm of the graph."""
-    k = W.shape[0]
+    W, W_next, HH, HAH, k = work.W, work.W_next, work.totals.HH, work.HAH, work.W.shape[0]
     once, image = np.empty((k, k)), np.empty((k, k))
     copy_part(W, W_next)
-    if fit_interaction:
+    if fixed.fit_interaction:
         _multiply(HH, W, once)
         _multiply(once, HH, image)
         for i in range(k):
@@ -214,7 +184,7 @@ def next_interaction(W, W_next, HH, HAH, fit_interaction):
         for j in range(k):
             cross += HAH[i, j] * W_next[i, j]
             square += image[i, j] * W_next[i, j]
-    return square - 2.0 * cross
+    return fixed.squared_norm + (square - 2.0 * cross) + penalty
 
 
 @compiled
@@ -239,18 +209,12 @@ def squared_size(work):
 
 
 @compiled
-def relative_length(moved, size):
-    """Return the root of a ratio of squared lengths."""
-    return np.sqrt(moved / max(size, _TINY))
-
-
-@compiled
 def relative_move(work, size):
     """Return how far H moved, relative to its size before."""
     moved = 0.0
     for c in range(work.totals.moved.shape[1]):
         moved += work.totals.moved[0, c]
-    return relative_length(moved, size)
+    return np.sqrt(moved / max(size, _TINY))
 
 
 @compiled

@@ -111,9 +111,7 @@ def _from_pyg(X: Any, weight: Weight) -> Parts:
     check_nodes(n, source.nbytes + target.nbytes, "The data")
     if source.size and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n):
         raise GraphError(f"edge_index names a node outside 0 to {n - 1}: expected positions of {n} nodes.")
-    weights = None
-    if weight is not False:
-        weights = _pyg_weights(X, weight, source.size)
+    weights = None if weight is False else _pyg_weights(X, weight, source.size)
     return source, target, weights, np.arange(n, dtype=np.int64), True
 
 
@@ -123,9 +121,7 @@ def _pyg_weights(X: Any, weight: Weight, count: int) -> NDArray[Any] | None:
         tensor = getattr(X, str(key), None)
         if tensor is None:
             continue
-        values = _tensor(tensor)
-        if values.ndim == 2 and values.shape[1] == 1:
-            values = values[:, 0]
+        values = _column(tensor)
         if values.shape == (count,):
             return values
     if weight is not None:
@@ -137,14 +133,20 @@ def _tensor(tensor: Any) -> NDArray[Any]:
     return tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else np.asarray(tensor)
 
 
+def _column(tensor: Any) -> NDArray[Any]:
+    """Return a tensor as an array; that of a single column as one dimension."""
+    values = _tensor(tensor)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
 def _ends(pairs: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     both = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
 
 def _weights(values: list[Any]) -> NDArray[Any]:
-    array = np.asarray(values) if all(isinstance(v, (int, float)) for v in values) else object_array(values)
-    return array if array.dtype.kind in "buif" else object_array(values)
+    array = np.asarray(values) if all(isinstance(v, (int, float)) for v in values) else None
+    return object_array(values) if array is None or array.dtype.kind not in "buif" else array
 
 
 _READERS: dict[str, Callable[[Any, Weight], Parts]] = {
@@ -184,10 +186,8 @@ def node_attribute(X: Any, library: str | None, attribute: str) -> NDArray[Any]:
 
 
 def _per_node(X: Any, attribute: str) -> list[Any]:
-    values = _tensor(X[attribute])
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1 or values.size != X.num_nodes:
+    values = _column(X[attribute])
+    if values.shape != (X.num_nodes,):
         raise GroupsError(
             f"The attribute {attribute!r} has shape {values.shape}: expected one value for each of the "
             f"{X.num_nodes} nodes."

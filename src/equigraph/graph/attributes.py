@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,20 +13,23 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.adapters import library_of
-from equigraph.graph.edges import canonical_index
 from equigraph.graph.graph import Graph, as_features
-from equigraph.graph.matching import places_of
 from equigraph.graph.names import (
     as_names,
+    canonical,
     has_missing,
+    look_alike,
     names_from_text,
     object_array,
+    places_of,
     sort_names,
     text_array,
     texts,
+    type_hint,
+    with_gaps,
 )
-from equigraph.graph.strangers import look_alike, type_hint
-from equigraph.graph.tables import Table, column_place, is_table, read_table, row_labels
+from equigraph.graph.sparse_arrays import canonical_index
+from equigraph.graph.tables import Table, column_place, is_table, listed_columns, read_table, row_labels
 from equigraph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.groups.encode import column_of
 from equigraph.messages import option
@@ -40,20 +42,10 @@ UNKNOWN = ("error", "add", "ignore")
 
 @dataclass(frozen=True)
 class Values:
-    """Groups as the user gave them.
-
-    Attributes
-    ----------
-    values : ndarray
-        The groups.
-    keys : ndarray or None
-        Name of the node of each value; None if the values are in node order.
-    attribute : str or None
-        Name of the attribute.
-    """
+    """Groups as the user gave them."""
 
     values: NDArray[Any]
-    keys: NDArray[Any] | None
+    keys: NDArray[Any] | None  # name of the node of each value; None if the values are in node order
     attribute: str | None
 
 
@@ -64,13 +56,7 @@ def check_options(missing: str, unknown: str) -> None:
 
 
 def attribute_list(attribute: Any) -> list[Any]:
-    """Return the attributes that were asked for, one or several, as a list.
-
-    Examples
-    --------
-    >>> attribute_list(None), attribute_list("gender"), attribute_list(("gender", 3))
-    ([], ['gender'], ['gender', 3])
-    """
+    """Return the attributes that were asked for, one or several, as a list."""
     if attribute is None:
         return []
     return list(attribute) if isinstance(attribute, (list, tuple)) else [attribute]
@@ -81,18 +67,7 @@ def take_groups(
 ) -> list[Values]:
     """Read groups from a path, mapping, table, column or array; `attach` puts them onto the nodes.
 
-    Parameters
-    ----------
-    groups : path, mapping, table, Series or array
-        As for `read_graph`.
-    attribute : name, number, or list of these, optional
-        The attributes that are wanted.
-    node_column : name or number, optional
-        Column that names the nodes.
-    graph : Graph
-        Whose nodes the groups are of.
-    every : bool, default=False
-        Whether all columns of a table are meant where none is named, and not only its second.
+    With `every`, all columns of a table are meant where none is named, and not only its second.
     """
     wanted = attribute_list(attribute)
     name = None if not wanted else str(wanted[0])
@@ -147,7 +122,8 @@ def _values_of_columns(columns: Mapping[Any, Any], wanted: list[Any], graph: Gra
     for name in map(str, wanted):
         if name not in known:
             raise GroupsError(
-                f"The groups have no column {name!r}{did_you_mean(name, known)}: there are {_listed(list(known))}."
+                f"The groups have no column {name!r}{did_you_mean(name, known)}: there are "
+                f"{listed_columns(list(known))}."
             )
     return [
         replace(take_groups(known[name], None, None, graph)[0], attribute=name)
@@ -164,8 +140,8 @@ def keys_of_index(
     """
     if index is None:
         return None
-    nodes = {_canonical(text) for text in texts(graph.node_names)}
-    named = {_canonical(text) for text in texts(index)}
+    nodes = {canonical(text) for text in texts(graph.node_names)}
+    named = {canonical(text) for text in texts(index)}
     if counts_rows:
         # The nodes of an edge list that are 0, 1, 2, ... are sorted: name and position are one.
         return index if not graph.positional and named == nodes else None
@@ -195,13 +171,13 @@ def values_of_table(
         places = [k for k in range(len(columns)) if k != key]
         if len(places) != 1 and not every:
             raise GroupsError(
-                f"Name the column of the groups with {option('attribute')}: there are {_listed(columns)}."
+                f"Name the column of the groups with {option('attribute')}: there are {listed_columns(columns)}."
             )
     values = []
     for one, place in zip(wanted or places, places, strict=True):
         if place is None:
             raise GroupsError(
-                f"The groups have no column {one!r}{did_you_mean(one, columns)}: there are {_listed(columns)}."
+                f"The groups have no column {one!r}{did_you_mean(one, columns)}: there are {listed_columns(columns)}."
             )
         values.append(Values(table.values[place], keys, str(columns[place])))
     return values
@@ -221,12 +197,12 @@ def _key_of(
         if key is None:
             raise GroupsError(
                 f"{option('node_column', node_column)} is not a column{did_you_mean(node_column, columns)}: the "
-                f"groups have {_listed(columns)}."
+                f"groups have {listed_columns(columns)}."
             )
         return key, table.values[key]
-    different = set(map(_canonical, texts(table.values[0])))
+    different = set(map(canonical, texts(table.values[0])))
     if 0 not in places:
-        names_nodes = not different.isdisjoint(map(_canonical, texts(graph.node_names))) if every else True
+        names_nodes = not different.isdisjoint(map(canonical, texts(graph.node_names))) if every else True
         if names_nodes and (not every or 2 * len(different) >= table.n_rows):
             return 0, table.values[0]
     if table.index is not None and not table.counts_rows:
@@ -234,10 +210,6 @@ def _key_of(
     if 0 not in places and len(different) == table.n_rows:
         return 0, table.values[0]  # which will be told to name other nodes than the graph has
     return None, None
-
-
-def _listed(columns: list[Any]) -> str:
-    return ", ".join(repr(column) for column in columns)
 
 
 def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str, order_known: bool) -> Graph:
@@ -289,7 +261,11 @@ def _by_attribute(given: Sequence[Values], columns: Sequence[NDArray[Any]]) -> d
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise GroupsError(f"The attribute {twice!r} is given twice: expected different attributes.")
-    return {name: _tidy(values) for name, values in zip(names, columns, strict=True)}
+    # Integers or text where they all are; other types stay as they are.
+    return {
+        name: as_names(values) if values.dtype.kind == "O" else values
+        for name, values in zip(names, columns, strict=True)
+    }
 
 
 def _called(given: Values) -> str:
@@ -314,31 +290,15 @@ def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], miss
     if not absent.any():
         return values
     if missing == "ignore":
-        return _with_none(values, absent)
-    return _with_own_group(values, absent, _called(given))
-
-
-def _with_none(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return groups with None for whatever is missing, and the others as if none were."""
-    filled = np.full(values.size, None, dtype=object)
-    filled[~absent] = object_array(as_names(values[~absent]).tolist())
-    return filled
-
-
-def _with_own_group(values: NDArray[Any], absent: NDArray[np.bool_], what: str) -> NDArray[Any]:
+        return with_gaps(as_names(values[~absent]), absent)
     filled = object_array(texts(values))
     if "missing" in filled[~absent]:
         raise GroupsError(
-            f"{what} has a value 'missing' already, which {option('missing', 'own-group')} would add to: give that "
-            f"value another name, or say {option('missing', 'ignore')}."
+            f"{_called(given)} has a value 'missing' already, which {option('missing', 'own-group')} would add to: "
+            f"give that value another name, or say {option('missing', 'ignore')}."
         )
     filled[absent] = "missing"
     return filled
-
-
-def _tidy(values: NDArray[Any]) -> NDArray[Any]:
-    """Return groups as integers or text where they all are; other types stay as they are."""
-    return as_names(values) if values.dtype.kind == "O" else values
 
 
 def _in_node_order(graph: Graph, values: NDArray[Any], order_known: bool) -> NDArray[Any]:
@@ -368,8 +328,8 @@ def by_name(
     no_key = np.flatnonzero(has_missing(keys))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
-    place = _places(graph)
-    key_texts = [text if text in place else _canonical(text) for text in texts(keys)]
+    place = node_places(graph)
+    key_texts = [text if text in place else canonical(text) for text in texts(keys)]
     strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
     if strangers:
         if unknown == "error":
@@ -378,7 +338,7 @@ def by_name(
             )
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(strangers.values())])
-            place = _places(graph)
+            place = node_places(graph)
     result = np.full(graph.n_nodes, None, dtype=object)
     seen: dict[int, Any] = {}
     for text, value in zip(key_texts, values.tolist(), strict=True):
@@ -428,17 +388,13 @@ def _placed(values: NDArray[Any], places: NDArray[np.intp], n: int) -> NDArray[A
     return result
 
 
-def _canonical(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _places(graph: Graph) -> dict[str, int]:
+def node_places(graph: Graph) -> dict[str, int]:
     """Return the place of every node by the text of its name and, where only one node has it, by its NFC."""
     exact = {text: k for k, text in enumerate(texts(graph.node_names))}
     composed: dict[str, list[int]] = {}
     for text, k in exact.items():
         if not text.isascii():
-            composed.setdefault(_canonical(text), []).append(k)
+            composed.setdefault(canonical(text), []).append(k)
     return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
 
 

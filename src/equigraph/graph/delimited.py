@@ -34,21 +34,11 @@ class Record:
 
 @dataclass(frozen=True)
 class TextFile:
-    """A delimited text file whose separator is known.
+    """A delimited text file whose separator is known."""
 
-    Attributes
-    ----------
-    path : Path
-        The file, plain or with the suffix .gz.
-    delimiter : str
-        The separator; a space stands for any white space.
-    n_empty : int
-        Fields at the end of the records that are empty in all of them; they are left out.
-    """
-
-    path: Path
-    delimiter: str
-    n_empty: int = 0
+    path: Path  # the file, plain or with the suffix .gz
+    delimiter: str  # the separator; a space stands for any white space
+    n_empty: int = 0  # fields at the end of the records that are empty in all of them; they are left out
 
     def where(self, line: int) -> str:
         """Say where a line is."""
@@ -145,8 +135,6 @@ def open_text_file(path: Path, delimiter: str | None) -> TextFile:
 def separator_told(line: str) -> str | None:
     r"""Return the separator that a first line tells, as spreadsheet programs write it, or None.
 
-    Examples
-    --------
     >>> separator_told("sep=;\n"), separator_told("sep=;x")
     (';', None)
     """
@@ -195,17 +183,15 @@ def _sniff(path: Path) -> str:
         raise GraphError(f"{path.name} is empty: expected an edge list, a matrix or groups.")
     best, most = "", 0
     for delimiter in "\t;,":
-        parted = sum(delimiter in _outside_quotes(line) for line in sample)
+        parted = sum(
+            delimiter in "".join(line.strip().split('"')[::2]) for line in sample
+        )  # outside of quotes
         if parted > most:
             best, most = delimiter, parted
     if 2 * most >= len(sample):
         return best
     blanks = sum(len(line.split()) > 1 for line in sample)
     return WHITESPACE if blanks >= max(most, 1) else best or ","
-
-
-def _outside_quotes(line: str) -> str:
-    return "".join(line.strip().split('"')[::2])
 
 
 def is_number(text: str) -> bool:

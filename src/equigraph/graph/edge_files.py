@@ -22,24 +22,12 @@ _SAY_HEADER = f"say {option('header', True)} or {option('header', False)}"
 
 @dataclass(frozen=True)
 class EdgeLayout:
-    """Which columns of an edge list are what.
+    """Which columns of an edge list are what."""
 
-    Attributes
-    ----------
-    width : int
-        Number of fields of every record.
-    ends : tuple of int
-        Columns of the source and the target.
-    weight : int or None
-        Column of the weights.
-    header : int or None
-        Line of the header, if there is one.
-    """
-
-    width: int
-    ends: tuple[int, int]
+    width: int  # number of fields of every record
+    ends: tuple[int, int]  # columns of the source and the target
     weight: int | None
-    header: int | None
+    header: int | None  # line of the header, if there is one
 
 
 def read_edges(
@@ -51,24 +39,7 @@ def read_edges(
     duplicates: str,
     dtype: DTypeLike | None,
 ) -> Graph:
-    """Read an edge list.
-
-    Parameters
-    ----------
-    file : TextFile
-        The file.
-    header : bool or None
-        Whether the first record names the columns; None looks at it.
-    weight : str, int, bool or None
-        Column of the weights, by name or number.
-    symmetrize, duplicates, dtype
-        As in `as_graph`.
-
-    Returns
-    -------
-    Graph
-        The graph, its nodes sorted by name.
-    """
+    """Read an edge list; without `header` the first record is looked at, and may name the columns."""
     layout = edge_layout(file, header, weight)
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
     if is_for_pyarrow(file):

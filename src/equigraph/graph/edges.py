@@ -13,36 +13,104 @@ from scipy import sparse
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
-from equigraph.graph.merged_pairs import merge_repeated, sorted_pairs
 from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
-from equigraph.graph.sparse_arrays import cast_weights, lost_weights
+from equigraph.graph.sparse_arrays import canonical_index, cast_weights, index_type, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 from equigraph.messages import option
 from equigraph.parameters import check_known
 
+
+def sorted_pairs(first: Array, second: Array, weight: Array | None, n: int) -> sparse.csr_array:
+    """Return the rows as a CSR with sorted indices that still holds repeated pairs, in the order of the rows.
+
+    Two counting sorts, each stable: by the second end, then by the first. They move what they sort and need neither
+    64-bit keys nor a permutation. No weights stand for ones, kept in one byte each.
+    """
+    index = index_type(first.size, n)
+    ends = (second.astype(index, copy=False), first.astype(index, copy=False))
+    data = np.ones(first.size, dtype=np.int8) if weight is None else weight
+    rows = sparse.coo_array((data, ends), shape=(n, n))
+    rows.has_canonical_format = True  # else scipy would add up what is repeated
+    return rows.tocsr().tocsc().T
+
+
+def merge_repeated(
+    pairs: sparse.csr_array, duplicates: str, conflict: Callable[[int, int], GraphError]
+) -> sparse.csr_array:
+    """Return the pairs with one entry each; pairs without any repetition are returned as they are.
+
+    Weights may be sorted in place; `conflict` makes the error for the first pair whose weights differ, if that is one.
+    """
+    is_start = _starts(pairs)
+    if is_start.all():
+        return pairs
+    starts = np.flatnonzero(is_start)
+    indptr = np.searchsorted(starts, pairs.indptr).astype(pairs.indptr.dtype)
+    indices = pairs.indices[is_start]
+    if pairs.dtype.kind != "f" or duplicates == "first":  # without weights all rows of a pair are alike
+        data = pairs.data[is_start]
+    elif duplicates in ("sum", "mean"):
+        data = added(pairs.data, starts, mean=duplicates == "mean")
+        if not np.isfinite(data).all():
+            raise GraphError(
+                f"The weights of an edge that is listed more than once add up to more than {data.dtype} holds: "
+                f"expected smaller weights, or {option('duplicates', 'max', 'min', 'mean', 'first')}."
+            )
+    elif duplicates == "min":
+        data = np.minimum.reduceat(pairs.data, starts)
+    else:
+        data = np.maximum.reduceat(pairs.data, starts)
+        if duplicates == "error":
+            differ = np.minimum.reduceat(pairs.data, starts) != data
+            if differ.any():
+                at = int(np.argmax(differ))
+                row = int(np.searchsorted(indptr, at, side="right")) - 1
+                raise conflict(row, int(indices[at]))
+    return sparse.csr_array((data, indices, indptr), shape=pairs.shape)
+
+
+def _starts(pairs: sparse.csr_array) -> NDArray[np.bool_]:
+    """Return which entries are the first of their pair."""
+    indices = pairs.indices
+    result = np.ones(indices.size, dtype=bool)
+    np.not_equal(indices[1:], indices[:-1], out=result[1:])
+    rows = pairs.indptr[:-1]
+    result[rows[rows < indices.size]] = True
+    return result
+
+
+def added(weight: Array, starts: NDArray[np.intp], *, mean: bool) -> Array:
+    """Return the sum or mean of each pair, the same to the last bit whatever the order of the rows."""
+    lengths = np.diff(starts, append=weight.size)
+    several = lengths > 1
+    repeated = np.repeat(several, lengths)
+    values = weight[repeated]
+    pair = np.repeat(np.flatnonzero(several), lengths[several])
+    weight[repeated] = values[np.lexsort((values, pair))]
+    with np.errstate(over="ignore"):
+        total = np.add.reduceat(weight, starts)
+    if not mean:
+        return total
+    if not np.isfinite(total).all():
+        # Shares of the smallest numbers are zero, so dividing before adding is only for the largest.
+        shares = np.add.reduceat(weight / np.repeat(lengths, lengths), starts)
+        return np.where(np.isfinite(total), total / lengths, shares).astype(weight.dtype, copy=False)
+    return (total / lengths).astype(weight.dtype, copy=False)
+
+
+Array = NDArray[Any]
 DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
 
 
 @dataclass(frozen=True)
 class EdgeRows:
-    """Rows of an edge list, with nodes as positions in a list of names.
+    """Rows of an edge list, with nodes as positions in a list of names."""
 
-    Attributes
-    ----------
-    source, target : ndarray of shape (n_rows,)
-        Positions of the two ends in `names`.
-    weight : ndarray of shape (n_rows,) or None
-        Weights, or None for an unweighted list.
-    names : ndarray of shape (n_nodes,)
-        Distinct node names.
-    where : callable
-        Says in words where a row stands, for the messages: ``where(3)`` may be "friends.csv, line 5".
-    """
-
-    source: NDArray[np.integer]
-    target: NDArray[np.integer]
-    weight: NDArray[Any] | None
-    names: NDArray[Any]
+    source: Array  # positions of the two ends in `names`
+    target: Array
+    weight: Array | None  # weights, or None for an unweighted list
+    names: Array  # distinct node names
+    # Says in words where a row stands, for the messages: ``where(3)`` may be "friends.csv, line 5".
     where: Callable[[int], str]
 
 
@@ -51,9 +119,7 @@ def check_duplicates(duplicates: str) -> None:
     check_known("duplicates", duplicates, DUPLICATES)
 
 
-def encode_rows(
-    source: NDArray[Any], target: NDArray[Any], weight: NDArray[Any] | None, where: Callable[[int], str]
-) -> EdgeRows:
+def encode_rows(source: Array, target: Array, weight: Array | None, where: Callable[[int], str]) -> EdgeRows:
     """Encode the ids of both ends of every row; ids of different types become text."""
     for ids, end in ((source, "source"), (target, "target")):
         missing = np.flatnonzero(has_missing(ids))
@@ -75,7 +141,7 @@ def encode_rows(
     return EdgeRows(codes[:half], codes[half:], weight, names, where)
 
 
-def encode_numbers(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.intp]]:
     """Return the sorted distinct ids and the place of each id among them.
 
     A table of all values in range is many times faster than np.unique, where the range is compact.
@@ -102,25 +168,9 @@ def graph_from_rows(
 ) -> Graph:
     """Build the graph of an edge list.
 
-    Parameters
-    ----------
-    rows : EdgeRows
-        The rows.
-    symmetrize : str, optional
-        If given, rows are directed edges, and this says how to combine the two directions of a pair.
-    duplicates : str
-        What to do with rows of one pair whose weights conflict.
-    dtype : dtype, optional
-        Type of the weights.
-    directed : bool
-        Whether rows are directed even without `symmetrize`; the adjacency must then be symmetric.
-    sort : bool
-        Whether to sort the nodes by name. The order is then not the user's, and the graph not positional.
-
-    Returns
-    -------
-    Graph
-        The graph, without groups.
+    With `symmetrize` rows are directed edges, and it says how to combine the two directions of a pair; `directed` ones
+    without it must be symmetric. Nodes that are sorted by name are not in the user's order, so that graph is not
+    positional.
     """
     check_duplicates(duplicates)
     n = rows.names.size
@@ -143,9 +193,9 @@ def graph_from_rows(
 
 def _distinct_pairs(
     rows: EdgeRows,
-    weight: NDArray[Any] | None,
-    names: NDArray[Any],
-    place: NDArray[np.integer] | None,
+    weight: Array | None,
+    names: Array,
+    place: Array | None,
     duplicates: str,
     *,
     directed: bool,
@@ -165,8 +215,8 @@ def _distinct_pairs(
 
 
 def _checked_weights(
-    weight: NDArray[Any] | None, where: Callable[[int], str], dtype: np.dtype | None
-) -> NDArray[Any] | None:
+    weight: Array | None, where: Callable[[int], str], dtype: np.dtype | None
+) -> Array | None:
     """Return the weights as floats, after a look at each."""
     if weight is None:
         return None
@@ -184,19 +234,12 @@ def _checked_weights(
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if wrong.size:
         row = int(wrong[0])
-        raise GraphError(
-            f"{where(row)}: the weight is {_weight_text(weight[row])}, expected a finite nonnegative number."
-        )
+        said = f"{weight[row]:g}".replace("nan", "NaN").replace("inf", "infinity")
+        raise GraphError(f"{where(row)}: the weight is {said}, expected a finite nonnegative number.")
     return weight
 
 
-def _weight_text(value: Any) -> str:
-    if np.isnan(value):
-        return "NaN"
-    return "infinity" if np.isinf(value) else f"{value:g}"
-
-
-def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.float64]:
+def _numbers(weight: Array, where: Callable[[int], str]) -> NDArray[np.float64]:
     result = np.empty(weight.size)
     for row, value in enumerate(weight.tolist()):
         try:
@@ -213,7 +256,7 @@ def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.fl
     return result
 
 
-def _conflict(of_pair: NDArray[np.intp], weight: NDArray[Any], pair: str, rows: EdgeRows) -> GraphError:
+def _conflict(of_pair: NDArray[np.intp], weight: Array, pair: str, rows: EdgeRows) -> GraphError:
     """Return the error for rows of one pair of which some have another weight than the first."""
     first = of_pair[0]
     other = of_pair[weight[of_pair] != weight[first]][0]
@@ -222,13 +265,3 @@ def _conflict(of_pair: NDArray[np.intp], weight: NDArray[Any], pair: str, rows: 
         f"and {weight[first]:g} in {rows.where(int(first))}; say how to combine them with "
         f"{option('duplicates', 'sum', 'max', 'min', 'mean', 'first')}."
     )
-
-
-def canonical_index(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """Return the matrix with int32 indices where they fit; scipy's operations choose by other rules."""
-    fits = max(adjacency.nnz, adjacency.shape[0]) <= np.iinfo(np.int32).max
-    index = np.int32 if fits else np.int64
-    if adjacency.indices.dtype == index and adjacency.indptr.dtype == index:
-        return adjacency
-    arrays = (adjacency.data, adjacency.indices.astype(index), adjacency.indptr.astype(index))
-    return sparse.csr_array(arrays, shape=adjacency.shape)

@@ -28,23 +28,7 @@ from equigraph.words import did_you_mean
 
 
 def with_features(graph: Any, sensitive_features: Any = None, attribute_weights: Any = None) -> Graph:
-    """Return a graph with the sensitive features of a call, by default its own, and the weights of a call.
-
-    Parameters
-    ----------
-    graph : graph
-        Anything that `read_graph` takes.
-    sensitive_features : array-like, mapping, frame or 2-D array, optional
-        One attribute or several, as for ``fit``.
-    attribute_weights : mapping from attribute to number, optional
-        Weights of attributes; by default those that the graph has.
-
-    Examples
-    --------
-    >>> graph = with_features([[0, 1], [1, 0]], {"team": ["red", "blue"], "left": {0: True, 1: False}})
-    >>> graph
-    Graph(2 nodes, 1 edge, 'team': 2 groups, 'left': 2 groups)
-    """
+    """Return a graph with the sensitive features of a call, by default its own, and the weights of a call."""
     from equigraph.graph.read import read_graph
 
     known = read_graph(graph)
@@ -63,18 +47,9 @@ def place_features(graph: Graph, sensitive_features: Any, order_known: bool, mis
 def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
     """Return a node attribute that is named as ``sensitive_features="gender"``; anything else stays as it is.
 
-    Parameters
-    ----------
-    source : object
-        What the graph was made of: a networkx, igraph or torch_geometric graph, a data set or a `Graph`. Others have
-        no node attributes, and a text is then the name of a file.
-    graph : Graph
-        The graph.
-    sensitive_features : object
-        What was given.
+    A `source` that is a networkx, igraph or torch_geometric graph, a data set or a `Graph` has node attributes; for any
+    other a text is the name of a file.
 
-    Examples
-    --------
     >>> import networkx as nx
     >>> network = nx.Graph([("ann", "bob")])
     >>> nx.set_node_attributes(network, {"ann": "girl", "bob": "boy"}, "gender")
@@ -88,7 +63,11 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
     if isinstance(source, (Graph, Mapping)):
         columns = dict(graph.features)
         if isinstance(source, Mapping):
-            columns |= {key: value for key, value in source.items() if _is_node_column(value, graph)}
+            columns |= {
+                key: value
+                for key, value in source.items()
+                if isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
+            }
         if not columns:
             return name
         if name not in columns:
@@ -101,10 +80,6 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
     if library not in ("networkx", "igraph", "torch_geometric"):
         return name
     return {name: node_attribute(source, library, name)}
-
-
-def _is_node_column(value: Any, graph: Graph) -> bool:
-    return isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
 
 
 def attributes_in_order(
@@ -247,12 +222,6 @@ def _checked_bins(bins: Any, names: Sequence[str]) -> dict[str, int]:
 def joint_column(
     columns: Mapping[str, NDArray[Any]], missing: str = "error", options: AttributeOptions | None = None
 ) -> NDArray[Any]:
-    """Return one column of joint groups, named by their values; None for who lacks one of them.
-
-    Examples
-    --------
-    >>> joint_column({"gender": np.array(["girl", "boy"]), "needs": np.array(["no", "yes"])}).tolist()
-    ['girl, no', 'boy, yes']
-    """
+    """Return one column of joint groups, named by their values; None for who lacks one of them."""
     groups = encode_attributes(dict(columns), missing=missing, options=options).joint
     return groups.values() if groups.n_ungrouped else groups.values().astype(str)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,8 @@ from equigraph.graph.attributes import Values, values_of_table
 from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import names_from_text, object_array, texts
-from equigraph.graph.readers import check_file, file_format, read_parquet
+from equigraph.graph.names import canonical, names_from_text, object_array, texts, with_gaps
+from equigraph.graph.read import check_file, file_format, read_parquet
 from equigraph.graph.tables import Table, column_place, read_table
 
 # What spreadsheets, R and pandas write where there is no value.
@@ -129,11 +128,8 @@ def _single(file: TextFile, n_nodes: int) -> list[NDArray[Any]]:
 def _typed(column: NDArray[Any]) -> NDArray[Any]:
     """Return groups as integers if all that are given are, with None for empty cells and missing tokens."""
     absent = np.fromiter((text in MISSING_TOKENS for text in column), dtype=bool, count=column.size)
-    if not absent.any():
-        return names_from_text(column)
-    result = np.full(column.size, None, dtype=object)
-    result[~absent] = object_array(names_from_text(column[~absent]).tolist())
-    return result
+    present = names_from_text(column[~absent])
+    return with_gaps(present, absent) if absent.any() else present
 
 
 def _has_header(columns: list[NDArray[Any]], wanted: Sequence[Any], node_column: Any, graph: Graph) -> bool:
@@ -148,8 +144,8 @@ def _has_header(columns: list[NDArray[Any]], wanted: Sequence[Any], node_column:
     if len(first) == 1:
         return graph.positional and columns[0].size == graph.n_nodes + 1
     key = (None if node_column is None else column_place(first, node_column, GroupsError)) or 0
-    wanted = unicodedata.normalize("NFC", first[key])
-    if any(unicodedata.normalize("NFC", text) == wanted for text in texts(graph.node_names)):
+    wanted = canonical(first[key])
+    if any(canonical(text) == wanted for text in texts(graph.node_names)):
         return False
     if graph.node_names.dtype.kind == "i" and names_from_text([first[key]]).dtype.kind != "i":
         return True

@@ -20,24 +20,8 @@ from equigraph.words import count
 def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bool = False) -> NDArray[Any]:
     """Return the labels that come beside a graph as an array in node order.
 
-    Parameters
-    ----------
-    labels : mapping, Series or array-like
-        One label per node, matched by name where they have names.
-    graph : Graph
-        The graph.
-    what : str
-        What the labels are called, for the messages.
-    gaps : bool, default=False
-        Whether some nodes may have none; these get None.
+    They are matched by name where they have names. With `gaps` some nodes may have none; these get None.
 
-    Raises
-    ------
-    ParameterError
-        If they are not one per node.
-
-    Examples
-    --------
     >>> path = Graph([[0, 1], [1, 0]], ["ann", "bob"])
     >>> labels_in_order({"bob": 1, "ann": 0}, path).tolist()
     [0, 1]

@@ -24,12 +24,7 @@ LONGEST_LINE = 1 << 24
 
 
 def check_nodes(n_nodes: int, n_bytes: int, what: str) -> None:
-    """Raise GraphError if a matrix has many more nodes than it has bytes: a damaged size, not a graph.
-
-    Examples
-    --------
-    >>> check_nodes(1_000_000, 78, "The matrix")
-    """
+    """Raise GraphError if a matrix has many more nodes than it has bytes: a damaged size, not a graph."""
     if n_nodes > FREE_NODES + n_bytes:
         raise GraphError(
             f"{what} has {n_nodes:,} nodes in {n_bytes:,} bytes: expected at most {FREE_NODES:,} nodes, and one "
@@ -62,15 +57,7 @@ def _too_large(path: Path, size: int, most: int, found: str) -> GraphError:
 
 
 class Inflated(io.RawIOBase):
-    """The unpacked bytes of a gzipped file; too many of them are an error, not an exhausted machine.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    free, times : int
-        It may unpack to `free` bytes and `times` its own size.
-    """
+    """The unpacked bytes of a gzipped file; too many of them are an error, not an exhausted machine."""
 
     def __init__(self, path: Path, *, free: int = FREE_TEXT, times: int = TEXT_TIMES) -> None:
         super().__init__()

@@ -28,27 +28,14 @@ _NUMERIC[list(b"0123456789+-.eE \t\r\n")] = True
 
 @dataclass(frozen=True)
 class Header:
-    """What the head of a file says.
+    """What the head of a file says."""
 
-    Attributes
-    ----------
-    coordinates : bool
-        Whether every line is an entry with its row and column, rather than all entries of the matrix in order.
-    pattern : bool
-        Whether entries have no weights.
-    symmetry : str
-        Whether only one triangle is there.
-    sizes : list of int
-        Rows, columns and, where entries have coordinates, entries.
-    line : int
-        Line of the sizes.
-    """
-
+    # Whether every line is an entry with its row and column, rather than all entries of the matrix in order.
     coordinates: bool
-    pattern: bool
-    symmetry: str
-    sizes: list[int]
-    line: int
+    pattern: bool  # whether entries have no weights
+    symmetry: str  # whether only one triangle is there
+    sizes: list[int]  # rows, columns and, where entries have coordinates, entries
+    line: int  # line of the sizes
 
     @property
     def width(self) -> int:
@@ -57,23 +44,7 @@ class Header:
 
 
 def read_matrix_market(path: Path) -> sparse.coo_array | NDArray[np.float64]:
-    """Read a Matrix Market file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, plain or gzipped.
-
-    Returns
-    -------
-    scipy.sparse.coo_array or ndarray
-        The matrix, both triangles of it; indices are not checked yet.
-
-    Raises
-    ------
-    GraphError
-        If the header is wrong, or the lines are not those that it speaks of.
-    """
+    """Read a Matrix Market file, both triangles of the matrix; the indices of its entries are not checked yet."""
     with open_bytes(path) as stream:
         header = _header(stream, path)
         parts = list(_numbers(stream, header, path))

@@ -28,23 +28,18 @@ class MatrixLayout:
 
 def matrix_layout(file: TextFile, header: bool | None) -> MatrixLayout | None:
     """Return how the file holds a square matrix, or None if its shape is not that of one."""
-    first: Record | None = None
-    second: Record | None = None
+    heads: list[list[str]] = []
     height = 0
-    for record in file.records():
-        if height == 0:
-            first = record
-        elif height == 1:
-            second = record
-        height += 1
-        if second is not None and height > len(second.fields) + 1:
+    for height, record in enumerate(file.records(), start=1):
+        if height <= 2:
+            heads.append(record.fields)
+        elif height > len(heads[1]) + 1:
             return None  # too long to be square: no need to read on
-    if first is None:
+    if not heads:
         return None
-    top = len(first.fields)
-    width = len(second.fields) if second is not None else top
+    top, width = len(heads[0]), len(heads[-1])
     if header is None:
-        header = _has_names(first.fields, height, top, width)
+        header = _has_names(heads[0], height, top, width)
     n = height - 1 if header else height
     if width not in (n, n + 1) or n == 0 or (not header and top != width):
         return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,13 +49,7 @@ def as_names(values: Any) -> NDArray[Any]:
 
 
 def text_array(texts: Iterable[str]) -> NDArray[Any]:
-    """Return texts as an array: of numpy's fixed width, or of objects where all would pay for the longest.
-
-    Examples
-    --------
-    >>> text_array(["ann", "bob"]).dtype.kind, text_array(["ann"] * 3000 + ["x" * 100_000]).dtype.kind
-    ('U', 'O')
-    """
+    """Return texts as an array: of numpy's fixed width, or of objects where all would pay for the longest."""
     listed = list(texts)
     width = max(map(len, listed), default=1)
     narrow = width <= _WIDE or width * len(listed) <= _SMALL
@@ -74,11 +69,14 @@ def names_from_text(texts: Any) -> NDArray[Any]:
 
 def object_array(values: Iterable[Any]) -> NDArray[Any]:
     """Return a one-dimensional object array that holds exactly these values."""
-    values = list(values)
-    array = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        array[i] = value
-    return array
+    return np.fromiter(values, dtype=object)
+
+
+def with_gaps(present: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return values in the places that are not absent, and None in the others."""
+    filled = np.full(absent.size, None, dtype=object)
+    filled[~absent] = object_array(present.tolist())
+    return filled
 
 
 def name_text(value: Any) -> str:
@@ -91,6 +89,11 @@ def name_text(value: Any) -> str:
         raise GraphError(
             f"A name or group of type {type(value).__name__} has no text: {reason(error)}."
         ) from error
+
+
+def canonical(text: str) -> str:
+    """Return a text with its letters composed (Unicode NFC)."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def texts(values: NDArray[Any]) -> list[str]:
@@ -154,3 +157,77 @@ def has_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         )
         return missing | empty
     return missing
+
+
+def places_of(keys: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Return the place of every key among the names, or None if that is not plain.
+
+    It is plain where the keys are integers or text, and so are the names; none of the keys is empty, every key is a
+    name and comes once. Integers and text are compared by the text.
+    """
+    if keys.dtype.kind == "O" and any(isinstance(key, str) and "\0" in key for key in keys):
+        return None  # numpy drops a NUL at the end of a text, and would find another name
+    keys = as_names(keys)
+    if keys.dtype.kind == "U" and names.dtype.kind == "i":
+        keys = names_from_text(keys)
+    elif keys.dtype.kind == "i" and names.dtype.kind == "U":
+        keys = keys.astype(str)
+    if keys.dtype.kind != names.dtype.kind or keys.dtype.kind not in "iU" or not keys.size:
+        return None
+    if keys.dtype.kind == "U" and (keys == "").any():
+        return None
+    # Looking up sorted keys walks through the names once; keys in any order would miss the caches each time.
+    by_key, by_name = np.argsort(keys, kind="stable"), np.argsort(names, kind="stable")
+    ordered, sorted_names = keys[by_key], names[by_name]
+    found = np.minimum(np.searchsorted(sorted_names, ordered), names.size - 1)
+    if (sorted_names[found] != ordered).any() or (found[1:] == found[:-1]).any():
+        return None
+    places = np.empty(keys.size, dtype=np.intp)
+    places[by_key] = by_name[found]
+    return places
+
+
+_MAX_COMPARED = 5_000  # nodes that a single name is compared with, letter by letter
+_WHOLE = re.compile(r"(-?[0-9]+)\.0+\Z")
+
+# How names of one source may differ from those of another, and what to tell of it.
+_DIFFERENCES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("blanks around the names", str.strip),
+    ("a fraction, as numbers get in a column with gaps", lambda text: _WHOLE.sub(r"\1", text.strip())),
+    ("zeros in front", lambda text: text.strip().lstrip("0") or "0"),
+    ("capital and small letters", lambda text: text.strip().casefold()),
+)
+
+
+def type_hint(strangers: Sequence[str], nodes: Sequence[str]) -> str:
+    """Say how names that match no node differ from those of the nodes, where most differ in the same way.
+
+    >>> type_hint(["0.0", "1.0"], ["0", "1", "2"])
+    " (the difference is a fraction, as numbers get in a column with gaps: '0.0' may be the node '0')"
+    >>> type_hint(["7", "8"], ["007", "008"])
+    " (the difference is zeros in front: '7' may be the node '007')"
+    """
+    for words, plain in _DIFFERENCES:
+        known = {plain(name): name for name in reversed(nodes)}
+        found = [text for text in strangers if plain(text) in known]
+        if 2 * len(found) > len(strangers):
+            return f" (the difference is {words}: {found[0]!r} may be the node {known[plain(found[0])]!r})"
+    return ""
+
+
+def look_alike(text: str, nodes: Sequence[str]) -> str:
+    """Say which node a name resembles, in letters that show the difference; nothing if there is none.
+
+    >>> look_alike("Jose", ["Ann", "José"]), look_alike("x", ["Ann"])
+    (" (did you mean 'José'?)", '')
+    """
+    wanted = _skeleton(text)
+    for name in nodes:
+        if _skeleton(name) == wanted:
+            return f" (here {text!a}, in the graph {name!a})"
+    return did_you_mean(text, nodes) if len(nodes) <= _MAX_COMPARED else ""
+
+
+def _skeleton(name: str) -> str:
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) != "Cf")

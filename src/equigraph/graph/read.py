@@ -1,22 +1,119 @@
-"""Read a graph and its groups, from files or from objects."""
+"""Read a graph and its groups, from files of any format or from objects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import DTypeLike
 
-from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours
+from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, check_options, take_groups
 from equigraph.graph.convert import convert
+from equigraph.graph.delimited import open_text_file
 from equigraph.graph.edges import check_duplicates
 from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
-from equigraph.graph.readers import as_path, read_file
+from equigraph.graph.graphml_files import read_gml, read_graphml
+from equigraph.graph.limits import check_rows
+from equigraph.graph.market_files import read_matrix_market
+from equigraph.graph.mat_files import read_mat
+from equigraph.graph.npz_files import read_npz
 from equigraph.graph.validate import check_dtype, check_symmetrize
 from equigraph.messages import option
+
+SUFFIXES = {
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".txt": "delimited",
+    ".edges": "delimited",
+    ".edgelist": "delimited",
+    ".parquet": "parquet",
+    ".graphml": "graphml",
+    ".gml": "gml",
+    ".mtx": "mtx",
+    ".npz": "npz",
+    ".mat": "mat",
+}
+FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat")
+
+
+def file_format(path: Path, format: str | None) -> str:
+    """Return the format of a file, as told or by its suffix."""
+    if format is not None:
+        if format not in FORMATS:
+            raise ParameterError(
+                f"{option('format', format)} is unknown: expected one of {', '.join(FORMATS)}."
+            )
+        return "delimited" if format in ("csv", "tsv", "txt") else format
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    known = SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if known is None:
+        raise GraphError(
+            f"{path.name} has an unknown suffix: expected one of {', '.join(SUFFIXES)} (and .gz), or name "
+            f"the format with {option('format')}."
+        )
+    return known
+
+
+def check_file(path: Path) -> None:
+    """Raise GraphError unless the path is a file."""
+    if not path.is_file():
+        raise GraphError(f"{path} does not exist or is not a file: expected a file with a graph or groups.")
+
+
+def read_file(
+    path: Path, format: str | None, *, header: bool | None, delimiter: str | None, weight: Any, **options: Any
+) -> Any:
+    """Read a file into a Graph, or into a matrix, table or networkx graph that `as_graph` converts."""
+    check_file(path)
+    kind = file_format(path, format)
+    if kind in ("delimited", "edges", "matrix"):
+        from equigraph.graph.edge_files import read_edges
+        from equigraph.graph.matrix_files import is_matrix_file, read_matrix
+
+        if delimiter is None and (format == "tsv" or Path(path.name.removesuffix(".gz")).suffix == ".tsv"):
+            delimiter = "\t"
+        file = open_text_file(path, delimiter)
+        if kind == "matrix" or (kind == "delimited" and is_matrix_file(file, header)):
+            return read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
+        return read_edges(file, header=header, weight=weight, **options)
+    if header is not None or delimiter is not None:
+        raise ParameterError(
+            f"{option('header')} and {option('delimiter')} are for text files, and {path.name} is read as {kind}."
+        )
+    readers: dict[str, Callable[[Path], Any]] = {
+        "parquet": partial(_read_edge_parquet, weight=weight, **options),
+        "graphml": read_graphml,
+        "gml": read_gml,
+        "mtx": read_matrix_market,
+        "npz": read_npz,
+        "mat": read_mat,
+    }
+    with only_ours(f"{path.name} cannot be read as {kind}", GraphError):
+        return readers[kind](path)
+
+
+def read_parquet(path: Path) -> Any:
+    """Read a Parquet file as a pyarrow table."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
+    check_rows(parquet.read_metadata(path).num_rows, path)
+    return parquet.read_table(path)
+
+
+def _read_edge_parquet(path: Path, *, weight: str | int | bool | None, **options: Any) -> Any:
+    """Read an edge list in batches, or anything else as a table."""
+    from equigraph.graph.arrow_tables import rows_of_parquet
+    from equigraph.graph.edges import graph_from_rows
+
+    rows = rows_of_parquet(path, weight)
+    return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 
 def read_graph(
@@ -142,32 +239,28 @@ def read_graph(
     check_symmetrize(symmetrize)
     check_duplicates(duplicates)
     check_dtype(dtype)
-    options: dict[str, Any] = {
-        "weight": weight,
-        "symmetrize": symmetrize,
-        "duplicates": duplicates,
-        "dtype": dtype,
-    }
-    path, original = as_path(source), source
-    if path is not None:
+    options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
+    options["weight"] = weight
+    order_seen = isinstance(source, Graph)
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
         source = read_file(path, format, header=header, delimiter=delimiter, **options)
+        with only_ours(f"{path.name} is no graph that can be read", GraphError):
+            graph = convert(source, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
             f"{option('format')}, {option('header')} and {option('delimiter')} are for files, and the source is a "
             f"{type(source).__name__}."
         )
-    if path is None:
-        graph = convert(source, **options)
     else:
-        with only_ours(f"{path.name} is no graph that can be read", GraphError):
-            graph = convert(source, **options)
+        graph = convert(source, **options)
     choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
     given = _given(source, graph, groups, choice.wanted, node_column)
     if given is None:
         return choice.apply(graph)
     if groups is None and isinstance(source, Graph) and missing == "error":
         missing = source.missing  # what was said when its groups were read
-    order_known = graph.positional or isinstance(original, Graph)
+    order_known = graph.positional or order_seen
     return choice.attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
 
 

@@ -27,40 +27,14 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
 
     Compiled conversions read and write where the arrays of a sparse matrix say, so lengths, order of the pointers and
     range of the indices are checked first, whatever the format. Weights become floats before repeated ones are added
-    up: in their own type 200 + 100 may be 44.
-
-    Parameters
-    ----------
-    matrix : sparse matrix or array of any format, ndarray, or nested lists
-        The matrix.
-    dtype : float32 or float64, optional
-        Type of the weights.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        On the arrays of the input, where these are in order already.
-
-    Raises
-    ------
-    GraphError
-        If the arrays contradict each other, the shape is not square, or an entry is no finite real number.
-
-    Examples
-    --------
-    >>> to_csr(sparse.csc_array([[0, 2], [2, 0]])).indices.tolist()
-    [1, 0]
-    >>> broken = sparse.csr_array([[0, 2], [2, 0]])
-    >>> broken.indices[0] = 7
-    >>> to_csr(broken)
-    Traceback (most recent call last):
-    equigraph.exceptions.GraphError: The adjacency matrix of shape (2, 2) has an index 7: expected indices from 0 to 1.
+    up: in their own type 200 + 100 may be 44. The result is on the arrays of the input, where these are in order
+    already.
     """
     if not sparse.issparse(matrix):
         return _from_dense(matrix, dtype)
     _check_shape(matrix.shape)
     asked = _weight_dtype(matrix.dtype, dtype)
-    csr = _FORMATS[matrix.format](matrix, asked)
+    csr = (_from_triples if matrix.format in _TRIPLES else _from_compressed)(matrix, asked)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
@@ -96,7 +70,8 @@ def lost_weights(values: NDArray[Any], result: NDArray[Any]) -> NDArray[np.intp]
     return np.flatnonzero((values != 0) & (result == 0))
 
 
-def _index_type(n_entries: int, n_nodes: int) -> Any:
+def index_type(n_entries: int, n_nodes: int) -> Any:
+    """Return the smallest type that counts entries and nodes."""
     return np.int32 if max(n_entries, n_nodes) <= np.iinfo(np.int32).max else np.int64
 
 
@@ -149,9 +124,12 @@ def check_entries(indices: NDArray[Any], n_values: int, n: int, shape: tuple[int
     _check_indices(indices, n, shape)
 
 
-def _compressed(matrix: Any, shape: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return values, indices and pointers of a CSR, CSC or BSR, in types of this machine; shape counts blocks."""
+def _compressed(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return values, indices and pointers of a CSR, CSC or BSR, in types of this machine."""
     values = np.asarray(matrix.data)
+    shape = matrix.shape[::-1] if matrix.format == "csc" else matrix.shape
+    if matrix.format == "bsr":
+        shape = _blocks(values, matrix.shape)
     last = check_pointers(matrix.indptr, shape[0], min(np.size(matrix.indices), values.shape[0]))
     indices = np.asarray(matrix.indices)
     if indices.size != values.shape[0]:
@@ -159,42 +137,35 @@ def _compressed(matrix: Any, shape: tuple[int, int]) -> tuple[NDArray[Any], NDAr
     if last < indices.size:
         values, indices = values[:last], indices[:last]  # scipy leaves room at the end
     check_entries(indices, last, shape[1], matrix.shape)
-    index = _index_type(last, max(matrix.shape))
+    index = index_type(last, max(matrix.shape))
     pointers = np.asarray(matrix.indptr).astype(index, copy=False)
     return values, indices.astype(index, copy=False), pointers
 
 
-def _from_csr(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
-    values, indices, indptr = _compressed(matrix, matrix.shape)
-    # A fresh object on the same arrays: its flags are its own, and sorting it never sorts the caller's.
-    return sparse.csr_array((as_weights(values, dtype), indices, indptr), shape=matrix.shape)
-
-
-def _from_csc(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
-    values, indices, indptr = _compressed(matrix, matrix.shape[::-1])
-    checked = sparse.csc_array((as_weights(values, dtype), indices, indptr), shape=matrix.shape)
-    return _own_index(checked.tocsr())
-
-
-def _from_bsr(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
-    values, indices, indptr = _blocks(matrix)
-    checked = sparse.bsr_array((as_weights(values, dtype), indices, indptr), shape=matrix.shape)
-    return _own_index(checked.tocsr())
-
-
-def _blocks(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    blocks = np.asarray(matrix.data)
+def _blocks(blocks: NDArray[Any], shape: tuple[int, int]) -> tuple[int, int]:
+    """Return how many blocks of a BSR lie below each other and side by side."""
     height, width = blocks.shape[1:] if blocks.ndim == 3 else (0, 0)
-    if not height or not width or matrix.shape[0] % height or matrix.shape[1] % width:
+    if not height or not width or shape[0] % height or shape[1] % width:
         raise _damaged(
-            f"its blocks have shape {blocks.shape}", f"blocks that divide a matrix of shape {matrix.shape}"
+            f"its blocks have shape {blocks.shape}", f"blocks that divide a matrix of shape {shape}"
         )
-    return _compressed(matrix, (matrix.shape[0] // height, matrix.shape[1] // width))
+    return shape[0] // height, shape[1] // width
 
 
-def _own_index(csr: sparse.csr_array) -> sparse.csr_array:
-    index = _index_type(csr.nnz, csr.shape[0])
-    arrays = (csr.data, csr.indices.astype(index, copy=False), csr.indptr.astype(index, copy=False))
+def _from_compressed(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
+    values, indices, indptr = _compressed(matrix)
+    make = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}[matrix.format]
+    # A fresh object on the same arrays: its flags are its own, and sorting it never sorts the caller's.
+    checked = make((as_weights(values, dtype), indices, indptr), shape=matrix.shape)
+    return checked if matrix.format == "csr" else canonical_index(checked.tocsr())
+
+
+def canonical_index(csr: sparse.csr_array) -> sparse.csr_array:
+    """Return the matrix with int32 indices where they fit; scipy's operations choose by other rules."""
+    index = index_type(csr.nnz, csr.shape[0])
+    if csr.indices.dtype == csr.indptr.dtype == index:
+        return csr
+    arrays = (csr.data, csr.indices.astype(index), csr.indptr.astype(index))
     return sparse.csr_array(arrays, shape=csr.shape)
 
 
@@ -206,9 +177,9 @@ def _from_triples(matrix: Any, dtype: np.dtype) -> sparse.csr_array:
     """Return the CSR of a matrix whose entries are listed one by one."""
     rows, columns, values = _checked_triples(matrix)
     check_nodes(matrix.shape[0], rows.nbytes + columns.nbytes + values.nbytes, "The adjacency matrix")
-    index = _index_type(values.size, matrix.shape[0])
+    index = index_type(values.size, matrix.shape[0])
     ends = (rows.astype(index, copy=False), columns.astype(index, copy=False))
-    return _own_index(sparse.coo_array((as_weights(values, dtype), ends), shape=matrix.shape).tocsr())
+    return canonical_index(sparse.coo_array((as_weights(values, dtype), ends), shape=matrix.shape).tocsr())
 
 
 def _checked_triples(matrix: Any) -> Triples:
@@ -222,10 +193,6 @@ def _checked_triples(matrix: Any) -> Triples:
     for end, n in zip((rows, columns), matrix.shape, strict=True):
         _check_indices(end, n, matrix.shape)
     return rows, columns, values
-
-
-def _of_coo(matrix: Any) -> Triples:
-    return matrix.row, matrix.col, np.asarray(matrix.data)
 
 
 def _of_dia(matrix: Any) -> Triples:
@@ -254,48 +221,23 @@ def _of_lil(matrix: Any) -> Triples:
 
 
 _TRIPLES: dict[str, Callable[[Any], Triples]] = {
-    "coo": _of_coo,
+    "coo": lambda matrix: (matrix.row, matrix.col, np.asarray(matrix.data)),
     "dia": _of_dia,
     "dok": _of_dok,
     "lil": _of_lil,
-}
-_FORMATS: dict[str, Callable[[Any, np.dtype], sparse.csr_array]] = {
-    "csr": _from_csr,
-    "csc": _from_csc,
-    "bsr": _from_bsr,
-    **dict.fromkeys(_TRIPLES, _from_triples),
 }
 
 
 def check_sparse(matrix: Any, what: str) -> None:
     """Raise GraphError if the arrays of a sparse matrix, of any shape and format, contradict each other.
 
-    For whatever a user gives besides the graph, before scipy converts it or multiplies with it.
-
-    Parameters
-    ----------
-    matrix : object
-        Anything that is no sparse matrix of two dimensions passes.
-    what : str
-        What it is, as the start of the sentence.
-
-    Examples
-    --------
-    >>> broken = sparse.csr_array([[0, 2, 0], [2, 0, 0]])
-    >>> broken.indices[0] = 7
-    >>> check_sparse(broken, "The membership")
-    Traceback (most recent call last):
-    equigraph.exceptions.GraphError: The membership of shape (2, 3) has an index 7: expected indices from 0 to 2.
+    For whatever a user gives besides the graph, before scipy converts it or multiplies with it. Anything that is no
+    sparse matrix of two dimensions passes.
     """
     if not sparse.issparse(matrix) or len(matrix.shape) != 2:
         return
     try:
-        if matrix.format in _TRIPLES:
-            _checked_triples(matrix)
-        elif matrix.format == "bsr":
-            _blocks(matrix)
-        else:
-            _compressed(matrix, matrix.shape if matrix.format == "csr" else matrix.shape[::-1])
+        (_checked_triples if matrix.format in _TRIPLES else _compressed)(matrix)
     except GraphError as error:
         raise GraphError(template(error).replace("The adjacency matrix", what, 1)) from None
 
@@ -312,7 +254,9 @@ def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
     step = max(_CHUNK // array.shape[1], 1)
     for low in range(0, array.shape[0], step):
         rows = as_weights(array[low : low + step], asked)
-        _check_finite(rows, low)
+        if not np.isfinite(rows).all():
+            row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
+            raise not_finite(rows, f"at ({low + row}, {column})")
         filled = rows != 0
         counts += np.count_nonzero(filled, axis=1).tolist()
         columns.append(np.nonzero(filled)[1].astype(np.int32))
@@ -320,7 +264,7 @@ def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
     # Bad values are told before a bad shape: that is the order in which scikit-learn's checks expect them.
     _check_shape(array.shape)
     indptr = np.cumsum(counts)
-    index = _index_type(int(indptr[-1]), array.shape[0])
+    index = index_type(int(indptr[-1]), array.shape[0])
     arrays = (np.concatenate(values), np.concatenate(columns).astype(index, copy=False), indptr.astype(index))
     return sparse.csr_array(arrays, shape=array.shape)
 
@@ -339,12 +283,6 @@ def _dense(matrix: Any) -> NDArray[Any]:
         raise GraphError(
             "The adjacency matrix has rows of different lengths: expected a square matrix."
         ) from error
-
-
-def _check_finite(rows: NDArray[Any], first: int) -> None:
-    if not np.isfinite(rows).all():
-        row, column = (int(index) for index in np.argwhere(~np.isfinite(rows))[0])
-        raise not_finite(rows, f"at ({first + row}, {column})")
 
 
 def not_finite(values: NDArray[Any], first: str) -> GraphError:

@@ -29,24 +29,12 @@ ROW_NAMES = ("", "id", "index", "row", "edge", "edge_id", "unnamed: 0")
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of a table, and the labels of its rows if it has any.
+    """Columns of a table, and the labels of its rows if it has any."""
 
-    Attributes
-    ----------
-    columns : list
-        Names of the columns, as the table has them.
-    values : list of ndarray
-        One array per column.
-    index : ndarray or None
-        Labels of the rows (pandas only).
-    counts_rows : bool
-        Whether the labels are pandas' default ones, which only count the rows.
-    """
-
-    columns: list[Any]
+    columns: list[Any]  # names of the columns, as the table has them
     values: list[NDArray[Any]]
-    index: NDArray[Any] | None = None
-    counts_rows: bool = False
+    index: NDArray[Any] | None = None  # labels of the rows (pandas only)
+    counts_rows: bool = False  # whether the labels are pandas' default ones, which only count the rows
 
     @property
     def n_rows(self) -> int:
@@ -131,23 +119,21 @@ def weight_column(
 ) -> int | None:
     """Return the position of the weights: as the user says, or a column after the ends that is named so.
 
-    Without names a third column holds the weights. Where there are names, any other column may or may not be
-    a weight, which only the user knows.
-
-    Raises
-    ------
-    GraphError
-        If there is no such column, or no way to tell; the sentence starts with ``where``.
+    Without names a third column holds the weights. Where there are names, any other column may or may not be a weight,
+    which only the user knows. Errors start with ``where``.
     """
     if weight is False:
         return None
     if weight is None or weight is True:
-        at = _weight_by_name(columns, ends) if _are_names(columns) else _third(columns, ends)
+        others = [k for k in range(len(columns)) if k not in ends]
+        at = others[0] if len(others) == 1 else None
+        if _are_names(columns):
+            at = _weight_by_name(columns, ends)
         if at is not None:
             return at
         if weight is True:
             raise GraphError(
-                f"{where}: there is no weight column among {_listed(columns)}, name it with {option('weight')}."
+                f"{where}: there is no weight column among {listed_columns(columns)}, name it with {option('weight')}."
             )
         _check_no_other(columns, ends, where)
         return None
@@ -155,7 +141,7 @@ def weight_column(
     if place is None:
         raise GraphError(
             f"{where}: {option('weight', weight)} is not a column{did_you_mean(weight, columns)}: expected one of "
-            f"{_listed(columns)}."
+            f"{listed_columns(columns)}."
         )
     return place
 
@@ -174,11 +160,6 @@ def _weight_by_name(columns: list[Any], ends: tuple[int, int]) -> int | None:
     if len(exact) > 1:
         check_once(lower, "weight")
     return exact[0] if exact else (after[0] if len(after) == 1 else None)
-
-
-def _third(columns: list[Any], ends: tuple[int, int]) -> int | None:
-    others = [k for k in range(len(columns)) if k not in ends]
-    return others[0] if len(others) == 1 else None
 
 
 def _check_no_other(columns: list[Any], ends: tuple[int, int], where: str) -> None:
@@ -210,7 +191,8 @@ def column_place(columns: list[Any], column: Any, kind: type[InputError] = Graph
     return int(column) if 0 <= column < len(columns) else None
 
 
-def _listed(columns: list[Any]) -> str:
+def listed_columns(columns: list[Any]) -> str:
+    """Return the names of the first columns."""
     shown = ", ".join(repr(name) for name in columns[:10])
     return shown if len(columns) <= 10 else f"{shown}, ..."
 

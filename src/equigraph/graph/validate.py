@@ -150,19 +150,13 @@ def without_loops_and_zeros(adjacency: sparse.csr_array) -> sparse.csr_array:
         warn_self_loops(loops)
     if loops == 0 and np.count_nonzero(adjacency.data) == adjacency.nnz:
         return adjacency
-    rows = row_indices(adjacency)
+    n = adjacency.shape[0]
+    rows = np.repeat(np.arange(n, dtype=adjacency.indices.dtype), np.diff(adjacency.indptr))
     keep = adjacency.indices != rows
     keep &= adjacency.data != 0
-    n = adjacency.shape[0]
     indptr = np.zeros(n + 1, dtype=adjacency.indptr.dtype)
     np.cumsum(np.bincount(rows[keep], minlength=n), out=indptr[1:])
     return sparse.csr_array((adjacency.data[keep], adjacency.indices[keep], indptr), shape=adjacency.shape)
-
-
-def row_indices(adjacency: sparse.csr_array) -> NDArray[Any]:
-    """Return the row of every stored entry."""
-    n = adjacency.shape[0]
-    return np.repeat(np.arange(n, dtype=adjacency.indices.dtype), np.diff(adjacency.indptr))
 
 
 def _symmetrized(adjacency: sparse.csr_array, how: str) -> sparse.csr_array:
@@ -207,13 +201,8 @@ def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) ->
 def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
     """Return whether a canonical matrix equals its transpose, up to a tolerance relative to each pair.
 
-    The transpose is made for a block of rows at a time. Since rows come in order, the block's entries of a
-    column must be the next ones of the row with the same number, from where the last block ended.
-
-    Examples
-    --------
-    >>> is_symmetric(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]), 1e-10)
-    True
+    The transpose is made for a block of rows at a time. Since rows come in order, the block's entries of a column must
+    be the next ones of the row with the same number, from where the last block ended.
     """
     indptr, indices, data = adjacency.indptr, adjacency.indices, adjacency.data
     n = adjacency.shape[0]

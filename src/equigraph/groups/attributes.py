@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,7 @@ Features = NDArray[Any] | dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class AttributeOptions:
-    """How attributes count: the weight of each (1 unless told), and into how many bins numbers go.
-
-    Examples
-    --------
-    >>> AttributeOptions(weights={"needs": 2.0}).weight("needs"), AttributeOptions().weight("gender")
-    (2.0, 1.0)
-    """
+    """How attributes count: the weight of each (1 unless told), and into how many bins numbers go."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     bins: Mapping[str, int] = field(default_factory=dict)
@@ -47,18 +41,7 @@ class AttributeOptions:
 
 
 def checked_weights(weights: Any) -> dict[str, float]:
-    """Return weights by name.
-
-    Raises
-    ------
-    ParameterError
-        If it is no mapping from names to numbers of at least 0.
-
-    Examples
-    --------
-    >>> checked_weights({"needs": 2})
-    {'needs': 2.0}
-    """
+    """Return weights by name."""
     if not isinstance(weights, Mapping):
         raise ParameterError(
             f"attribute_weights must be a mapping from attributes to weights, such as {{'needs': 2}}; got {weights!r}."
@@ -74,23 +57,7 @@ def checked_weights(weights: Any) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """The groups of every node by each of one or more attributes, and how much each attribute counts.
-
-    Parameters
-    ----------
-    groups : mapping from str to Groups
-        One `Groups` per attribute, in order; all of the same nodes.
-    weights : ndarray of shape (n_attributes,)
-        Weight of each attribute; they sum to 1.
-
-    Examples
-    --------
-    >>> attributes = encode_attributes({"gender": ["girl", "boy", "girl"], "needs": ["no", "no", "yes"]})
-    >>> attributes.names, attributes.codes.tolist()
-    (('gender', 'needs'), [[1, 0], [0, 0], [1, 1]])
-    >>> attributes.joint.names.tolist()
-    ['boy, no', 'girl, no', 'girl, yes']
-    """
+    """The groups of every node by each of one or more attributes, and how much each counts; weights sum to 1."""
 
     groups: Mapping[str, Groups]
     weights: NDArray[np.float64]
@@ -135,26 +102,14 @@ class Attributes:
         return float(values[0]) if len(values) == 1 else float(self.weights @ np.asarray(values))
 
     def weighted(self, weights: Mapping[Any, float] | None) -> Attributes:
-        """Return the same attributes with other weights; None leaves them as they are.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such attribute, or all weights are 0.
-        """
+        """Return the same attributes with other weights; None leaves them as they are."""
         if weights is None:
             return self
         return replace(self, weights=weights_of(self.names, checked_weights(weights)))
 
 
 def weights_of(names: Sequence[str], given: Mapping[str, float]) -> NDArray[np.float64]:
-    """Return the weights of attributes in their order, with the sum 1; those that are not given weigh 1.
-
-    Examples
-    --------
-    >>> weights_of(["gender", "needs"], {"needs": 3.0}).tolist()
-    [0.25, 0.75]
-    """
+    """Return the weights of attributes in their order, with the sum 1; those that are not given weigh 1."""
     for name in given:
         if name not in names:
             raise ParameterError(
@@ -175,29 +130,10 @@ def encode_attributes(
     options: AttributeOptions | None = None,
     attribute: str | None = None,
 ) -> Attributes:
-    """Encode one attribute or several, all of them in node order.
+    """Encode one attribute or several, all of them in node order; nodes may lack one and have another.
 
-    Parameters
-    ----------
-    sensitive_features : array-like, dict of columns, frame, 2-D array, Groups or Attributes
-        One column, as for `encode_groups`, or several: a mapping from names to columns, a frame, or an array of shape
-        (n_nodes, n_attributes), whose columns are called "0", "1", ...
-    n_nodes, missing
-        See `encode_groups`; nodes may lack one attribute and have another.
-    options : AttributeOptions, optional
-        Weights and bins.
-    attribute : str, optional
-        Name of a single column that has none of its own.
-
-    Returns
-    -------
-    Attributes of the nodes
-        One `Groups` for each.
-
-    Raises
-    ------
-    GroupsError
-        If there is no attribute, or one does not fit; the message names it.
+    Several are a mapping from names to columns, a frame, or an array of shape (n_nodes, n_attributes), with columns
+    called "0", "1", ... A single column without a name of its own gets the name ``attribute``.
     """
     if isinstance(sensitive_features, Attributes):
         encode_groups(sensitive_features.joint, n_nodes=n_nodes)
@@ -215,7 +151,8 @@ def encode_attributes(
         alone = len(columns) == 1
         try:
             bins = options.bins.get(name)
-            make = encode_groups if bins is None else _binned(name if alone else None, bins)
+            told = name if alone else None
+            make = encode_groups if bins is None else partial(bin_groups, n_bins=bins, name=told)
             encoded[name] = make(column, n_nodes=n_nodes, missing=missing)
         except GroupsError as error:
             if alone:  # it needs no name to be told apart
@@ -224,21 +161,8 @@ def encode_attributes(
     return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))
 
 
-def _binned(name: str | None, n_bins: int) -> Any:
-    def make(column: Any, **settings: Any) -> Groups:
-        return bin_groups(column, n_bins, name=name, **settings)
-
-    return make
-
-
 def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
-    """Return columns in node order by their names; one that has none comes under None.
-
-    Examples
-    --------
-    >>> plain_columns([["girl", "yes"], ["boy", "no"]])["1"].tolist()
-    ['yes', 'no']
-    """
+    """Return columns in node order by their names; one that has none comes under None."""
     if isinstance(features, Mapping):
         if not features or not all(map(is_column, features.values())):
             raise GroupsError(
@@ -255,13 +179,7 @@ def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
 
 
 def name_nodes(features: Any) -> bool:
-    """Return whether features name the nodes they belong to, all of them or some of several.
-
-    Examples
-    --------
-    >>> name_nodes({"ann": "girl", "bob": "boy"}), name_nodes({"gender": ["girl", "boy"]})
-    (True, False)
-    """
+    """Return whether features name the nodes they belong to, all of them or some of several."""
     if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
         return any(names_of_rows(column) is not None for column in features.values())
     return names_of_rows(features) is not None
@@ -320,18 +238,7 @@ def joint_groups(groups: Sequence[Groups]) -> Groups:
 
 
 def joint_codes(groups: Sequence[Groups]) -> tuple[NDArray[np.intp], list[tuple[Any, ...]]]:
-    """Return the joint group of each node, -1 for who lacks a value, and the values of each joint group.
-
-    Raises
-    ------
-    GroupsError
-        If no node has a value of all attributes.
-
-    Examples
-    --------
-    >>> joint_codes([encode_groups(["red", "red", "blue"]), encode_groups([7, 8, 7])])[1]
-    [('blue', 7), ('red', 7), ('red', 8)]
-    """
+    """Return the joint group of each node, -1 for who lacks a value, and the values of each joint group."""
     columns = np.column_stack([one.codes for one in groups])
     known = (columns >= 0).all(axis=1)
     if not known.any():
@@ -356,11 +263,5 @@ def _different_rows(
 
 
 def joined_name(names: Sequence[str]) -> str:
-    """Return what joint groups of attributes are called.
-
-    Examples
-    --------
-    >>> joined_name(["gender", "needs"])
-    'gender, needs'
-    """
+    """Return what joint groups of attributes are called."""
     return _BETWEEN.join(names)

@@ -15,36 +15,7 @@ from equigraph.groups.encode import Groups, as_column, encode_groups, is_missing
 def bin_groups(
     values: Any, n_bins: int, *, n_nodes: int | None = None, missing: str = "error", name: str | None = None
 ) -> Groups:
-    """Return groups of numbers, as equal in size as equal numbers allow.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_nodes,)
-        One number per node; texts of numbers are numbers.
-    n_bins : int
-        Number of bins, at least 2. The borders are as near to quantiles as equal numbers, which share a bin, allow;
-        fewer bins may come out, of equal numbers one.
-    n_nodes, missing
-        See `encode_groups`.
-    name : str, optional
-        Name of the attribute, for messages.
-
-    Returns
-    -------
-    Groups
-        Ascending, named by their least and largest number; ``numbers`` holds what they were made of.
-
-    Raises
-    ------
-    GroupsError
-        If a value is no number.
-
-    Examples
-    --------
-    >>> groups = bin_groups([7, 9, 8, 12, 11, 10], 3)
-    >>> groups.names.tolist(), groups.codes.tolist()
-    (['7 to 8', '9 to 10', '11 to 12'], [0, 1, 0, 2, 2, 1])
-    """
+    """Return groups of numbers, as equal in size as equal numbers, which share a bin, allow."""
     if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 2:
         raise ParameterError(f"bins must be whole numbers of at least 2; got {n_bins!r}.")
     column = as_column(values)
@@ -103,20 +74,6 @@ def mean_gap(numbers: NDArray[np.float64], labels: NDArray[np.intp], n_clusters:
     """Return the largest minus the smallest mean of a cluster, as it is and in standard deviations of all numbers.
 
     Clusters without a number do not count; with fewer than two that have one, or equal numbers, the gap is 0.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n_nodes,)
-        One number per node, NaN for none.
-    labels : ndarray of shape (n_nodes,)
-        Cluster of each node, in ``range(n_clusters)``.
-    n_clusters : int
-        Number of clusters.
-
-    Examples
-    --------
-    >>> mean_gap(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 1, 1]), 2)
-    (4.0, 1.788...)
     """
     known = np.isfinite(numbers)
     numbers, labels = numbers[known], labels[known]

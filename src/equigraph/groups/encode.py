@@ -130,22 +130,12 @@ def encode_groups(
 def make_groups(names: NDArray[Any], codes: NDArray[Any]) -> Groups:
     """Return groups of codes into names, -1 for none."""
     codes = codes.astype(np.intp, copy=False)
-    return Groups(codes=codes, names=names, sizes=member_counts(codes, names.size))
-
-
-def member_counts(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
-    """Count the members of each group; nodes without one (code -1) are of none."""
-    return np.bincount(codes + 1, minlength=n_groups + 1)[1:].astype(np.intp)
+    sizes = np.bincount(codes + 1, minlength=names.size + 1)[1:].astype(np.intp)
+    return Groups(codes=codes, names=names, sizes=sizes)
 
 
 def as_column(values: Any) -> NDArray[Any]:
-    """Return a one-dimensional array of the values of one attribute, without changing any of them.
-
-    Raises
-    ------
-    GroupsError
-        If the values are not one column, or name the nodes they belong to: what the names say must not be lost.
-    """
+    """Return a one-dimensional array of the values of one attribute, without changing any of them."""
     if names_of_rows(values) is not None:
         raise GroupsError(
             f"A {type(values).__name__} that names its nodes cannot be matched without a graph: give an array in node "
@@ -155,13 +145,7 @@ def as_column(values: Any) -> NDArray[Any]:
 
 
 def names_of_rows(values: Any) -> NDArray[Any] | None:
-    """Return the names that a mapping or a pandas object gives to its values; None where they only have an order.
-
-    Examples
-    --------
-    >>> names_of_rows({"ann": 1, "bob": 0}).tolist(), names_of_rows([1, 0])
-    (['ann', 'bob'], None)
-    """
+    """Return the names that a mapping or a pandas object gives to its values; None where they only have an order."""
     if isinstance(values, Mapping):
         return _object_array(list(values))
     index: Any = getattr(values, "index", None)

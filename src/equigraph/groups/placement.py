@@ -25,31 +25,7 @@ def place_isolated(
     .. math:: NB = \sum_l \frac{|C_l|}{n} \min_s \min(r_{ls}/p_s,\; p_s/r_{ls})
 
     most (r: shares in the cluster, p: shares in the population) come first; ties go to the smallest cluster.
-    Without groups every node goes to the smallest cluster.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_nodes,)
-        Cluster of each node, in ``range(n_clusters)``; those of isolated nodes are not read.
-    isolated_mask : ndarray of shape (n_nodes,), dtype bool
-        Which nodes to place.
-    codes : ndarray of shape (n_nodes,), optional
-        Group of each node, in ``range(n_groups)``; None for no groups.
-    n_clusters, n_groups : int
-        Number of clusters and of groups; every group must have a node.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,), dtype intp
-        New labels; those of the other nodes are unchanged.
-
-    Examples
-    --------
-    >>> labels = np.array([0, 0, 1, 1, 0, 0])
-    >>> groups = np.array([0, 0, 1, 1, 1, 0])
-    >>> isolated = np.array([False, False, False, False, True, True])
-    >>> place_isolated(labels, isolated, groups, 2, 2).tolist()
-    [0, 0, 1, 1, 0, 1]
+    Without groups every node goes to the smallest cluster. Labels of isolated nodes are not read, those of others stay.
     """
     labels = np.array(labels, dtype=np.intp)
     isolated = np.flatnonzero(isolated_mask)

@@ -17,19 +17,7 @@ _MOST_ALONE = 0.1
 
 
 def warn_about_groups(name: str, groups: Groups, attribute: str | None, n_clusters: int | None) -> None:
-    """Warn once about groups that hardly mean what they were given for; the most telling remark comes alone.
-
-    Parameters
-    ----------
-    name : str
-        Who warns, as the start of the sentence.
-    groups : Groups
-        The groups.
-    attribute : str or None
-        What they are called.
-    n_clusters : int or None
-        Number of clusters asked for.
-    """
+    """Warn once about groups that hardly mean what they were given for; the most telling remark comes alone."""
     what = f"the attribute {attribute!r}" if attribute else "the sensitive feature"
     alone = int(np.count_nonzero(groups.sizes == 1))
     if groups.n_groups > _MOST_NUMBERS and all(map(_is_number, groups.names.tolist())):
@@ -49,13 +37,7 @@ def warn_about_groups(name: str, groups: Groups, attribute: str | None, n_cluste
 
 
 def ungrouped_sentence(n_ungrouped: int) -> str:
-    """Say what nodes without a group count for.
-
-    Examples
-    --------
-    >>> ungrouped_sentence(3)
-    "3 nodes without a group: they count for cohesion and sizes, for no group's share."
-    """
+    """Say what nodes without a group count for."""
     they = "it counts" if n_ungrouped == 1 else "they count"
     return (
         f"{count(n_ungrouped, 'node')} without a group: {they} for cohesion and sizes, for no group's share."

@@ -15,27 +15,7 @@ def indicator(codes: NDArray[np.intp], n_codes: int, dtype: type | np.dtype = np
 
 
 def group_sums(values: NDArray, codes: NDArray[np.intp], n_groups: int) -> NDArray:
-    """Sum the rows of each group.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_nodes, k)
-        One row per node.
-    codes : ndarray of shape (n_nodes,)
-        Group of each node.
-    n_groups : int
-        Number of groups.
-
-    Returns
-    -------
-    ndarray of shape (n_groups, k), float64
-        Always summed in double precision: a group may have millions of rows.
-
-    Examples
-    --------
-    >>> group_sums(np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 0]), 2).tolist()
-    [[5.0], [2.0]]
-    """
+    """Sum the rows of each group, always in double precision: a group may have millions of rows."""
     values = np.asarray(values)
     return np.column_stack(
         [np.bincount(codes, weights=values[:, j], minlength=n_groups) for j in range(values.shape[1])]
@@ -51,27 +31,7 @@ def group_means(values: NDArray, codes: NDArray[np.intp], n_groups: int) -> NDAr
 def contingency_table(
     labels: NDArray[np.intp], codes: NDArray[np.intp], n_clusters: int, n_groups: int
 ) -> NDArray[np.int64]:
-    """Count the nodes of every (cluster, group) pair.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_nodes,)
-        Cluster of each node, in ``range(n_clusters)``.
-    codes : ndarray of shape (n_nodes,)
-        Group of each node, in ``range(n_groups)``; -1 for a node without one, which is not counted.
-    n_clusters, n_groups : int
-        Shape of the table.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters, n_groups), int64
-        The table T from which every balance-type metric is computed.
-
-    Examples
-    --------
-    >>> contingency_table(np.array([0, 0, 1]), np.array([0, 1, 1]), 2, 2).tolist()
-    [[1, 1], [0, 1]]
-    """
+    """Count the nodes of every (cluster, group) pair; a node without a group (-1) is not counted."""
     if codes.size and codes.min() < 0:
         labels, codes = labels[codes >= 0], codes[codes >= 0]
     pairs = labels.astype(np.int64) * n_groups + codes

@@ -49,16 +49,6 @@ def as_outputs(membership: ArrayLike, *, nodes: Nodes | None = None) -> Outputs:
     """Take labels (n_nodes,) of any type, or a nonnegative membership (n_nodes, k), whose rows are scaled.
 
     Both are matched with the nodes by name where they have names.
-
-    Raises
-    ------
-    ParameterError
-        If the shape is wrong, or a row is negative, not finite or all zero.
-
-    Examples
-    --------
-    >>> as_outputs([[1.0, 3.0]]).rows.tolist()
-    [[0.25, 0.75]]
     """
     labels = _hard_labels(membership)
     if labels is not None:

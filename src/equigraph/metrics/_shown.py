@@ -13,31 +13,15 @@ MAX_CLUSTERS, MAX_GROUPS = 50, 12
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """The largest clusters, and small groups together; the totals are those of all clusters.
-
-    Attributes
-    ----------
-    clusters : list
-        Labels of the clusters that are shown.
-    groups : list of str
-        Names of the groups; the last may be all others.
-    counts : ndarray of int, shape (n_shown, n_groups)
-        Nodes of each group in each cluster.
-    totals : ndarray of int, shape (n_groups,)
-        Nodes of each group in all clusters.
-    ungrouped : ndarray of int, shape (n_shown,)
-        Nodes without a group in each cluster.
-    n_ungrouped, n_hidden, hidden_nodes : int
-        Nodes without a group in all clusters; clusters that are not shown, and their nodes.
-    """
+    """The largest clusters, and small groups together; the totals are those of all clusters."""
 
     clusters: list[Any]
-    groups: list[str]
+    groups: list[str]  # the last may be all others
     counts: NDArray[np.int64]
     totals: NDArray[np.int64]
     ungrouped: NDArray[np.int64]
-    n_ungrouped: int
-    n_hidden: int
+    n_ungrouped: int  # in all clusters
+    n_hidden: int  # clusters that are not shown
     hidden_nodes: int
 
     @property
@@ -55,15 +39,7 @@ def capped(
     n_clusters: int = MAX_CLUSTERS,
     n_groups: int = MAX_GROUPS,
 ) -> Shown:
-    """Return at most so many clusters, the largest, and at most so many groups, of which the last may be all others.
-
-    Examples
-    --------
-    >>> counts = np.array([[3, 1, 1, 0], [1, 2, 0, 1]])
-    >>> shown = capped(["a", "b"], ["w", "x", "y", "z"], counts, np.zeros(2, dtype=int), n_groups=3)
-    >>> shown.groups, shown.counts.tolist()
-    (['w', 'x', '2 other groups'], [[3, 1, 1], [1, 2, 1]])
-    """
+    """Return at most so many clusters, the largest, and at most so many groups, of which the last may be all others."""
     totals, names = counts.sum(axis=0), [str(name) for name in groups]
     sizes = counts.sum(axis=1) + ungrouped
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_clusters])

@@ -25,17 +25,7 @@ from equigraph.words import count
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Cluster of each node, as codes into the sorted label values. No cluster is empty.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_nodes,), dtype intp
-        Cluster of each node, in ``range(n_clusters)``.
-    values : ndarray of shape (n_clusters,)
-        Label that each code stands for, sorted.
-    sizes : ndarray of shape (n_clusters,), dtype intp
-        Number of nodes of each cluster.
-    """
+    """Cluster of each node, as codes into the sorted label values. No cluster is empty."""
 
     codes: NDArray[np.intp]
     values: NDArray[Any]
@@ -53,33 +43,7 @@ class Labels:
 
 
 def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, name: str = "labels") -> Labels:
-    """Encode labels of any type, dropping unused values.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_nodes,) or Labels
-        One label per node: integers, strings, floats, booleans or objects.
-    n_nodes : int, optional
-        Number of nodes that the labels must cover.
-    name : str
-        Name of the argument, for the messages.
-
-    Returns
-    -------
-    Labels
-        Codes, values and sizes.
-
-    Raises
-    ------
-    ParameterError
-        If the shape or length is wrong, or a label is missing.
-
-    Examples
-    --------
-    >>> encoded = encode_labels(["b", "a", "b"])
-    >>> encoded.codes.tolist(), encoded.values.tolist(), encoded.sizes.tolist()
-    ([1, 0, 1], ['a', 'b'], [1, 2])
-    """
+    """Encode labels of any type, dropping unused values."""
     if isinstance(labels, Labels):
         _check_length(labels.n_nodes, n_nodes, name)
         return labels
@@ -181,26 +145,7 @@ def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
 
 
 def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, Any]:
-    """Return two columns of the same nodes in the order of the first, matched by name where names are given.
-
-    Parameters
-    ----------
-    first, second : mapping, Series, array-like, Labels or Groups
-        One value per node.
-    names : tuple of str
-        What they are called, for the messages.
-
-    Raises
-    ------
-    ParameterError
-        If only one of them has names, or they name different nodes.
-
-    Examples
-    --------
-    >>> first, second = in_one_order({"ann": 0, "bob": 1}, {"bob": "y", "ann": "x"}, ("labels", "groups"))
-    >>> first.tolist(), second.tolist()
-    ([0, 1], ['x', 'y'])
-    """
+    """Return two columns of the same nodes in the order of the first, matched by name where names are given."""
     keys, other_keys = names_of_rows(first), names_of_rows(second)
     if keys is None and other_keys is None:
         return first, second
@@ -283,9 +228,3 @@ def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
             "give the number of clusters that was asked for."
         )
     return number
-
-
-def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Raise if a string option is none of its choices."""
-    if value not in choices:
-        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")

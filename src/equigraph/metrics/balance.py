@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.exceptions import ParameterError
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.encode import column_of, names_of_rows
-from equigraph.metrics._table import check_choice, check_n_clusters, mean_over_attributes
+from equigraph.metrics._table import check_n_clusters, mean_over_attributes
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
+from equigraph.parameters import check_known
 
 Average = Literal["mean", "min", "weighted"]
 Empty = Literal["ignore", "zero"]
@@ -78,7 +79,7 @@ def balance_score(
     >>> balance_score(labels, sensitive_features=groups, n_clusters=3, empty="zero")
     0.5
     """
-    check_choice("empty", empty, ("ignore", "zero"))
+    check_known("empty", empty, ("ignore", "zero"))
     return mean_over_attributes(
         labels,
         sensitive_features,
@@ -270,53 +271,18 @@ def population_balance(sensitive_features: ArrayLike | Groups) -> float:
     return float(sizes.min() / sizes.max())
 
 
-def cluster_balances(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Balance of each row of a contingency table: smallest over largest count, 0 for an empty row.
-
-    Examples
-    --------
-    >>> cluster_balances(np.array([[1, 2], [3, 0], [0, 0]])).tolist()
-    [0.5, 0.0, 0.0]
-    """
-    return BALANCE.cluster_scores(counts)
-
-
 def cluster_normalized_balances(
     counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None
 ) -> NDArray[np.float64]:
-    """Normalised balance of each row of a contingency table, 0 for an empty row.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (n_clusters, n_groups)
-        The contingency table.
-    group_sizes : ndarray of shape (n_groups,), optional
-        Members of each group in the population; by default the column sums.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters,)
-        ``min_s m(T_ls, e_ls)``; see `normalized_balance_score`.
-
-    Examples
-    --------
-    >>> cluster_normalized_balances(np.array([[2, 1], [4, 2], [0, 0]])).tolist()
-    [1.0, 1.0, 0.0]
-    """
+    """Normalised balance of each row of a contingency table, 0 for an empty row."""
     return NORMALIZED.cluster_scores(counts, group_sizes)
 
 
 def balance_of_table(
     counts: NDArray[np.integer], average: Average = "mean", empty: Empty = "ignore"
 ) -> float:
-    """Balance B of a contingency table; empty rows are left out, or count as 0 with ``empty="zero"``.
-
-    Examples
-    --------
-    >>> balance_of_table(np.array([[1, 2], [2, 2], [0, 0]]))
-    0.75
-    """
-    return _aggregate(cluster_balances(counts), counts.sum(axis=1), average, empty)
+    """Balance B of a contingency table; empty rows are left out, or count as 0 with ``empty="zero"``."""
+    return _aggregate(BALANCE.cluster_scores(counts), counts.sum(axis=1), average, empty)
 
 
 def normalized_balance_of_table(
@@ -324,26 +290,14 @@ def normalized_balance_of_table(
     group_sizes: NDArray[np.integer] | None = None,
     average: Average = "weighted",
 ) -> float:
-    """Normalised balance NB of a contingency table; empty rows are left out.
-
-    Examples
-    --------
-    >>> normalized_balance_of_table(np.array([[2, 1], [4, 2], [0, 0]]))
-    1.0
-    """
+    """Normalised balance NB of a contingency table; empty rows are left out."""
     return _aggregate(cluster_normalized_balances(counts, group_sizes), counts.sum(axis=1), average, "ignore")
 
 
 def mouflon_balance_of_table(
     counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None, *, expected: bool = False
 ) -> float:
-    """MOUFLON's F_base of a contingency table, or F_prop with ``expected``; empty rows have no weight.
-
-    Examples
-    --------
-    >>> mouflon_balance_of_table(np.array([[2, 1], [2, 1]]))
-    0.5
-    """
+    """MOUFLON's F_base of a contingency table, or F_prop with ``expected``; empty rows have no weight."""
     sizes = counts.sum(axis=1)
     if group_sizes is None:
         group_sizes = counts.sum(axis=0)
@@ -370,8 +324,8 @@ def _aggregate(
     scores: NDArray[np.float64], sizes: NDArray[np.integer], average: Average, empty: Empty
 ) -> float:
     """Average the scores of the clusters."""
-    check_choice("average", average, ("mean", "min", "weighted"))
-    check_choice("empty", empty, ("ignore", "zero"))
+    check_known("average", average, ("mean", "min", "weighted"))
+    check_known("empty", empty, ("ignore", "zero"))
     total = sizes.sum()
     if total == 0:
         raise ParameterError("The contingency table is empty: no cluster has a node.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from equigraph.metrics._membership import as_outputs
 from equigraph.metrics._table import read_nodes
-from equigraph.metrics.quality import _degrees, _same_cluster
+from equigraph.metrics.quality import _degrees, kept_links
 
 
 def consistency_score(membership: ArrayLike, *, adjacency: Any, weighted: bool = False) -> float:
@@ -59,13 +59,12 @@ def consistency_score(membership: ArrayLike, *, adjacency: Any, weighted: bool =
     matrix, outputs = nodes.adjacency, as_outputs(membership, nodes=nodes)
     if not weighted:
         # Shares the index arrays: only the data differ.
-        matrix = sparse.csr_array(
-            (np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape, copy=False
-        )
+        arrays = (np.ones(matrix.nnz), matrix.indices, matrix.indptr)
+        matrix = sparse.csr_array(arrays, shape=matrix.shape, copy=False)
     degrees = _degrees(matrix)
     isolated = degrees == 0
     if outputs.codes is not None:
-        agreement = _inside_degrees(matrix, outputs.codes) / np.where(isolated, 1.0, degrees)
+        agreement = kept_links(matrix, outputs.codes)[0] / np.where(isolated, 1.0, degrees)
         gaps = 1.0 - agreement
     else:
         assert outputs.rows is not None
@@ -73,12 +72,3 @@ def consistency_score(membership: ArrayLike, *, adjacency: Any, weighted: bool =
         gaps = np.abs(outputs.rows - means).sum(axis=1) / 2
     gaps[isolated] = 0.0
     return float(np.clip(1.0 - gaps.mean(), 0.0, 1.0))
-
-
-def _inside_degrees(adjacency: sparse.csr_array, codes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Weight that joins each node to its own cluster."""
-    inside = np.empty(codes.size)
-    for start, stop, same, data in _same_cluster(adjacency, codes):
-        rows = np.repeat(np.arange(stop - start), np.diff(adjacency.indptr[start : stop + 1]))
-        inside[start:stop] = np.bincount(rows, weights=data * same, minlength=stop - start)
-    return inside

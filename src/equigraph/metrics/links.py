@@ -50,14 +50,7 @@ def link_shares(adjacency: Any, labels: ArrayLike) -> NDArray[np.float64]:
 
 
 def share_inside(adjacency: sparse.csr_array, labels: NDArray) -> float:
-    """Return the share of the links, by weight, whose two ends are in the same cluster; NaN without links.
-
-    Examples
-    --------
-    >>> path = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
-    >>> share_inside(path, np.array([0, 0, 1]))
-    0.5
-    """
+    """Return the share of the links, by weight, whose two ends are in the same cluster; NaN without links."""
     links = adjacency.tocoo()
     rows, columns = links.coords
     total = float(links.data.sum(dtype=np.float64))

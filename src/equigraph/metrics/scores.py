@@ -19,39 +19,19 @@ from equigraph.metrics.quality import _modularity
 
 @dataclass(frozen=True)
 class Score:
-    """One score.
+    """One score."""
 
-    Attributes
-    ----------
-    name : str
-        Name in results, tables and files, such as "min_balance".
-    head : str
-        Head of its column where space is scarce.
-    words : str
-        A few words for axes and rows.
-    short : str
-        What it means, in half a line.
-    meaning : str
-        What it means and where it misleads, in a sentence.
-    of_graph : callable, optional
-        ``f(adjacency, labels)``, for what needs no groups.
-    of_groups : callable, optional
-        ``f(table, n_clusters, empty)``, for what needs the contingency table of one attribute.
-    over_attributes : {"mean", "min"}
-        How the values of several attributes become one.
-    larger_is_better : bool or None
-        Direction; None where neither is.
-    """
-
-    name: str
-    head: str
-    words: str
-    short: str
-    meaning: str
+    name: str  # in results, tables and files, such as "min_balance"
+    head: str  # of its column, where space is scarce
+    words: str  # for axes and rows
+    short: str  # what it means, in half a line
+    meaning: str  # what it means and where it misleads, in a sentence
+    # What needs no groups, and what needs the contingency table of one attribute.
     of_graph: Callable[[sparse.csr_array, Labels], float] | None = None
     of_groups: Callable[[LabelTable, int | None, Empty], float] | None = None
+    # How the values of several attributes become one.
     over_attributes: Literal["mean", "min"] = "mean"
-    larger_is_better: bool | None = True
+    larger_is_better: bool | None = True  # None where neither is
 
     def over(self, attributes: Any, values: list[float]) -> float:
         """Return one value of those of several attributes."""
@@ -154,12 +134,6 @@ OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is n
 
 
 def words_of(name: str) -> str:
-    """Return a few words for a score; of one that is not listed, its name.
-
-    Examples
-    --------
-    >>> words_of("NB"), words_of("evenness"), words_of("mine")
-    ('normalised balance NB', 'evenness', 'mine')
-    """
+    """Return a few words for a score; of one that is not listed, its name."""
     score = SCORES.get(name) or OF_NOTIONS.get(name)
     return name if score is None else score.words

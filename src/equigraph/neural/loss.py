@@ -19,41 +19,16 @@ from equigraph.neural.features import self_loop_scale
 
 @dataclass(frozen=True)
 class TorchGraph:
-    r"""A graph as the model needs it: one sparse matrix and two vectors.
+    """A graph as the model needs it: one sparse matrix and two vectors, for 2m, the sum of all degrees."""
 
-    Attributes
-    ----------
-    weights : sparse CSR tensor of shape (n_nodes, n_nodes)
-        :math:`A / 2m`, where 2m is the sum of all degrees; float32 then copes with weights of any scale.
-    degrees : tensor of shape (n_nodes, 1)
-        :math:`d / 2m`; they sum to 1.
-    scale : tensor of shape (n_nodes, 1)
-        Inverse square roots of the degrees of A + I.
-    total : float
-        2m.
-    """
-
-    weights: Tensor
-    degrees: Tensor
-    scale: Tensor
-    total: float
+    weights: Tensor  # A / 2m, sparse; float32 then copes with weights of any scale
+    degrees: Tensor  # d / 2m; they sum to 1
+    scale: Tensor  # inverse square roots of the degrees of A + I
+    total: float  # 2m
 
 
 def torch_graph(adjacency: sparse.csr_array, *, dtype: torch.dtype, device: torch.device) -> TorchGraph:
-    """Copy a graph that has at least one edge to PyTorch.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency.
-    dtype, device
-        Precision and place of the tensors.
-
-    Returns
-    -------
-    TorchGraph
-        See there.
-    """
+    """Copy a graph that has at least one edge to PyTorch."""
     total = float(adjacency.sum(dtype=np.float64))
     degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / total
     with warnings.catch_warnings():
@@ -110,22 +85,7 @@ class QuadraticForm(torch.autograd.Function):
 
 
 def soft_modularity(graph: TorchGraph, membership: Tensor, resolution: float = 1.0) -> Tensor:
-    r"""Return :math:`\mathrm{tr}(C^\top A C) / 2m - \gamma \|C^\top d\|^2 / (2m)^2`.
-
-    Parameters
-    ----------
-    graph : TorchGraph
-        A and d.
-    membership : tensor of shape (n_nodes, n_clusters)
-        C, rows that sum to 1.
-    resolution : float, default=1.0
-        The weight of the null model.
-
-    Returns
-    -------
-    tensor
-        The modularity Q for one-hot rows and a resolution of 1.
-    """
+    r"""Return :math:`\mathrm{tr}(C^\top A C) / 2m - \gamma \|C^\top d\|^2 / (2m)^2`."""
     expected = (membership * graph.degrees).sum(dim=0).square().sum()
     return QuadraticForm.apply(graph.weights, membership) - resolution * expected
 
@@ -139,21 +99,7 @@ def collapse_term(membership: Tensor) -> Tensor:
 def dmon_loss(graph: TorchGraph, membership: Tensor, *, null_model: str, collapse: float) -> Tensor:
     """Return minus the soft modularity plus the weighted collapse term.
 
-    Parameters
-    ----------
-    graph : TorchGraph
-        The graph.
-    membership : tensor of shape (n_nodes, n_clusters)
-        C.
-    null_model : {"paper", "google"}
-        "google" counts the edges twice, as the published code does: half the modularity at resolution 1/2.
-    collapse : float
-        Weight of the collapse term.
-
-    Returns
-    -------
-    tensor
-        The loss, a scalar.
+    "google" counts the edges twice, as the published code does: half the modularity at resolution 1/2.
     """
     if null_model == "google":
         cohesion = soft_modularity(graph, membership, resolution=0.5) / 2

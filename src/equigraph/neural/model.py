@@ -78,26 +78,7 @@ def new_network(
     dtype: torch.dtype,
     device: torch.device,
 ) -> Network:
-    """Draw the initial weights.
-
-    Parameters
-    ----------
-    n_features, n_clusters : int
-        Width of the input and of the output.
-    hidden : sequence of int
-        Width of each graph convolution.
-    skip : bool
-        Whether the layers have skip weights.
-    generator : torch.Generator
-        Source of the weights, on the CPU, so that they do not depend on the device.
-    dtype, device
-        Precision and place of the weights.
-
-    Returns
-    -------
-    Network
-        Kernels, skip weights and biases Glorot-uniform (Keras' default); an orthogonal head.
-    """
+    """Draw the initial weights: all Glorot-uniform, as Keras does, but for an orthogonal head."""
 
     def trained(drawn: Tensor) -> Tensor:
         return drawn.to(dtype=dtype, device=device).requires_grad_()
@@ -120,26 +101,7 @@ def assign(
     dropout: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Return the soft assignment C.
-
-    Parameters
-    ----------
-    network : Network
-        The weights.
-    inputs : Inputs
-        The node features.
-    graph : TorchGraph
-        The graph.
-    dropout : float, default=0.0
-        Share of the logits that is set to zero.
-    generator : torch.Generator, optional
-        Source of the dropout mask.
-
-    Returns
-    -------
-    tensor of shape (n_nodes, n_clusters)
-        C; its rows sum to 1.
-    """
+    """Return the soft assignment C, whose rows sum to 1."""
     first, *others = network.layers
     # The average over neighbours and the kernel commute, so the first layer needs no product with the graph.
     hidden = _activate(first, inputs.columns @ first.kernel, inputs.propagated @ first.kernel)
@@ -168,28 +130,7 @@ def train(
     generator: torch.Generator,
     notify: Callable[[str, int, int, float], bool],
 ) -> Training:
-    """Train the network in place, on the whole graph at once.
-
-    Parameters
-    ----------
-    network : Network
-        The initial weights.
-    inputs : Inputs
-        The node features.
-    graph : TorchGraph
-        The graph.
-    schedule : Schedule
-        How to train.
-    generator : torch.Generator
-        Source of the dropout masks.
-    notify : callable
-        Told stage, epoch, number of epochs and loss; True stops.
-
-    Returns
-    -------
-    Training
-        With a loss that is not finite, the weights of the last finite one are taken ("diverged").
-    """
+    """Train the network in place, on the whole graph at once; one that diverges has the last finite weights."""
     tensors = network.tensors()
     optimizer = Adam(tensors, schedule.learning_rate)
     history: list[float] = []
@@ -221,15 +162,7 @@ def train(
 
 
 class Adam:
-    """Adam with Keras' constants. PyTorch's own pulls in its compiler, seconds of import for ten lines.
-
-    Parameters
-    ----------
-    tensors : list of tensor
-        What is trained, in place.
-    learning_rate : float
-        Step size.
-    """
+    """Adam with Keras' constants. PyTorch's own pulls in its compiler, seconds of import for ten lines."""
 
     def __init__(self, tensors: Sequence[Tensor], learning_rate: float):
         self.tensors = tensors

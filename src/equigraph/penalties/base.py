@@ -179,15 +179,9 @@ class WeightedSum(Penalty):
 
     def group_form(self) -> GroupForm | None:
         """Return the weighted sum of the tables, where all terms have them; of several attributes, on joint groups."""
-        forms: list[GroupForm] = []
-        for _, penalty in self.weighted:
-            # A penalty of one's own need not know of tables.
-            make = getattr(penalty, "group_form", None)
-            form = None if make is None else make()
-            if form is None:
-                return None
-            forms.append(form)
-        if not forms:
+        found = [form_of(penalty) for _, penalty in self.weighted]
+        forms = [form for form in found if form is not None]
+        if not forms or len(forms) < len(found):
             return None
         codes, members = _joint(forms)
         if len(members) > MOST_GROUPS:
@@ -218,6 +212,12 @@ class WeightedSum(Penalty):
 
     def __repr__(self) -> str:
         return " + ".join(f"{weight:g} * {penalty!r}" for weight, penalty in self.weighted) or "no penalty"
+
+
+def form_of(penalty: Any) -> GroupForm | None:
+    """Return the tables of a penalty; one of the user's own need not know of them."""
+    make = getattr(penalty, "group_form", None)
+    return None if make is None else make()
 
 
 def _joint(forms: list[GroupForm]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

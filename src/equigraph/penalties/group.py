@@ -2,6 +2,7 @@ r"""Penalties made of groups: every product is a function of the group sums of H
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -47,6 +48,42 @@ class _GroupPenalty(Penalty):
         # As a sparse product the sums over groups cost one pass over H.
         self._collect = indicator(groups.codes, groups.n_groups).T.tocsr()
         self._sizes = groups.sizes.astype(np.float64)[:, None]
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the product that pushes H down."""
+        return self._up(H, self._sums(H))
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the product that pulls H up."""
+        return self._down(H, self._sums(H))
+
+    def value(self, H: NDArray) -> float:
+        """Return R(H)."""
+        return self._total(H, self._sums(H))
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value from one pass over H."""
+        sums = self._sums(H)
+        return PenaltyTerms(self._up(H, sums), self._down(H, sums), self._total(H, sums))
+
+    def group_form(self) -> GroupForm | None:
+        """Return both products as tables on group sums, or None for very many groups."""
+        if self.groups.n_groups > MOST_GROUPS:
+            return None
+        return GroupForm(self.groups.codes, *self._tables())
+
+    @abstractmethod
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray: ...
+
+    @abstractmethod
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray: ...
+
+    @abstractmethod
+    def _total(self, H: NDArray, sums: NDArray) -> float: ...
+
+    @abstractmethod
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return what follows the codes in a `GroupForm`."""
 
     def _sums(self, H: NDArray) -> NDArray[np.float64]:
         return self._collect @ H
@@ -103,53 +140,33 @@ class Contrastive(_GroupPenalty):
                 1.0, self._sizes - 1, out=np.zeros_like(self._sizes), where=self._sizes > 1
             )
 
-    def positive(self, H: NDArray) -> NDArray:
-        """Return N H."""
-        return self._same(H, self._sums(H))
-
-    def negative(self, H: NDArray) -> NDArray:
-        """Return P H."""
-        return self._other(H, self._sums(H))
-
-    def value(self, H: NDArray) -> float:
-        """Return Tr(H'(N - P)H)."""
-        return self._trace(H, self._sums(H))
-
     def gradient(self, H: NDArray) -> NDArray:
         """Return (L + L')H: N is symmetric, P is not."""
         sums = self._sums(H)
         weighted = self._per_other * sums
         transposed = self._spread(weighted.sum(axis=0) - weighted, H)
-        return 2 * self._same(H, sums) - self._other(H, sums) - transposed
+        return 2 * self._up(H, sums) - self._down(H, sums) - transposed
 
     def curvature(self) -> float:
         """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
         return max(float(self._spectrum()[-1]), 0.0)
 
-    def group_form(self) -> GroupForm | None:
-        """Return both products as tables on group sums, or None for very many groups."""
-        if self.groups.n_groups > MOST_GROUPS:
-            return None
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
         others = 1 - np.eye(self.groups.n_groups)
         own = np.zeros(self.groups.n_groups) if self.self_pairs else -self._per_same.ravel()
-        return GroupForm(self.groups.codes, np.diag(self._per_same.ravel()), self._per_other * others, own)
+        return np.diag(self._per_same.ravel()), self._per_other * others, own
 
-    def terms(self, H: NDArray) -> PenaltyTerms:
-        """Return both products and the value from one pass over H."""
-        sums = self._sums(H)
-        return PenaltyTerms(self._same(H, sums), self._other(H, sums), self._trace(H, sums))
-
-    def _same(self, H: NDArray, sums: NDArray) -> NDArray:
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
         if self.self_pairs:
             return self._spread(self._per_same * sums, H)
         scale = self._per_same[self.groups.codes].astype(H.dtype)
         # Group sums less one's own row can round to just below zero.
         return np.maximum(self._spread(sums, H) - H, 0) * scale
 
-    def _other(self, H: NDArray, sums: NDArray) -> NDArray:
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
         return self._spread(self._per_other * (sums.sum(axis=0) - sums), H)
 
-    def _trace(self, H: NDArray, sums: NDArray) -> float:
+    def _total(self, H: NDArray, sums: NDArray) -> float:
         other = np.sum(sums * self._per_other * (sums.sum(axis=0) - sums))
         same = np.sum(self._per_same * sums**2)
         if not self.self_pairs:
@@ -191,44 +208,24 @@ class Scatter(_GroupPenalty):
     1.0
     """
 
-    def positive(self, H: NDArray) -> NDArray:
-        """Return the mean of the node's group."""
-        return self._spread(self._sums(H) / self._sizes, H)
-
-    def negative(self, H: NDArray) -> NDArray:
-        """Return the overall mean."""
-        return self._overall(H, self._sums(H))
-
-    def value(self, H: NDArray) -> float:
-        """Return the scatter; never negative."""
-        return self._scatter(self._sums(H))
-
     def curvature(self) -> float:
         """Return 1: the penalty is the squared length of a projection of H."""
         return 1.0
 
-    def group_form(self) -> GroupForm | None:
-        """Return both products as tables on group sums, or None for very many groups."""
-        if self.groups.n_groups > MOST_GROUPS:
-            return None
-        m, n = self.groups.n_groups, self.groups.n_nodes
-        return GroupForm(
-            self.groups.codes, np.diag(1 / self._sizes.ravel()), np.full((m, m), 1 / n), np.zeros(m)
-        )
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(sums / self._sizes, H)
 
-    def terms(self, H: NDArray) -> PenaltyTerms:
-        """Return both products and the value from one pass over H."""
-        sums = self._sums(H)
-        positive = self._spread(sums / self._sizes, H)
-        return PenaltyTerms(positive, self._overall(H, sums), self._scatter(sums))
-
-    def _overall(self, H: NDArray, sums: NDArray) -> NDArray:
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
         mean = (sums.sum(axis=0) / self.groups.n_nodes).astype(H.dtype)
         return np.broadcast_to(mean, H.shape)
 
-    def _scatter(self, sums: NDArray) -> float:
+    def _total(self, H: NDArray, sums: NDArray) -> float:
         deviation = sums / self._sizes - sums.sum(axis=0) / self.groups.n_nodes
         return float(np.sum(self._sizes * deviation**2))
+
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
+        m, n = self.groups.n_groups, self.groups.n_nodes
+        return np.diag(1 / self._sizes.ravel()), np.full((m, m), 1 / n), np.zeros(m)
 
     def __repr__(self) -> str:
         return f"Scatter({self.groups.n_groups} groups)"
@@ -271,38 +268,22 @@ class GroupParity(_GroupPenalty):
         self._table = rows @ rows.T
         self._rows = rows
 
-    def positive(self, H: NDArray) -> NDArray:
-        """Return the product with the positive entries of FF'."""
-        return self._spread(np.maximum(self._table, 0) @ self._sums(H), H)
-
-    def negative(self, H: NDArray) -> NDArray:
-        """Return the product with the negative entries of FF'."""
-        return self._spread(np.maximum(-self._table, 0) @ self._sums(H), H)
-
-    def value(self, H: NDArray) -> float:
-        """Return the squared norm of F'H; never negative."""
-        return float(np.sum((self._rows.T @ self._sums(H)) ** 2))
-
     def curvature(self) -> float:
         """Return the largest eigenvalue of FF'."""
         roots = np.sqrt(self._sizes)
         return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
 
-    def group_form(self) -> GroupForm | None:
-        """Return both products as tables on group sums, or None for very many groups."""
-        if self.groups.n_groups > MOST_GROUPS:
-            return None
-        above, below = np.maximum(self._table, 0), np.maximum(-self._table, 0)
-        return GroupForm(self.groups.codes, above, below, np.zeros(self.groups.n_groups))
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(np.maximum(self._table, 0) @ sums, H)
 
-    def terms(self, H: NDArray) -> PenaltyTerms:
-        """Return both products and the value from one pass over H."""
-        sums = self._sums(H)
-        return PenaltyTerms(
-            self._spread(np.maximum(self._table, 0) @ sums, H),
-            self._spread(np.maximum(-self._table, 0) @ sums, H),
-            float(np.sum((self._rows.T @ sums) ** 2)),
-        )
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(np.maximum(-self._table, 0) @ sums, H)
+
+    def _total(self, H: NDArray, sums: NDArray) -> float:
+        return float(np.sum((self._rows.T @ sums) ** 2))
+
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
+        return np.maximum(self._table, 0), np.maximum(-self._table, 0), np.zeros(self.groups.n_groups)
 
     def __repr__(self) -> str:
         return f"GroupParity({self.groups.n_groups} groups, all_columns={self.all_columns})"

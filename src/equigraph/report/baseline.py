@@ -28,21 +28,11 @@ _GRID = tuple(i / 10 for i in range(11))
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """Other clusters of the same nodes.
+    """Other clusters of the same nodes."""
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_nodes,)
-        Cluster of each node, numbered like the clusters they are compared with.
-    scores : mapping
-        Their scores; empty where they are not known.
-    phrase : str
-        When or where they are, such as "without fairness".
-    """
-
-    labels: NDArray[np.intp]
-    scores: Mapping[str, Any]
-    phrase: str
+    labels: NDArray[np.intp]  # cluster of each node, numbered like the clusters they are compared with
+    scores: Mapping[str, Any]  # their scores; empty where they are not known
+    phrase: str  # when or where they are, such as "without fairness"
 
     def moved(self, labels: NDArray) -> NDArray[np.intp]:
         """Return the nodes whose cluster is another one."""
@@ -51,24 +41,14 @@ class Baseline:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What fairness costs a result.
+    """What fairness costs a result."""
 
-    Attributes
-    ----------
-    curve : TradeoffCurve
-        The method at other values of its dial; with the result, unless something there dominates it.
-    point : TradeoffPoint
-        The result.
-    better : TradeoffPoint or None
-        Labels of the curve that are at least as good by both measures, and better by one.
-    baseline : Baseline or None
-        The labels of dial 0.
-    """
-
+    # The method at other values of its dial; with the result, unless something there dominates it.
     curve: TradeoffCurve
     point: TradeoffPoint
+    # Labels of the curve that are at least as good by both measures, and better by one.
     better: TradeoffPoint | None
-    baseline: Baseline | None
+    baseline: Baseline | None  # the labels of dial 0
 
 
 def aligned(
@@ -88,19 +68,7 @@ def aligned(
 def without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]) -> Costs | None:
     """Fit the method of a result with its dial at 0, and along the whole dial where that is cheap.
 
-    Parameters
-    ----------
-    result : ClusteringResult
-        The clustering.
-    graph : Graph
-        Its graph.
-    left_out : list of str
-        Takes a sentence where there is nothing to compare with.
-
-    Returns
-    -------
-    Costs or None
-        None where there is nothing to compare with.
+    Returns None, with a sentence in `left_out`, where there is nothing to compare with.
     """
     reason = None
     model = None
@@ -142,7 +110,13 @@ def _with_result(
     front = nondominated((point, *others.front), others.measure)
     place = index_of(point, front)
     if place is None:
-        better = next(one for one in front if _dominates(one, point, others.measure))
+        # At least as good by both measures, up to rounding.
+        names = ("Q", others.measure)
+        better = next(
+            one
+            for one in front
+            if all(round(one.scores[name] - point.scores[name], 12) >= 0 for name in names)
+        )
         return Costs(others, point, better, compared)
     if not has_dial:
         # Asked for by a bound: its dial is the one at which it is passed.
@@ -151,11 +125,6 @@ def _with_result(
         front = (*front[:place], point, *front[place + 1 :])
     points = sorted((*others.points, point), key=lambda one: (one.fairness, one.scores[others.measure]))
     return Costs(replace(others, points=tuple(points), front=front), point, None, compared)
-
-
-def _dominates(one: TradeoffPoint, other: TradeoffPoint, measure: str) -> bool:
-    """Return whether a point is at least as good by both measures, up to rounding."""
-    return all(round(one.scores[name] - other.scores[name], 12) >= 0 for name in ("Q", measure))
 
 
 def method_of(estimator: str) -> Method | None:

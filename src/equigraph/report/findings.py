@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph.base import interaction_of
 from equigraph.exceptions import ParameterError
+from equigraph.featured import clustered_graph
 from equigraph.graph import Graph
 from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Attributes, Groups
@@ -21,7 +22,6 @@ from equigraph.metrics.summary import Composition
 from equigraph.report import baseline as baselines
 from equigraph.report.baseline import Baseline, Costs
 from equigraph.results import ClusteringResult
-from equigraph.same_graph import clustered_graph
 from equigraph.tradeoff import TradeoffCurve
 
 if TYPE_CHECKING:
@@ -30,48 +30,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """A clustering (on its own, or the chosen point of a curve) with all that is told about it.
+    """A clustering (on its own, or the chosen point of a curve) with all that is told about it."""
 
-    Attributes
-    ----------
-    subject : ClusteringResult or TradeoffCurve
-        What the page is about.
-    labels, n_clusters, scores
-        The clusters, the number that was asked for (empty ones included), and their scores.
-    groups : Groups or None
-        Groups of the nodes.
-    attribute : str or None
-        What the groups are called.
-    graph : Graph or None
-        The graph, if it is known.
-    dial : float or None
-        Where the fairness dial stands; None for a method without one.
-    seed : int
-        Seed of these labels.
-    interaction : ndarray, csr_array or None
-        How strongly the clusters are linked.
-    curve, point : TradeoffCurve, TradeoffPoint or None
-        The curve, and these labels as a point of it.
-    baseline : Baseline or None
-        What the clusters are compared with.
-    left_out : list of str
-        What the page does not show and why, in sentences.
-    """
-
-    subject: ClusteringResult | TradeoffCurve
+    subject: ClusteringResult | TradeoffCurve  # what the page is about
+    # The clusters, the number that was asked for (empty ones included), and their scores.
     labels: NDArray[np.intp]
     n_clusters: int
     scores: Mapping[str, Any]
     groups: Groups | None
-    attribute: str | None
-    graph: Graph | None
-    dial: float | None
-    seed: int
-    interaction: NDArray | sparse.csr_array | None
-    curve: TradeoffCurve | None
+    attribute: str | None  # what the groups are called
+    graph: Graph | None  # the graph, if it is known
+    dial: float | None  # where the fairness dial stands; None for a method without one
+    seed: int  # seed of these labels
+    interaction: NDArray | sparse.csr_array | None  # how strongly the clusters are linked
+    curve: TradeoffCurve | None  # the curve, and these labels as a point of it
     point: TradeoffPoint | None
-    baseline: Baseline | None
-    left_out: list[str] = field(default_factory=list)
+    baseline: Baseline | None  # what the clusters are compared with
+    left_out: list[str] = field(default_factory=list)  # what the page does not show and why, in sentences
     better: TradeoffPoint | None = None
 
     @property
@@ -224,15 +199,14 @@ def _given_baseline(
     from equigraph.groups.encode import unique_values
 
     n = result.labels.size
-    is_result = isinstance(given, ClusteringResult)
+    given_labels: Any = given
+    scores: Mapping[str, Any] = {}
     if isinstance(given, ClusteringResult):
-        given_labels: Any = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
-    else:
-        given_labels = given
+        given_labels = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
+        scores = given.scores
     nodes = Graph._trusted(sparse.csr_array((n, n)), result.node_names)
     labels = labels_in_order(given_labels, nodes, "labels of the baseline")
-    scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
-    if not is_result and graph is not None:
+    if graph is not None and not isinstance(given, ClusteringResult):
         scores = evaluate(graph, labels, sensitive_features=result.attributes)
     codes = unique_values(labels)[1]
     found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])

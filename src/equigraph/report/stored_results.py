@@ -22,13 +22,7 @@ from equigraph.tradeoff.point import TradeoffPoint
 
 
 def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, TradeoffPoint | None, Kept]:
-    """Return the result or the curve that a command wrote into a folder, and the recommended point of a curve.
-
-    Raises
-    ------
-    InputError
-        If there is none, or its files are damaged or do not belong together.
-    """
+    """Return the result or the curve that a command wrote into a folder, and the recommended point of a curve."""
     kept = read_kept(folder, {*POSSIBLE_FILES, *CURVE_FILES})
     kind = kept.manifest.get("kind")
     if kind == KIND:

@@ -31,21 +31,11 @@ _FILE_NUMBERS = {
 
 @dataclass(frozen=True, eq=False)
 class PrintedNetwork:
-    """A graph of the table.
+    """A graph of the table."""
 
-    Attributes
-    ----------
-    graph
-        With its groups.
-    group_numbers
-        The group of each node as a number.
-    target
-        Planted clusters, where there are any.
-    """
-
-    graph: Graph
-    group_numbers: NDArray[np.int64]
-    target: NDArray | None = None
+    graph: Graph  # with its groups
+    group_numbers: NDArray[np.int64]  # the group of each node as a number
+    target: NDArray | None = None  # planted clusters, where there are any
 
     @property
     def balance(self) -> float:
@@ -56,13 +46,7 @@ class PrintedNetwork:
 
 @lru_cache(maxsize=2)
 def load_network(name: str, seed: int = 0) -> PrintedNetwork:
-    """Return a network; a block model is drawn anew for every seed, a real network is always the same.
-
-    Examples
-    --------
-    >>> load_network("sbm-2k", 3).graph
-    Graph(2,000 nodes, 136,326 edges, 'group': 5 groups)
-    """
+    """Return a network; a block model is drawn anew for every seed, a real network is always the same."""
     from equigraph import datasets
 
     if name in SBM:

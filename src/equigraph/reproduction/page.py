@@ -9,8 +9,7 @@ from pathlib import Path
 
 from equigraph._version import __version__
 from equigraph.reproduction.cells import Settings
-from equigraph.reproduction.experiments import EXPERIMENTS, Experiment
-from equigraph.reproduction.run import Report, heaviest, in_words
+from equigraph.reproduction.run import EXPERIMENTS, Experiment, Report, heaviest, in_words
 from equigraph.reproduction.tables import write_text
 
 _STYLE = """
@@ -93,8 +92,6 @@ def _parts(files: Iterable[Path], root: Path) -> list[str]:
 def as_html(markdown: str) -> str:
     r"""Turn the Markdown that the experiments write into HTML: headings, paragraphs, lists and tables.
 
-    Examples
-    --------
     >>> as_html("## Title\n\nA **b** < `c`.")
     '<h3>Title</h3>\n<p>A <b>b</b> &lt; <code>c</code>.</p>'
     """

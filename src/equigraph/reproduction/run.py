@@ -1,43 +1,87 @@
-"""A whole run: check what is needed, compute the cells, write tables, figures and the page."""
+"""The experiments by name, and a whole run of some: check what is needed, compute the cells, write what follows."""
 
 from __future__ import annotations
 
+import importlib
 import time
 import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from equigraph.exceptions import DatasetError, require
+from equigraph.exceptions import DatasetError, ParameterError, require
 from equigraph.reproduction.cells import Settings
 from equigraph.reproduction.engine import CellResults, Watch, run_cells
-from equigraph.reproduction.experiments import Experiment
 from equigraph.reproduction.tables import write_text
+from equigraph.words import did_you_mean
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper."""
+
+    name: str  # name on the command line, and of its folder
+    module: str  # module with ``cells(settings)`` and ``finish(settings, results, folder)``
+    title: str  # heading of its part of the page
+    networks: tuple[str, ...] = ()  # real networks that it needs
+
+    def load(self) -> Any:
+        """Import and return the module."""
+        return importlib.import_module(self.module)
+
+
+_PACKAGE = "equigraph.reproduction"
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "table1",
+            f"{_PACKAGE}.table1",
+            "Nine networks, seven methods, five clusters",
+            ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm"),
+        ),
+        Experiment("fig-k", f"{_PACKAGE}.figure_k", "Over the number of clusters", ("drugnet", "lastfm")),
+        Experiment(
+            "fig-lambda", f"{_PACKAGE}.figure_lambda", "Over the weight of iFairNMTF", ("drugnet", "lastfm")
+        ),
+        Experiment("fig-interaction", f"{_PACKAGE}.interaction", "Which clusters interact"),
+        Experiment("fig-tradeoff-toy", f"{_PACKAGE}.tradeoff_toy", "What the weight does to a small graph"),
+        Experiment(
+            "fig-convergence",
+            f"{_PACKAGE}.convergence",
+            "The loss, iteration by iteration",
+            ("diaries", "drugnet", "facebook"),
+        ),
+    )
+}
+
+
+def get_experiments(name: str) -> list[Experiment]:
+    """Return one experiment, or all of them."""
+    if name == ALL:
+        return list(EXPERIMENTS.values())
+    if name not in EXPERIMENTS:
+        raise ParameterError(
+            f"There is no experiment {name!r}{did_you_mean(name, EXPERIMENTS)}; the "
+            f"experiments are {', '.join(EXPERIMENTS)}, or {ALL}."
+        )
+    return [EXPERIMENTS[name]]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a run gave.
+    """What a run gave."""
 
-    Attributes
-    ----------
-    files
-        Files written, by name of the experiment.
-    failures
-        Why something is missing: by key of a cell, or by name of an experiment whose files could not be written.
-    outcome
-        Results of the cells.
-    seconds
-        Time of this run on the clock.
-    page
-        The page that shows everything.
-    """
-
-    files: dict[str, list[Path]]
+    files: dict[str, list[Path]]  # files written, by name of the experiment
+    # Why something is missing: by key of a cell, or by name of an experiment whose files could not be
+    # written.
     failures: dict[str, str]
-    outcome: CellResults
-    seconds: float
-    page: Path
+    outcome: CellResults  # results of the cells
+    seconds: float  # time of this run on the clock
+    page: Path  # the page that shows everything
 
 
 def reproduce(
@@ -50,31 +94,8 @@ def reproduce(
 ) -> Report:
     """Run experiments into a folder; what is already stored there is not computed again.
 
-    Parameters
-    ----------
-    experiments
-        What to run.
-    folder
-        Where everything goes: results of cells in ``cells``, tables and figures in a folder per experiment, and the
-        page ``index.html``.
-    settings
-        Quick or in full, and the seed.
-    n_workers
-        Number of processes; it changes nothing but the time.
-    watch
-        Told about the state several times a second.
-
-    Returns
-    -------
-    Report
-        Files, failures and times.
-
-    Raises
-    ------
-    DatasetError
-        If a network is neither on this machine nor within reach; nothing is computed then.
-    MissingDependencyError
-        If matplotlib, or torch where DMoN takes part, is not installed.
+    Results of cells go to ``cells``, tables and figures to a folder per experiment, all of them to ``index.html``. A
+    network that is not within reach, or a package that is missing, is an error before anything is computed.
     """
     from equigraph.reproduction.page import write_page
 
@@ -132,12 +153,7 @@ def _fetch(experiments: Iterable[Experiment]) -> None:
 def heaviest(outcome: CellResults, *, parts: int) -> list[tuple[str, float]]:
     """Return what took most processor time: the first parts of the keys with their seconds, the largest first.
 
-    Parameters
-    ----------
-    outcome
-        Of the run; cells that were stored before count too.
-    parts
-        Number of parts of a key, which are separated by dots, that are taken together.
+    So many parts of a key, which are separated by dots, are taken together; cells that were stored before count too.
     """
     seconds: dict[str, float] = {}
     for key, finished in outcome.finished.items():
@@ -149,8 +165,6 @@ def heaviest(outcome: CellResults, *, parts: int) -> list[tuple[str, float]]:
 def in_words(seconds: float) -> str:
     """Return a time as people say it.
 
-    Examples
-    --------
     >>> in_words(42.3), in_words(750), in_words(7000)
     ('42 s', '12 min 30 s', '1 h 56 min')
     """

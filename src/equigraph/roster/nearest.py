@@ -16,23 +16,9 @@ _SURE = 6  # letters of which one may be wrong, so that the name is still sure; 
 def nearest(text: str, names: Sequence[str]) -> list[int]:
     """Return the places of the names that come nearest, all equally near, or none.
 
-    Nearest first: the same letters but for accents; the same words in another order; a part of the name, such
-    as the first name, with initials for the rest; few letters different.
+    Nearest first: the same letters but for accents; the same words in another order; a part of the name, such as the
+    first name, with initials for the rest; few letters different.
 
-    Parameters
-    ----------
-    text : str
-        What was written.
-    names : sequence of str
-        The list.
-
-    Returns
-    -------
-    list of int
-        Places of the names; more than one if they are equally near.
-
-    Examples
-    --------
     >>> names = ["Lena Müller", "Lena Vogt", "Jonas Groß"]
     >>> [
     ...     [names[i] for i in nearest(text, names)]
@@ -55,8 +41,6 @@ def nearest(text: str, names: Sequence[str]) -> list[int]:
 def is_sure(text: str, name: str) -> bool:
     """Return whether a near name may be taken for what was written: Tom is near Tim, and somebody else.
 
-    Examples
-    --------
     >>> is_sure("Tim", "Tom"), is_sure("Tom", "Tom Voß"), is_sure("Lena Voght", "Lena Vogt")
     (False, True, True)
     """
@@ -120,26 +104,8 @@ def _few_letters(text: str, names: Sequence[str], most: int) -> list[int]:
 def distances(text: str, names: Sequence[str], most: int) -> NDArray[np.int64]:
     """Return how many letters of each name are to be changed, added, left out or swapped to make it the text.
 
-    All names go through the table of steps at once, and only the cells near its diagonal are filled.
-
-    Parameters
-    ----------
-    text : str
-        What was written.
-    names : sequence of str
-        The names.
-    most : int
-        What is further away is ``most + 1``.
-
-    Returns
-    -------
-    ndarray of int64
-        The number of steps for each name.
-
-    Examples
-    --------
-    >>> distances("jonas", ["jnoas", "jona", "otto"], 2).tolist()
-    [1, 1, 3]
+    All names go through the table of steps at once, and only the cells near its diagonal are filled. What is further
+    away is ``most + 1``.
     """
     lengths = np.array([len(name) for name in names], dtype=np.int64)
     near = np.flatnonzero(np.abs(lengths - len(text)) <= most)

@@ -6,7 +6,7 @@ import datetime
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from equigraph.exceptions import RosterError
@@ -35,29 +35,15 @@ class Block:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Cells as text.
+    """Cells as text."""
 
-    Attributes
-    ----------
-    source : str
-        What to call it in messages: the file, and the sheet if there are several.
-    rows : list of list of str
-        The cells; the first row is row 1 of the sheet. Rows may differ in length.
-    merged : tuple of Block
-        Merged cells.
-    broken : mapping of (int, int) to str
-        Cells that show no value, and why: a formula that failed or was never computed.
-    notes : tuple of str
-        What was guessed to read it.
-    is_text : bool
-        Whether it was a text file, in which a cell cannot hold its own separator without quotes.
-    """
-
-    source: str
-    rows: list[list[str]]
+    source: str  # what to call it in messages: the file, and the sheet if there are several
+    rows: list[list[str]]  # the cells; the first row is row 1 of the sheet. Rows may differ in length
     merged: tuple[Block, ...] = ()
+    # Cells that show no value, and why: a formula that failed or was never computed.
     broken: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was guessed to read it
+    # Whether it was a text file, in which a cell cannot hold its own separator without quotes.
     is_text: bool = False
 
     @property
@@ -73,8 +59,6 @@ class Sheet:
     def where(self, row: int, column: int) -> str:
         """Say where a cell is, as the sheet itself counts.
 
-        Examples
-        --------
         >>> Sheet("class.xlsx", []).where(6, 2)
         'class.xlsx, row 7, column C'
         """
@@ -89,8 +73,6 @@ def place(row: int, column: int) -> str:
 def letters(column: int) -> str:
     """Return the letters of a column that is counted from 0.
 
-    Examples
-    --------
     >>> letters(0), letters(25), letters(26), letters(16383)
     ('A', 'Z', 'AA', 'XFD')
     """
@@ -103,21 +85,13 @@ def letters(column: int) -> str:
 
 
 def tidy(text: str) -> str:
-    """Return a text in one line, without outer blanks and with composed accents.
-
-    Examples
-    --------
-    >>> tidy(" Zoe" + chr(0x308) + chr(10) + " Krause ")
-    'Zoë Krause'
-    """
+    """Return a text in one line, without outer blanks and with composed accents."""
     return _BLANKS.sub(" ", unicodedata.normalize("NFC", text)).strip()
 
 
 def cell_text(value: Any) -> str:
     """Return the text of a value of a spreadsheet: 5.0 is 5, as it is shown.
 
-    Examples
-    --------
     >>> cell_text(5.0), cell_text(True), cell_text(datetime.date(2016, 2, 3)), cell_text("a")
     ('5', 'TRUE', '2016-02-03', 'a')
     """
@@ -144,7 +118,7 @@ def check_bounds(sheet: Sheet) -> Sheet:
             f"{sheet.source} is used up to column {letters(width - 1)}: expected at most {MAX_COLUMNS} columns."
         )
     rows = [_tidy_row(sheet, number, row) for number, row in enumerate(kept)]
-    return Sheet(sheet.source, rows, sheet.merged, sheet.broken, sheet.notes, sheet.is_text)
+    return replace(sheet, rows=rows)
 
 
 def _without_end(values: list[_T], is_blank: Callable[[_T], bool]) -> list[_T]:
@@ -163,9 +137,5 @@ def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
                 f"{sheet.where(number, column)}: the cell has {len(text):,} letters; "
                 f"expected at most {MAX_TEXT:,}."
             )
-    return [tidy_lines(text) for text in row]
-
-
-def tidy_lines(text: str) -> str:
-    """Return the lines of a cell, each tidied; lines part the names of a list."""
-    return "\n".join(filter(None, map(tidy, text.splitlines())))
+    # Lines part the names of a list.
+    return ["\n".join(filter(None, map(tidy, text.splitlines()))) for text in row]

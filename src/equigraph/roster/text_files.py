@@ -28,16 +28,7 @@ _SAMPLE = 50
 def read_text_sheet(raw: bytes, source: str, encoding: str | None, suffix: str) -> Sheet:
     """Return the cells of a text file.
 
-    Parameters
-    ----------
-    raw : bytes
-        The file.
-    source : str
-        What to call it in messages.
-    encoding : str or None
-        As told, or None to guess.
-    suffix : str
-        Ending of the file, which may promise something else than text.
+    The suffix may promise something else than text; without an encoding it is guessed.
     """
     text, notes = _decode(raw, source, encoding)
     if _MARKUP.match(text):

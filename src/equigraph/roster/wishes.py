@@ -38,18 +38,11 @@ class Unknown:
 
 @dataclass
 class Named:
-    """Who names whom.
+    """Who names whom."""
 
-    Attributes
-    ----------
-    pairs : dict of str to dict
-        By role: pairs of places in the order of the sheet, with the row and column they stand in.
-    notes : list of str
-        What was taken for something else than it says.
-    """
-
+    # By role: pairs of places in the order of the sheet, with the row and column they stand in.
     pairs: dict[str, dict[tuple[int, int], tuple[int, int]]]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what was taken for something else than it says
 
 
 def read_named(
@@ -57,10 +50,7 @@ def read_named(
 ) -> Named:
     """Return who names whom in the columns of some roles.
 
-    Raises
-    ------
-    RosterError
-        If a name is not on the list, unless `accept` is true and only one name comes near.
+    A name that is not on the list is an error, unless `accept` is true and only one name comes near.
     """
     named = Named({role: {} for role in roles})
     unknown: list[Unknown] = []

@@ -70,11 +70,6 @@ def violations(
     """List every violation: the rule, and a sentence that says what is wrong.
 
     Parameters are those of `equigraph.rules.Rules.check`; `graph` may also be `Facts`.
-
-    Examples
-    --------
-    >>> violations([Apart((0, 1))], [[0, 1], [1, 0]], [7, 7])
-    [(Apart(nodes=(0, 1)), '0 and 1 are to be apart, and both are in cluster 7.')]
     """
     facts = Facts.of(graph, sensitive_features)
     column = texts(labels_in_order(labels, facts.graph))

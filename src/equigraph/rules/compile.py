@@ -40,63 +40,32 @@ class CompiledRules:
     A *unit* is a set of nodes that have to be together; most units are one node. A *column* is one value of one
     attribute that rules speak of. Where there is no rule, the arrays hold what every clustering meets, so that
     a search need not ask which rules there are.
-
-    Attributes
-    ----------
-    n_clusters : int
-        Number of clusters; none may be empty, which `least_size` also says.
-    unit : ndarray of shape (n_nodes,)
-        Unit of each node.
-    unit_size : ndarray of shape (n_units,)
-        Number of nodes of each unit.
-    fixed : ndarray of shape (n_units,)
-        Cluster of each unit, -1 where it is free.
-    apart : csr_array of shape (n_units, n_units)
-        Which units may not share a cluster; symmetric. Its ``indptr`` and ``indices`` are what a search reads.
-    apart_sets : list of ndarray
-        The same as it was given: of each set of units, no two may share a cluster.
-    least_size, most_size : ndarray of shape (n_clusters,)
-        Bounds on the number of nodes of each cluster.
-    columns : list of (str, str)
-        Attribute and value of each column.
-    node_columns : ndarray of shape (n_nodes, n_attributes)
-        The column in which each node counts, for each attribute that rules speak of.
-    counts : csr_array of shape (n_units, n_columns)
-        How many nodes of each unit count in each column.
-    least_count, most_count : ndarray of shape (n_clusters, n_columns)
-        Bounds on the count of each column in each cluster.
-    not_alone : ndarray of shape (n_columns,)
-        The count is 0 or at least this.
-    share_low, share_high : ndarray of shape (n_columns, 2)
-        Numerators and denominators: in a cluster of s nodes the count is at least ``low[0] * s // low[1]`` and at most
-        ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
-    needed : ndarray of shape (n_nodes,)
-        With how many of the nodes linked to it each node has to share its cluster.
-    links : csr_array of shape (n_nodes, n_nodes)
-        The graph.
-    contradiction : bool
-        Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart`
-        then do not tell everything.
     """
 
-    n_clusters: int
-    unit: Integers
+    n_clusters: int  # none may be empty, which `least_size` also says
+    unit: Integers  # of each node
     unit_size: Integers
-    fixed: Integers
-    apart: sparse.csr_array
-    apart_sets: list[Integers]
-    least_size: Integers
+    fixed: Integers  # cluster of each unit, -1 where it is free
+    apart: (
+        sparse.csr_array
+    )  # which units may not share a cluster; symmetric, a search reads indptr and indices
+    apart_sets: list[Integers]  # the same as it was given
+    least_size: Integers  # of each cluster
     most_size: Integers
-    columns: list[tuple[str, str]]
-    node_columns: Integers
-    counts: sparse.csr_array
-    least_count: Integers
+    columns: list[tuple[str, str]]  # attribute and value of each
+    node_columns: Integers  # the column in which each node counts, for each attribute that rules speak of
+    counts: sparse.csr_array  # how many nodes of each unit count in each column
+    least_count: Integers  # of each column in each cluster
     most_count: Integers
-    not_alone: Integers
+    not_alone: Integers  # the count of a column is 0 or at least this
+    # Numerators and denominators: in a cluster of s nodes the count is at least ``low[0] * s // low[1]`` and at most
+    # ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
     share_low: Integers
     share_high: Integers
-    needed: Integers
+    needed: Integers  # with how many of the nodes linked to it each node has to share its cluster
     links: sparse.csr_array
+    # Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart` do
+    # not tell everything then.
     contradiction: bool
 
     @property
@@ -233,78 +202,59 @@ def _needed(rules: list[Friends], facts: Facts) -> Integers:
 def _columns(items: tuple[Rule, ...], facts: Facts, unit: Integers, n_clusters: int) -> dict[str, Any]:
     """Return everything that is about attributes."""
     about = [rule for rule in items if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares))]
-    first: dict[str, int] = {}
     columns: list[tuple[str, str]] = []
     places = []
     for attribute in dict.fromkeys(rule.attribute for rule in about):
         names, codes = facts.codes(attribute)
-        first[attribute] = len(columns)
         places.append(codes + len(columns))
         columns.extend((attribute, name) for name in names)
-    n = unit.size
-    node_columns = np.array(places, dtype=np.int64).reshape(len(places), n).T
-    totals = np.bincount(node_columns.ravel(), minlength=len(columns))
-    bounds = _Bounds.open(n, n_clusters, totals)
-    where = {column: place for place, column in enumerate(columns)}
-    for rule in about:
-        if isinstance(rule, (AtLeast, AtMost)):
-            bounds.count(rule, where[rule.attribute, facts.group(rule.attribute, rule.value)])
-        else:
-            start = first[rule.attribute]
-            for column in range(start, start + len(facts.codes(rule.attribute)[0])):
-                bounds.every(rule, column)
+    node_columns = np.array(places, dtype=np.int64).reshape(len(places), unit.size).T
     return {
         "columns": columns,
         "node_columns": np.ascontiguousarray(node_columns),
         "counts": _counts(unit, node_columns, len(columns)),
-        "least_count": bounds.least,
-        "most_count": bounds.most,
-        "not_alone": bounds.alone,
-        "share_low": bounds.low,
-        "share_high": bounds.high,
+        **_count_bounds(
+            about, facts, columns, np.bincount(node_columns.ravel(), minlength=len(columns)), n_clusters
+        ),
     }
 
 
-@dataclass
-class _Bounds:
-    """Bounds on columns, drawn closer rule by rule."""
-
-    n_nodes: int
-    totals: Integers
-    least: Integers
-    most: Integers
-    alone: Integers
-    low: Integers
-    high: Integers
-
-    @classmethod
-    def open(cls, n: int, n_clusters: int, totals: Integers) -> _Bounds:
-        m = totals.size
-        return cls(
-            n_nodes=n,
-            totals=totals,
-            least=np.zeros((n_clusters, m), dtype=np.int64),
-            most=np.full((n_clusters, m), n, dtype=np.int64),
-            alone=np.ones(m, dtype=np.int64),
-            low=np.tile(np.array([0, 1], dtype=np.int64), (m, 1)),
-            high=np.tile(np.array([1, 1], dtype=np.int64), (m, 1)),
-        )
-
-    def count(self, rule: AtLeast | AtMost, column: int) -> None:
-        if isinstance(rule, AtLeast):
-            self.least[:, column] = np.maximum(self.least[:, column], rule.least)
+def _count_bounds(
+    rules: list[AtLeast | AtMost | NotAlone | Shares],
+    facts: Facts,
+    columns: list[tuple[str, str]],
+    totals: Integers,
+    n_clusters: int,
+) -> dict[str, Integers]:
+    """Return the bounds on the columns, drawn closer rule by rule."""
+    n, m = facts.graph.n_nodes, len(columns)
+    least, most = np.zeros((n_clusters, m), dtype=np.int64), np.full((n_clusters, m), n, dtype=np.int64)
+    alone = np.ones(m, dtype=np.int64)
+    low, high = (np.tile(np.array(share, dtype=np.int64), (m, 1)) for share in ([0, 1], [1, 1]))
+    for rule in rules:
+        own = [place for place, (attribute, _) in enumerate(columns) if attribute == rule.attribute]
+        if isinstance(rule, (AtLeast, AtMost)):
+            column = columns.index((rule.attribute, facts.group(rule.attribute, rule.value)))
+            if isinstance(rule, AtLeast):
+                least[:, column] = np.maximum(least[:, column], rule.least)
+            else:
+                most[:, column] = np.minimum(most[:, column], rule.most)
+        elif isinstance(rule, NotAlone):
+            alone[own] = np.maximum(alone[own], rule.least)
         else:
-            self.most[:, column] = np.minimum(self.most[:, column], rule.most)
-
-    def every(self, rule: NotAlone | Shares, column: int) -> None:
-        if isinstance(rule, NotAlone):
-            self.alone[column] = max(self.alone[column], rule.least)
-            return
-        share = Fraction(int(self.totals[column]), self.n_nodes)
-        low = below(max(share - rule.tolerance, Fraction(0)), self.n_nodes)
-        high = above(min(share + rule.tolerance, Fraction(1)), self.n_nodes)
-        self.low[column] = max(low, Fraction(*self.low[column].tolist())).as_integer_ratio()
-        self.high[column] = min(high, Fraction(*self.high[column].tolist())).as_integer_ratio()
+            for column in own:
+                share = Fraction(int(totals[column]), n)
+                closer = below(max(share - rule.tolerance, Fraction(0)), n)
+                low[column] = max(closer, Fraction(*low[column].tolist())).as_integer_ratio()
+                closer = above(min(share + rule.tolerance, Fraction(1)), n)
+                high[column] = min(closer, Fraction(*high[column].tolist())).as_integer_ratio()
+    return {
+        "least_count": least,
+        "most_count": most,
+        "not_alone": alone,
+        "share_low": low,
+        "share_high": high,
+    }
 
 
 def _counts(unit: Integers, node_columns: Integers, n_columns: int) -> sparse.csr_array:
@@ -318,11 +268,6 @@ def below(x: Fraction, limit: int) -> Fraction:
     """Return the largest fraction with a denominator up to a limit that is not above x.
 
     For every whole s up to the limit ``floor(x s)`` is the same for both: it is the largest c with ``c / s <= x``.
-
-    Examples
-    --------
-    >>> below(Fraction(314159, 100000), 10), below(Fraction(1, 3), 5)
-    (Fraction(25, 8), Fraction(1, 3))
     """
     near = x.limit_denominator(limit)
     if near <= x:
@@ -334,11 +279,5 @@ def below(x: Fraction, limit: int) -> Fraction:
 
 
 def above(x: Fraction, limit: int) -> Fraction:
-    """Return the smallest fraction with a denominator up to a limit that is not below x; see `below`.
-
-    Examples
-    --------
-    >>> above(Fraction(314159, 100000), 10)
-    Fraction(22, 7)
-    """
+    """Return the smallest fraction with a denominator up to a limit that is not below x; see `below`."""
     return -below(-x, limit)

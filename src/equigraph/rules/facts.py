@@ -18,22 +18,7 @@ from equigraph.words import did_you_mean, listed
 
 
 class Facts:
-    """A graph and the attributes of its nodes, asked by name.
-
-    Parameters
-    ----------
-    graph : graph
-        Anything that `equigraph.as_graph` takes.
-    sensitive_features : dict of columns, table, Series or array, optional
-        The attributes, each in node order or by node name; by default the one that came with the graph. A single
-        column without a name is whatever attribute is asked for first, and no other.
-
-    Examples
-    --------
-    >>> facts = Facts([[0, 1], [1, 0]], {"team": ["red", "blue"]})
-    >>> facts.node(1), facts.values("team").tolist()
-    (1, ['red', 'blue'])
-    """
+    """A graph and the attributes of its nodes, asked by name; a column without a name is what is asked for first."""
 
     def __init__(self, graph: Any, sensitive_features: Any = None) -> None:
         self.graph: Graph = as_graph(graph)
@@ -51,25 +36,11 @@ class Facts:
         return NodePlaces(self.graph.node_names)
 
     def node(self, name: Hashable) -> int:
-        """Return the place of a node; names are compared by their text, so that those of a file match numbers.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such node.
-        """
+        """Return the place of a node; names are compared by their text, so that those of a file match numbers."""
         return self._places.of(name, "The rules name {}, which is not a node of the graph")
 
     def values(self, attribute: str) -> NDArray[Any]:
-        """Return the value that each node has of an attribute.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such attribute.
-        GroupsError
-            If its values are not one per node.
-        """
+        """Return the value that each node has of an attribute."""
         if attribute not in self._read:
             # A column without a name is taken for the attribute that the rules name, but only for one.
             key: str | None = attribute if attribute in self._given or self._read else None
@@ -90,13 +61,7 @@ class Facts:
         )
 
     def group(self, attribute: str, value: Hashable) -> str:
-        """Return the text of a value of an attribute.
-
-        Raises
-        ------
-        ParameterError
-            If no node has it.
-        """
+        """Return the text of a value of an attribute."""
         known, _ = self.codes(attribute)
         if name_text(value) not in known:
             raise ParameterError(

@@ -6,8 +6,6 @@ kept already, it finds the first in a hundredth of the time. The hint decides no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -24,21 +22,9 @@ def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers
     """Return clusters of the named units in which links are kept, sizes are even and units to be apart are apart.
 
     Units are dealt out one after another, neighbours after neighbours, several times over; each goes where most of
-    its links are, above all those that somebody still needs, as long as there is room.
-
-    Parameters
-    ----------
-    compiled : CompiledRules
-        The rules.
-    named : ndarray of shape (n_units,), dtype bool
-        The units that get a cluster.
-
-    Returns
-    -------
-    ndarray of shape (n_units,)
-        Cluster of each unit, -1 for those that are not named.
+    its links are, above all those that somebody still needs, as long as there is room. Units without a name have -1.
     """
-    deal = _Deal.empty(compiled)
+    deal = _Deal(compiled)
     order = reverse_cuthill_mckee(deal.links, symmetric_mode=True)
     order = order[named[order]].tolist()
     for _ in range(_PASSES if compiled.needed.any() else 1):
@@ -48,31 +34,16 @@ def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers
     return deal.cluster
 
 
-@dataclass(eq=False)
 class _Deal:
-    """Units that are being dealt out.
+    """Units that are being dealt out."""
 
-    ``cluster`` is -1 for units in no cluster, ``lacks`` how many links each unit still has to keep (negative: more
-    than it has to).
-    """
-
-    compiled: CompiledRules
-    links: sparse.csr_matrix
-    cluster: Integers
-    sizes: NDArray[np.float64]
-    lacks: NDArray[np.float64]
-
-    @classmethod
-    def empty(cls, compiled: CompiledRules) -> _Deal:
-        lacks = np.zeros(compiled.n_units)
-        np.maximum.at(lacks, compiled.unit, compiled.needed)
-        return cls(
-            compiled=compiled,
-            links=_unit_links(compiled),
-            cluster=np.full(compiled.n_units, -1, dtype=np.int64),
-            sizes=np.zeros(compiled.n_clusters),
-            lacks=lacks,
-        )
+    def __init__(self, compiled: CompiledRules):
+        self.compiled, self.links = compiled, _unit_links(compiled)
+        # -1 for units in no cluster, and how many links each unit still has to keep (negative: more than it has to).
+        self.cluster = np.full(compiled.n_units, -1, dtype=np.int64)
+        self.lacks = np.zeros(compiled.n_units)
+        np.maximum.at(self.lacks, compiled.unit, compiled.needed)
+        self.sizes = np.zeros(compiled.n_clusters)
 
     def take(self, unit: int) -> None:
         """Take a unit out of its cluster, if it is in one."""

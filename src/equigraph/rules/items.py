@@ -17,13 +17,7 @@ Pair = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class Together:
-    """All of these nodes share a cluster.
-
-    Examples
-    --------
-    >>> Together(("Ada", "Ben")).describe()
-    'Ada and Ben together'
-    """
+    """All of these nodes share a cluster."""
 
     keyword: ClassVar[str] = "together"
     nodes: tuple[Hashable, ...]
@@ -35,13 +29,7 @@ class Together:
 
 @dataclass(frozen=True)
 class Apart:
-    """No two of these nodes share a cluster.
-
-    Examples
-    --------
-    >>> Apart(("Cem", "Dora", "Eli")).describe()
-    'Cem, Dora and Eli apart'
-    """
+    """No two of these nodes share a cluster."""
 
     keyword: ClassVar[str] = "apart"
     nodes: tuple[Hashable, ...]
@@ -53,13 +41,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A node is in the cluster of this number.
-
-    Examples
-    --------
-    >>> Fixed("Finn", 0).describe()
-    'Finn in cluster 0'
-    """
+    """A node is in the cluster of this number."""
 
     keyword: ClassVar[str] = "fixed"
     node: Hashable
@@ -72,15 +54,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Every cluster has a number of nodes within one pair, or each cluster within its own pair.
-
-    Examples
-    --------
-    >>> Sizes(((25, 27),)).describe()
-    'every cluster of 25 to 27 nodes'
-    >>> Sizes(((3, 4), (None, 5)), per_cluster=True).describe()
-    'clusters of 3 to 4 nodes, at most 5 nodes'
-    """
+    """Every cluster has a number of nodes within one pair, or each cluster within its own pair."""
 
     keyword: ClassVar[str] = "sizes"
     bounds: tuple[Pair, ...]
@@ -93,13 +67,7 @@ class Sizes:
 
 
 def range_in_words(pair: Pair) -> str:
-    """Say how many nodes a pair (least, most) allows.
-
-    Examples
-    --------
-    >>> range_in_words((3, 5)), range_in_words((None, 1)), range_in_words((4, 4))
-    ('3 to 5 nodes', 'at most 1 node', '4 nodes')
-    """
+    """Say how many nodes a pair (least, most) allows."""
     least, most = pair
     if most is None:
         return "any number of nodes" if least is None else f"at least {count(least, 'node')}"
@@ -110,15 +78,7 @@ def range_in_words(pair: Pair) -> str:
 
 @dataclass(frozen=True)
 class Friends:
-    """Every node shares a cluster with so many of the nodes it is linked to, or all if it has fewer.
-
-    Examples
-    --------
-    >>> Friends(1).describe()
-    'everybody with at least 1 of the nodes linked to them'
-    >>> Friends(1, but=("Ada",)).describe()
-    'everybody but Ada with at least 1 of the nodes linked to them'
-    """
+    """Every node shares a cluster with so many of the nodes it is linked to, or all if it has fewer."""
 
     keyword: ClassVar[str] = "friends"
     least: int
@@ -132,13 +92,7 @@ class Friends:
 
 @dataclass(frozen=True)
 class AtLeast:
-    """Every cluster has at least so many nodes of a group.
-
-    Examples
-    --------
-    >>> AtLeast("gender", "girl", 3).describe()
-    "at least 3 of gender 'girl' in every cluster"
-    """
+    """Every cluster has at least so many nodes of a group."""
 
     keyword: ClassVar[str] = "at_least"
     attribute: str
@@ -152,13 +106,7 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class AtMost:
-    """Every cluster has at most so many nodes of a group.
-
-    Examples
-    --------
-    >>> AtMost("needs", "yes", 4).describe()
-    "at most 4 of needs 'yes' in every cluster"
-    """
+    """Every cluster has at most so many nodes of a group."""
 
     keyword: ClassVar[str] = "at_most"
     attribute: str
@@ -172,13 +120,7 @@ class AtMost:
 
 @dataclass(frozen=True)
 class NotAlone:
-    """Of each group of an attribute a cluster has none or at least so many.
-
-    Examples
-    --------
-    >>> NotAlone("gender", 2).describe()
-    'of each gender none or at least 2 in a cluster'
-    """
+    """Of each group of an attribute a cluster has none or at least so many."""
 
     keyword: ClassVar[str] = "not_alone"
     attribute: str
@@ -191,13 +133,7 @@ class NotAlone:
 
 @dataclass(frozen=True)
 class Shares:
-    """The share of every group in every cluster is near its share in the population.
-
-    Examples
-    --------
-    >>> Shares("gender", 0.1).describe()
-    "the share of each gender within 10 points of the population's in every cluster"
-    """
+    """The share of every group in every cluster is near its share in the population."""
 
     keyword: ClassVar[str] = "shares"
     attribute: str
@@ -220,11 +156,5 @@ Rule = Together | Apart | Fixed | Sizes | Friends | AtLeast | AtMost | NotAlone 
 
 
 def in_words(rules: tuple[Rule, ...]) -> str:
-    """Say several rules in words.
-
-    Examples
-    --------
-    >>> in_words((Together(("Ada", "Ben")), Apart(("Ada", "Ben"))))
-    'Ada and Ben together, Ada and Ben apart'
-    """
+    """Say several rules in words."""
     return ", ".join(rule.describe() for rule in rules)

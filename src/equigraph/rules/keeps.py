@@ -12,13 +12,6 @@ def keeps(compiled: CompiledRules, labels: NDArray) -> bool:
     """Return whether labels keep every rule, with every cluster in use.
 
     `equigraph.rules.Rules.check` says the same in words, and takes a second for every hundred thousand nodes.
-
-    Examples
-    --------
-    >>> from equigraph.rules import Rules, compile_rules
-    >>> compiled = compile_rules(Rules(apart=[(0, 1)]), [[0, 1], [1, 0]], None, 2)
-    >>> keeps(compiled, np.array([1, 0])), keeps(compiled, np.array([0, 0]))
-    (True, False)
     """
     labels = np.asarray(labels, dtype=np.int64)
     units = np.empty(compiled.n_units, dtype=np.int64)

@@ -11,12 +11,13 @@ have links to keep, are classes of one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import optimize, sparse
 
 from equigraph.rules.compile import CompiledRules, Integers
 from equigraph.rules.hint import cohesive_hint
@@ -24,21 +25,11 @@ from equigraph.rules.hint import cohesive_hint
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Units that are alike, taken together.
-
-    Attributes
-    ----------
-    of_unit : ndarray of shape (n_units,)
-        Class of each unit.
-    sizes : ndarray of shape (n_classes,)
-        Number of units of each class.
-    first : ndarray of shape (n_classes,)
-        A unit of each class, which stands for all of them.
-    """
+    """Units that are alike, taken together."""
 
     of_unit: Integers
     sizes: Integers
-    first: Integers
+    first: Integers  # a unit of each class, which stands for all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +44,7 @@ class Program:
     cost: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    matrix: sparse.csr_array
-    row_low: NDArray[np.float64]
-    row_high: NDArray[np.float64]
+    constraints: Sequence[optimize.LinearConstraint]
 
 
 def individuals(compiled: CompiledRules) -> NDArray[np.bool_]:
@@ -96,14 +85,12 @@ def _one_number(columns: list[Integers]) -> Integers:
     return key
 
 
-class _ConstraintRows:
-    """Rows of a matrix of constraints, collected in blocks."""
+class _ConstraintRows(list[optimize.LinearConstraint]):
+    """Constraints on so many variables."""
 
     def __init__(self, n_variables: int) -> None:
+        super().__init__()
         self.n_variables = n_variables
-        self.blocks: list[sparse.csr_array] = []
-        self.low: list[NDArray] = []
-        self.high: list[NDArray] = []
 
     def add(self, parts: dict[int, Any], low: Any, high: Any) -> None:
         """Add rows made of blocks of columns, given with the number of their first column."""
@@ -113,10 +100,9 @@ class _ConstraintRows:
         rows = np.concatenate([piece.row for piece in pieces.values()]).astype(np.int32)
         columns = np.concatenate([piece.col + start for start, piece in pieces.items()]).astype(np.int32)
         data = np.concatenate([piece.data for piece in pieces.values()]).astype(float)
-        shape = (height, self.n_variables)
-        self.blocks.append(sparse.coo_array((data, (rows, columns)), shape=shape).tocsr())
-        self.low.append(np.broadcast_to(low, height))
-        self.high.append(np.broadcast_to(high, height))
+        matrix = sparse.coo_array((data, (rows, columns)), shape=(height, self.n_variables)).tocsr()
+        sides = (np.broadcast_to(side, height) for side in (low, high))
+        self.append(optimize.LinearConstraint(matrix, *sides))
 
 
 def n_entries(compiled: CompiledRules, classes: Classes) -> int:
@@ -130,19 +116,7 @@ def n_entries(compiled: CompiledRules, classes: Classes) -> int:
 def make_program(
     compiled: CompiledRules, classes: Classes, start: Integers | None = None, hint: Integers | None = None
 ) -> Program:
-    """Write rules as a program; with a start, its cost is the number of nodes that leave their cluster.
-
-    Parameters
-    ----------
-    compiled : CompiledRules
-        The rules.
-    classes : Classes
-        What `alike` makes of them and the start.
-    start : ndarray of shape (n_nodes,), optional
-        Labels in ``range(n_clusters)``.
-    hint : ndarray of shape (n_nodes,), optional
-        Labels near to which the solver looks first if there is no start.
-    """
+    """Write rules as a program; with a start, its cost is the number of nodes that leave their cluster."""
     k = compiled.n_clusters
     n_x, n_counts = classes.sizes.size * k, len(compiled.columns) * k
     at_sizes, at_counts = n_x, n_x + k
@@ -170,9 +144,7 @@ def make_program(
         cost=cost,
         low=low,
         high=high,
-        matrix=sparse.vstack(rows.blocks, format="csr"),
-        row_low=np.concatenate(rows.low),
-        row_high=np.concatenate(rows.high),
+        constraints=rows,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Any, TypedDict
 
 import numpy as np
@@ -41,18 +42,7 @@ class RuleArguments(TypedDict, total=False):
 
 
 def parse_rules(arguments: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """Return the single rules of keyword arguments, in their order; None stands for no rule.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such rule, or its value is not what it takes.
-
-    Examples
-    --------
-    >>> parse_rules({"friends": 1, "together": [["Ada", "Ben"]]})
-    (Friends(least=1, but=()), Together(nodes=('Ada', 'Ben')))
-    """
+    """Return the single rules of keyword arguments, in their order; None stands for no rule."""
     items: list[Rule] = []
     for keyword, value in arguments.items():
         if keyword not in PARSERS:
@@ -63,14 +53,6 @@ def parse_rules(arguments: Mapping[str, Any]) -> tuple[Rule, ...]:
         if value is not None:
             items.extend(PARSERS[keyword](value))
     return tuple(items)
-
-
-def _together(value: Any) -> Iterator[Rule]:
-    return (Together(nodes) for nodes in _tuples("together", value))
-
-
-def _apart(value: Any) -> Iterator[Rule]:
-    return (Apart(nodes) for nodes in _tuples("apart", value))
 
 
 def _tuples(keyword: str, value: Any) -> Iterator[tuple[Hashable, ...]]:
@@ -128,14 +110,6 @@ def _friends(value: Any) -> Iterator[Rule]:
     yield Friends(int(_number("friends", value, Integer(low=1))), but)
 
 
-def _at_least(value: Any) -> Iterator[Rule]:
-    return (AtLeast(*entry) for entry in _counts("at_least", value))
-
-
-def _at_most(value: Any) -> Iterator[Rule]:
-    return (AtMost(*entry) for entry in _counts("at_most", value))
-
-
 def _counts(keyword: str, value: Any) -> Iterator[tuple[str, Hashable, int]]:
     shape = '{"gender": {"girl": 3}}'
     for attribute, groups in _entries(keyword, value, shape):
@@ -177,14 +151,14 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple, np.ndarray))
 
 
-PARSERS: dict[str, Callable[[Any], Iterator[Rule]]] = {
-    "together": _together,
-    "apart": _apart,
+PARSERS: dict[str, Callable[[Any], Iterable[Rule]]] = {
+    "together": lambda value: map(Together, _tuples("together", value)),
+    "apart": lambda value: map(Apart, _tuples("apart", value)),
     "fixed": _fixed,
     "sizes": _sizes,
     "friends": _friends,
-    "at_least": _at_least,
-    "at_most": _at_most,
+    "at_least": lambda value: starmap(AtLeast, _counts("at_least", value)),
+    "at_most": lambda value: starmap(AtMost, _counts("at_most", value)),
     "not_alone": _not_alone,
     "shares": _shares,
 }

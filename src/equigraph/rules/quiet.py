@@ -19,13 +19,7 @@ _inside: list[int] = []  # one entry per solver that is running: the real standa
 
 @contextmanager
 def no_stray_output() -> Iterator[None]:
-    """Send the standard output of the process nowhere while the block runs; several threads may be in such blocks.
-
-    Examples
-    --------
-    >>> with no_stray_output():
-    ...     _ = os.write(1, b"not seen")
-    """
+    """Send the standard output of the process nowhere while the block runs; several threads may be in such blocks."""
     _enter()
     try:
         yield

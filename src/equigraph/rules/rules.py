@@ -205,13 +205,7 @@ Rules.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 
 def told_rules(kept: Rules | None, given_up: Iterable[Rule]) -> dict[str, list[str]] | None:
-    """Return in words which rules labels keep and which were given up, ready for JSON; None without rules.
-
-    Examples
-    --------
-    >>> told_rules(Rules(friends=1), ())
-    {'kept': ['everybody with at least 1 of the nodes linked to them'], 'given_up': []}
-    """
+    """Return in words which rules labels keep and which were given up, ready for JSON; None without rules."""
     if kept is None:
         return None
     return {

@@ -21,24 +21,13 @@ MAX_ENTRIES = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What the solver says.
+    """What the solver says."""
 
-    Attributes
-    ----------
-    status : {"found", "impossible", "not found"}
-        ``"impossible"`` is proven; ``"not found"`` says nothing about whether there are such labels.
-    labels : ndarray of shape (n_nodes,), dtype intp, or None
-        Labels that keep the rules, where they were found.
-    fewest : bool
-        Whether no other labels that keep the rules are proven to move fewer nodes from the start.
-    reason : str
-        Why nothing was found; empty otherwise.
-    """
-
+    # "impossible" is proven; "not found" says nothing about whether there are such labels.
     status: Literal["found", "impossible", "not found"]
     labels: NDArray[np.intp] | None = None
-    fewest: bool = False
-    reason: str = ""
+    fewest: bool = False  # no others that keep the rules move fewer nodes from the start: that is proven
+    reason: str = ""  # why nothing was found
 
 
 def feasible_labels(
@@ -49,33 +38,8 @@ def feasible_labels(
 ) -> Answer:
     """Find labels that keep rules, or prove that there are none.
 
-    Parameters
-    ----------
-    compiled : CompiledRules
-        The rules on a graph.
-    time_limit : float, default=10
-        Seconds that the solver may take.
-    start : array-like of shape (n_nodes,), optional
-        Labels in ``range(n_clusters)``, of which as many as possible are kept.
-    hint : array-like of shape (n_nodes,), optional
-        Cohesive labels in ``range(n_clusters)``, where the solver looks first if there is no start; the closer they are
-        to keeping the rules, the sooner it is done. By default they are made here.
-
-    Returns
-    -------
-    Answer
-        Labels, the proof that there are none, or neither.
-
-    Examples
-    --------
-    >>> from equigraph.rules import Rules, compile_rules
-    >>> ring = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
-    >>> rules = Rules(apart=[(0, 1)], sizes=(2, 2), friends=1)
-    >>> feasible_labels(compile_rules(rules, ring, None, 2)).labels.tolist()
-    [0, 1, 1, 0]
-    >>> rules = Rules(apart=[(0, 1)], together=[(0, 2), (2, 1)])
-    >>> feasible_labels(compile_rules(rules, ring, None, 2)).status
-    'impossible'
+    Of a start as many labels as possible are kept. Without one the solver looks first near a hint, cohesive labels that
+    are made here if they are not given; the closer they are to keeping the rules, the sooner it is done.
     """
     if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
         return Answer("impossible")
@@ -114,7 +78,7 @@ def _solve(program: Program, compiled: CompiledRules, time_limit: float) -> Answ
             program.cost,
             integrality=np.ones(program.cost.size),
             bounds=optimize.Bounds(program.low, program.high),
-            constraints=optimize.LinearConstraint(program.matrix, program.row_low, program.row_high),
+            constraints=program.constraints,
             # Where nothing is to be minimised, the first labels that are found will do.
             options={"time_limit": time_limit, "mip_rel_gap": 0.0 if program.minimise else 1e9},
         )

@@ -21,12 +21,10 @@ from equigraph.graph.units import shares_of
 from equigraph.search.folding import NOTHING_HELD
 from equigraph.search.levels import Level, clusters_level, links_to, scores_from, sums
 from equigraph.search.objective import Objective
+from equigraph.search.swaps import swap_in_rows, swapped
 
 if TYPE_CHECKING:
     from equigraph.search.kernels.state import Sites
-
-# More pairs of clusters than this are not tried for swaps.
-_MOST_PAIRS = 2**22
 
 
 class Ground:
@@ -171,31 +169,13 @@ class Ground:
                 break
         return labels
 
-    def swap(
-        self, labels: NDArray, objective: Objective, *, max_passes: int, least_gain: float
-    ) -> NDArray[np.int32]:
-        """Let pairs of nodes change places, in index order, while the objective rises: the sizes stay."""
-        from equigraph.search.kernels.exchange import waiting_room
-        from equigraph.search.kernels.state import Clusters, start
+    def swap(self, labels: NDArray, objective: Objective, **limits: Any) -> NDArray[np.int32]:
+        """Let pairs of nodes change places while the objective rises; `limits` as in `swapped`."""
 
-        score, terms = objective.score, objective.terms()
-        labels = labels.astype(np.int32)
-        clusters = start(self._sites, labels, int(labels.max()) + 1, score, terms)
-        n_clusters, n_columns = clusters.volume.size, objective.population.size
-        if n_clusters**2 > _MOST_PAIRS:
-            return labels
-        gained = np.zeros(2)
-        for _ in range(max_passes):
-            before = gained[1]
-            waiting = waiting_room(
-                n_clusters, min(n_columns, _MOST_PAIRS // n_clusters**2), terms.offsets.size - 1
-            )
-            state = [labels, gained, *waiting, *clusters]
-            labels, gained, *rest = self.store.walk(swap_block, state, objective, self.unit)
-            clusters = Clusters(*rest[len(waiting) :])
-            if gained[1] - before <= least_gain:
-                break
-        return labels
+        def visit(state: list[NDArray]) -> Sequence[NDArray]:
+            return self.store.walk(swap_block, state, objective, self.unit)
+
+        return swapped(self._sites, labels, objective, visit, **limits)
 
 
 def any_awake(state: Sequence[NDArray], low: int, high: int) -> bool:
@@ -302,13 +282,7 @@ def swap_block(
     rows: Rows, block: RowBlock, state: Sequence[NDArray], objective: Objective, unit: float | None
 ) -> None:
     """Let nodes of a block change places with nodes that wait for it."""
-    from equigraph.search.kernels.exchange import Waiting, swap_rows
-    from equigraph.search.kernels.state import Clusters
-
-    labels, gained, *rest = state
-    waiting, clusters = Waiting(*rest[: len(Waiting._fields)]), Clusters(*rest[len(Waiting._fields) :])
-    sites = _sites_of(rows, block, objective, unit)
-    swap_rows(sites, labels, clusters, objective.score, objective.terms(), block.low, waiting, gained)
+    swap_in_rows(_sites_of(rows, block, objective, unit), state, objective, block.low)
 
 
 def _sites_of(rows: Rows, block: RowBlock, objective: Objective, unit: float | None) -> Any:

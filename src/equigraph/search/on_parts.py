@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 # Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
 # on the way up.
 PASSES, LEAST_GAIN, _RUNG_PASSES = 20, 1e-7, 3
-# Most passes of swaps, and the gain of one that is worth another.
-_SWAP_PASSES, _LEAST_SWAP = 5, 1e-6
 # Values of the dial that parts are searched at whatever value is asked for.
 _AROUND = (0.2, 0.5, 0.8)
 
@@ -95,7 +93,7 @@ def climbed(search: Search, ground: Ground, labels: NDArray, target: Target) -> 
     if not objective.is_bounded and objective.fairness == 0:
         return labels
     # Where sizes are tied, or each cluster must mirror the population, two nodes get further than one.
-    labels = search.add(ground.swap(labels, objective, max_passes=_SWAP_PASSES, least_gain=_LEAST_SWAP))
+    labels = search.add(ground.swap(labels, objective))
     return search.add(settle_nodes(ground, labels, objective))
 
 

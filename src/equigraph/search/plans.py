@@ -26,6 +26,9 @@ _EDGES = 40
 _STARTS = ((500, (10, 10)), (3_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)), (300_000, (2, 2)))
 # Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
 _KICKED, _MOST_KICKS = 10_000, 15
+# On fewer nodes an annealing proposes every swap that counts; on more, nodes that wait for a partner are matched at the
+# end, so often in turn with single moves.
+_SWAPPED_NODES, _SWAP_ROUNDS = 500, 10
 # Parts of a large graph: so many for each cluster, and at least so many.
 _PARTS_EACH, _LEAST_PARTS = 20, 10_000
 # A graph with more entries may link every two parts: fewer of them then, so that their graph needs about a gigabyte.
@@ -46,6 +49,8 @@ class Plan:
         Proposals of an annealing on the nodes.
     n_kicks : int
         How often the best labels are thrown out of their optimum.
+    n_swaps : int
+        How often pairs of nodes that gain by changing places are looked for at the end.
     n_parts : int
         Parts of a large graph that are searched on in place of the nodes; 0 for a small one.
     """
@@ -54,6 +59,7 @@ class Plan:
     n_raised: int
     n_steps: int
     n_kicks: int
+    n_swaps: int
     n_parts: int = 0
 
 
@@ -75,6 +81,7 @@ def plan_for(n: int, entries: int, n_clusters: int, effort: float, *, on_parts: 
         n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
         n_kicks=round(min(_MOST_KICKS, _KICKED / work) * many),
+        n_swaps=_SWAP_ROUNDS if n >= _SWAPPED_NODES else 0,
     )
     if not (is_large(n, entries) if on_parts is None else on_parts):
         return plan

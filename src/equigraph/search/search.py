@@ -62,6 +62,8 @@ _LEAST_COARSE = 5_000
 _GAP = 0.05
 # Where in a wide gap that stays empty the whole search for a bound is tried; few nodes leave narrow ones by themselves.
 _FURTHER, _WIDE = (0.3, 0.1), 0.2
+# What a round of swaps and moves must bring, in modularity, to be followed by another.
+_WORTH_SWAPS = 4e-4
 # Settling at one target may find what another's choice is made of; each round only adds what is better.
 _MOST_ROUNDS = 5
 
@@ -344,7 +346,18 @@ class Search:
             return settle_nodes(self.ground, labels, objective)
         if self.plan.n_parts:
             return self.steps.settle(labels, objective, None, max_passes=PASSES, least_gain=LEAST_GAIN)
-        return self.steps.settle(labels, objective, self.rng(3))
+        labels = self.steps.settle(labels, objective, self.rng(3))
+        return self._exchanged(labels, objective)
+
+    def _exchanged(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
+        """Let pairs of nodes change places where clusters must mirror the population or sizes are tied."""
+        reached = self._value(labels, objective)
+        for _ in range(self.plan.n_swaps if objective.fairness or objective.is_bounded else 0):
+            labels = self.steps.settle(self.steps.swap(labels, objective), objective, self.rng(3))
+            before, reached = reached, self._value(labels, objective)
+            if reached - before <= _WORTH_SWAPS * (1 - objective.fairness):
+                break
+        return labels
 
     def exactly(self, labels: NDArray) -> NDArray[np.int32]:
         """Make exactly k clusters within the size bounds of any labels."""
@@ -462,11 +475,11 @@ class Search:
         )
 
     def _best_of(self, candidates: Sequence[NDArray], objective: Objective) -> NDArray[np.int32]:
-        def value(labels: NDArray) -> float:
-            modularity, notion = self.score(labels)
-            return objective.value(modularity, min(notion, objective.cap))
+        return max(candidates, key=lambda labels: self._value(labels, objective))
 
-        return max(candidates, key=value)
+    def _value(self, labels: NDArray, objective: Objective) -> float:
+        modularity, notion = self.score(labels)
+        return objective.value(modularity, min(notion, objective.cap))
 
     def _rise(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
         """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""

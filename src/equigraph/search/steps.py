@@ -12,6 +12,7 @@ from equigraph.search.exact_k import fix_clusters
 from equigraph.search.levels import Level, aggregate, compact, compact_pairs
 from equigraph.search.multilevel import climb, local_moves
 from equigraph.search.objective import Objective
+from equigraph.search.swaps import swap_in_rows, swapped
 
 # Share of swaps among the proposals of an annealing, and where its cooling ends, in units of a typical change.
 SWAPS, COLD = 0.3, 0.03
@@ -72,6 +73,16 @@ class Steps:
             max_passes=max_passes,
             least_gain=least_gain,
         ).labels
+
+    def swap(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
+        """Let pairs of nodes change places while the objective rises."""
+        sites = self.level.sites()
+
+        def visit(state: list[NDArray]) -> list[NDArray]:
+            swap_in_rows(sites, state, objective)
+            return state
+
+        return swapped(sites, labels, objective, visit)
 
     def anneal(
         self, labels: NDArray, objective: Objective, rng: np.random.Generator, n_steps: int, hot: float

@@ -30,23 +30,6 @@ def group_constraint(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.float
     A clustering has the group shares of the population in every cluster if and only if its indicator vectors
     are orthogonal to these columns. Groups without a node are left out; the columns of the others sum to
     zero, hence the dropped one.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_nodes,)
-        Group of each node, in ``range(n_groups)``.
-    n_groups : int
-        Number of groups.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, h - 1)
-        F, where h is the number of groups that have a node.
-
-    Examples
-    --------
-    >>> group_constraint(np.array([0, 0, 1, 1]), 3).tolist()
-    [[0.5], [0.5], [-0.5], [-0.5]]
     """
     onehot = group_indicators(codes, n_groups)[:, :-1]
     return onehot - onehot.mean(axis=0) if codes.size else onehot
@@ -94,21 +77,6 @@ def exact_row_space(representation: sparse.csr_array) -> NDArray[np.float64] | N
 
     J centres, so a vector h meets R J h = 0 if and only if it is orthogonal to this basis. Only the different
     rows of R are looked at: a graph made of groups has as many of them as groups.
-
-    Parameters
-    ----------
-    representation : csr_array of shape (n_nodes, n_nodes)
-        R, indices sorted.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, rank), or None
-
-    Examples
-    --------
-    >>> cliques = sparse.csr_array(np.kron(np.eye(3), np.ones((2, 2))))
-    >>> exact_row_space(cliques).shape
-    (6, 2)
     """
     n_nodes = representation.shape[0]
     rows = representation[_different_rows(representation)]
@@ -129,17 +97,7 @@ def exact_row_space(representation: sparse.csr_array) -> NDArray[np.float64] | N
 def low_rank_row_space(representation: sparse.csr_array, rank: int) -> NDArray[np.float64]:
     """Return a spanning set of the row space of R_r J, with R_r the best approximation of R of a given rank.
 
-    Parameters
-    ----------
-    representation : csr_array of shape (n_nodes, n_nodes)
-        R.
-    rank : int
-        r; less than n_nodes. Zero eigenvalues of R do not count.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, at most rank)
-        The centred eigenvectors of the r eigenvalues of R that are largest in absolute value.
+    These are the centred eigenvectors of the r eigenvalues that are largest in absolute value; zeros do not count.
     """
     n_nodes = representation.shape[0]
     if n_nodes <= _DENSE_NODES or rank >= n_nodes // 2:

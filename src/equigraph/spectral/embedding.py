@@ -29,40 +29,7 @@ def constrained_embedding(
 
     with L = D - A, and B = I (unnormalised) or B = D (normalised). The feasible subspace is never given a
     basis: every step costs one product with A, or one solve with a sparse factorisation, plus O(n r).
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency in which every node has an edge.
-    constraint : ndarray of shape (n_nodes, r), optional
-        F; None for no constraint. Its columns may depend on each other.
-    n_vectors : int
-        Columns of H.
-    normalized : bool
-        Which B.
-    method : {"auto", "dense", "iterate", "factor"}, default="auto"
-        How the eigenproblem is solved; see `equigraph.spectral.solvers.smallest`.
-
-    Returns
-    -------
-    eigenvalues : ndarray of shape (n_vectors,)
-        Of the constrained Laplacian, ascending.
-    vectors : ndarray of shape (n_nodes, n_vectors)
-        H. The same from run to run.
-
-    Raises
-    ------
-    InfeasibleError
-        If the constraint leaves fewer than ``n_vectors`` dimensions, or the eigenproblem does not converge.
-
-    Examples
-    --------
-    >>> path = sparse.csr_array([[0.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
-    >>> constrained_embedding(path, None, 2, normalized=True)[0].round(6).tolist()
-    [0.0, 0.5]
-    >>> ends_against_middle = np.array([[0.5], [-0.5], [-0.5], [0.5]])
-    >>> constrained_embedding(path, ends_against_middle, 3, normalized=False)[0].round(6).tolist()
-    [0.0, 0.585786, 3.414214]
+    Every node must have an edge; columns of F may depend on each other. The eigenvalues come back ascending, with H.
     """
     n_nodes = adjacency.shape[0]
     check_dimensions(n_nodes, 0, n_vectors)
@@ -104,23 +71,8 @@ def null_vectors(
     """Return orthonormal null vectors of the constrained Laplacian.
 
     They are combinations of the indicators of connected components. Lanczos iterations would find only one
-    vector of a multiple eigenvalue but for rounding errors, so they are computed, not searched for.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        The graph.
-    weights : ndarray of shape (n_nodes,)
-        Null vector of a connected graph: ones, or the roots of the degrees.
-    excluded : ndarray of shape (n_nodes, r)
-        Orthonormal directions that the vectors must be orthogonal to.
-    n_vectors : int
-        Most vectors returned. Where there are more, those that tell the largest components apart come first.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, q)
-        With q at most n_vectors.
+    vector of a multiple eigenvalue but for rounding errors, so they are computed, not searched for. ``weights`` is
+    the null vector of a connected graph. Vectors that tell the largest components apart come first.
     """
     n_components, component = connected_components(adjacency, directed=False)
     mass = np.bincount(component, weights=weights**2)

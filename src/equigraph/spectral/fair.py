@@ -158,6 +158,3 @@ class ScalableFairSC(SpectralMethod):
 
     def _fairness_wanted(self) -> bool:
         return True
-
-    def _solver(self) -> str:
-        return "iterate"

@@ -157,27 +157,7 @@ class IndividualFairSC(SpectralMethod):
 def representation_constraint(
     representation: sparse.csr_array, n_clusters: int, rank: int | None
 ) -> tuple[NDArray, bool]:
-    """Return vectors that span the constraint R J H = 0, and whether it is the full one.
-
-    Parameters
-    ----------
-    representation : csr_array of shape (n_nodes, n_nodes)
-        R, checked.
-    n_clusters : int
-        Dimensions that must be left.
-    rank : int, optional
-        Rank of the approximation of R; None for R itself where that is possible.
-
-    Returns
-    -------
-    basis : ndarray of shape (n_nodes, r)
-    exact : bool
-
-    Raises
-    ------
-    InfeasibleError
-        If the rank asked for leaves too few dimensions.
-    """
+    """Return vectors that span the constraint R J H = 0, and whether it is the full one rather than of low rank."""
     n_nodes = representation.shape[0]
     representation = sparse.csr_array(representation)
     representation.sort_indices()

@@ -20,27 +20,6 @@ def spectral_labels(adjacency: sparse.csr_array, n_clusters: int, *, seed: int) 
 
     The k smallest eigenvectors of the normalised Laplacian, rows scaled to unit length, then k-means with ten
     starts.
-
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency. Nodes without an edge go to the smallest clusters.
-    n_clusters : int
-        k; at most n_nodes.
-    seed : int
-        Seed of k-means.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,), dtype intp
-        Cluster of each node, in ``range(n_clusters)``; every cluster has a node.
-
-    Examples
-    --------
-    >>> two_edges = sparse.csr_array([[0.0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> labels = spectral_labels(two_edges, 2, seed=0)
-    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
-    True
     """
 
     def embed(connected: sparse.csr_array, codes: NDArray | None, n_vectors: int) -> NDArray:
@@ -60,24 +39,8 @@ def embedded_labels(
 ) -> NDArray[np.intp]:
     """Return labels by k-means on unit rows of an embedding, which sees only the nodes that have an edge.
 
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency.
-    codes : ndarray of shape (n_nodes,) or None
-        Group of each node.
-    n_clusters : int
-        k; at most n_nodes.
-    embed : callable
-        From the graph among the nodes with an edge, their groups and a number of vectors to one row per node.
-    n_init, seed : int
-        Starts of k-means, and its seed.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,), dtype intp
-        Labels in ``range(n_clusters)``; every cluster has a node. Nodes without an edge are placed last, where they
-        help fairness most.
+    ``embed`` goes from the graph among them, their groups and a number of vectors to one row per node. The other nodes
+    are placed last, where they help fairness most; every cluster has a node.
     """
     active = np.diff(adjacency.indptr) > 0
     n_active = int(np.count_nonzero(active))
@@ -112,24 +75,7 @@ def unit_rows(points: NDArray) -> NDArray[np.float64]:
 
 
 def kmeans_labels(points: NDArray, n_clusters: int, *, n_init: int, seed: int) -> NDArray[np.intp]:
-    """Cluster points by k-means; fewer clusters than asked for if there are fewer different points.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, dimension)
-        One row per node.
-    n_clusters : int
-        k; at most n_points.
-    n_init : int
-        Number of starts; the best one counts.
-    seed : int
-        Seed of the starts.
-
-    Returns
-    -------
-    ndarray of shape (n_points,), dtype intp
-        Labels in ``range(n_clusters)``.
-    """
+    """Cluster points by k-means; fewer clusters than asked for if there are fewer different points."""
     with random_state_kept():
         from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning

@@ -60,6 +60,8 @@ class SpectralMethod(GraphClusterer):
     }
     # Whether a graph without any edge is refused, rather than placed node by node.
     _needs_edges: ClassVar[bool] = True
+    # How the eigenproblem is solved; see `equigraph.spectral.solvers.smallest`.
+    _solver: ClassVar[str] = "auto"
     n_clusters: int
     row_normalize: bool
     n_init: int
@@ -91,8 +93,8 @@ class SpectralMethod(GraphClusterer):
             active.adjacency,
             constraint,
             self.n_clusters,
-            normalized=self._is_normalized(),
-            method=self._solver(),
+            normalized=getattr(self, "normalized", True),
+            method=self._solver,
         )
 
     def _constraint(self, active: ActivePart) -> tuple[NDArray | None, dict[str, Any]]:
@@ -104,9 +106,3 @@ class SpectralMethod(GraphClusterer):
         if not active.columns:
             return None, {}
         return np.hstack([group_constraint(*column) for column in active.columns]), {}
-
-    def _is_normalized(self) -> bool:
-        return bool(getattr(self, "normalized", True))
-
-    def _solver(self) -> str:
-        return "auto"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.execution import product_of, single_blas_thread
+from equigraph.execution import Product, product_of, single_blas_thread
 from equigraph.groups import group_means
 from equigraph.groups.placement import place_isolated
 from equigraph.spectral.constraints import group_constraint
@@ -21,6 +21,10 @@ _SPARE = 2
 # On large graphs: most vectors of a block, nodes that k-means looks at (at least, and for each cluster), and rows that
 # are worked on at a time, so that they stay in the cache.
 _MOST_WIDE, _SAMPLE, _SAMPLE_EACH, _ROWS = 24, 20_000, 200, 8192
+# Fewer nodes with an edge than this are treated with care.
+_FEW = 1000
+# Starts of k-means.
+_STARTS = 3
 # Squared length of a single-precision vector that is nothing but rounding.
 _NOTHING = 1e-8
 
@@ -32,41 +36,17 @@ def soft_fair_labels(
     *,
     strength: float,
     seed: int,
-    n_steps: int = 8,
-    n_init: int = 3,
 ) -> NDArray[np.intp]:
-    r"""Return labels of soft-fair spectral clustering, for use as a start.
+    r"""Return labels of soft-fair spectral clustering with a weight :math:`\tau` of fairness, for use as a start.
 
-    Parameters
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A validated adjacency. Nodes without an edge are placed last, where they help fairness most.
-    codes : ndarray of shape (n_nodes,) or None
-        Group of each node; None means no fairness.
-    n_clusters : int
-        k; at most n_nodes.
-    strength : float
-        The weight :math:`\tau` of fairness.
-    seed : int
-        Seed of the start vectors and of k-means.
-    n_steps : int, default=8
-        Blocks of the Krylov space, each one pass over the graph: a start needs no exact eigenvectors.
-    n_init : int, default=3
-        Starts of k-means.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,), dtype intp
-        Labels in ``range(n_clusters)``; every cluster has a node.
+    Nodes without an edge are placed last, where they help fairness most; every cluster has a node.
     """
 
     def embed(connected: sparse.csr_array, members: NDArray | None, n_vectors: int) -> NDArray:
         with single_blas_thread():
-            return _leading_vectors(
-                connected, members if strength else None, n_vectors, strength, seed, n_steps
-            )
+            return _leading_vectors(connected, members if strength else None, n_vectors, strength, seed)
 
-    return embedded_labels(adjacency, codes, n_clusters, embed, n_init=n_init, seed=seed)
+    return embedded_labels(adjacency, codes, n_clusters, embed, n_init=_STARTS, seed=seed)
 
 
 def _leading_vectors(
@@ -75,9 +55,9 @@ def _leading_vectors(
     n_vectors: int,
     strength: float,
     seed: int,
-    n_steps: int,
+    n_steps: int = 8,
 ) -> NDArray[np.float64]:
-    """Return approximate leading eigenvectors from a block Krylov space."""
+    """Return approximate leading eigenvectors from a block Krylov space, a pass over the graph for each block."""
     n = adjacency.shape[0]
     degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
     half = 1 / np.sqrt(degrees)[:, None]
@@ -117,45 +97,45 @@ def quick_fair_labels(
     *,
     strength: float,
     seed: int,
-    n_steps: int = 5,
-    n_init: int = 3,
 ) -> NDArray[np.intp]:
     """Return what `soft_fair_labels` says, roughly, for large graphs.
 
     The vectors are computed in single precision, at most 24 in a block: that many random mixtures of the leading
     eigenvectors tell more clusters apart than there are mixtures. k-means sees a sample of the nodes, and the others go
     to the nearest centre.
-
-    Parameters
-    ----------
-    adjacency, codes, n_clusters, strength, seed, n_init
-        See `soft_fair_labels`.
-    n_steps : int, default=5
-        Blocks of the Krylov space. Some plain products come first, more of them on larger graphs: a random start has
-        less of any eigenvector there.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,), dtype intp
-        Labels in ``range(n_clusters)``; every cluster has a node.
-
-    Examples
-    --------
-    >>> import equigraph as eg
-    >>> data = eg.datasets.make_planted_graph(3000, 3, mean_degree=20, random_state=0)
-    >>> labels = quick_fair_labels(data.adjacency, None, 3, strength=0.0, seed=0)
-    >>> eg.metrics.clustering_accuracy(data.target, labels) > 0.99
-    True
     """
-    active = np.diff(adjacency.indptr) > 0
-    nodes = np.flatnonzero(active)
-    if nodes.size < max(n_clusters, 1000):
-        return soft_fair_labels(adjacency, codes, n_clusters, strength=strength, seed=seed, n_init=n_init)
+    # In units of the largest weight, so that single precision holds weights of any unit.
+    largest = float(adjacency.data.max(initial=0.0)) or 1.0
+    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / largest
+    if are_few(degrees, n_clusters):
+        return soft_fair_labels(adjacency, codes, n_clusters, strength=strength, seed=seed)
+    data = (adjacency.data / largest).astype(np.float32)
+    product = product_of(sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape))
+    return labels_by_products(product, degrees, codes, n_clusters, strength=strength, seed=seed)
+
+
+def are_few(degrees: NDArray, n_clusters: int) -> bool:
+    """Return whether so few nodes have an edge that samples of them are not worth it."""
+    return bool(np.count_nonzero(degrees) < max(n_clusters, _FEW))
+
+
+def labels_by_products(
+    product: Product,
+    degrees: NDArray[np.float64],
+    codes: NDArray[np.intp] | None,
+    n_clusters: int,
+    *,
+    strength: float,
+    seed: int,
+) -> NDArray[np.intp]:
+    """Do what `quick_fair_labels` says of a graph of which only products with panels in single precision are known."""
+    active = degrees > 0
     with single_blas_thread():
-        points = _quick_vectors(adjacency, codes if strength else None, n_clusters, strength, seed, n_steps)
-        sample = np.random.default_rng(seed).permutation(nodes)[: max(_SAMPLE, _SAMPLE_EACH * n_clusters)]
+        points = _quick_vectors(product, degrees, codes if strength else None, n_clusters, strength, seed)
+        nodes = np.random.default_rng(seed).permutation(np.flatnonzero(active))
+        sample = nodes[: max(_SAMPLE, _SAMPLE_EACH * n_clusters)]
         seen = unit_rows(points[sample])
-        found = fill_empty(kmeans_labels(seen, n_clusters, n_init=n_init, seed=seed), seen, n_clusters)
+        found = fill_empty(kmeans_labels(seen, n_clusters, n_init=_STARTS, seed=seed), seen, n_clusters)
         labels = _nearest(points, group_means(seen, found, n_clusters))
     # In the sample every cluster has a node; among the nearest it might lose them all.
     labels[sample] = found
@@ -176,26 +156,23 @@ def _nearest(points: NDArray, centres: NDArray) -> NDArray[np.intp]:
 
 
 def _quick_vectors(
-    adjacency: sparse.csr_array,
+    product: Product,
+    degrees: NDArray[np.float64],
     codes: NDArray[np.intp] | None,
     n_vectors: int,
     strength: float,
     seed: int,
-    n_steps: int,
+    n_steps: int = 5,
 ) -> NDArray[np.float32]:
     """Return approximate leading eigenvectors from a block Krylov space in single precision.
 
-    Rows of nodes without an edge are 0. The space is kept, its image is not: the projections that make a block
-    orthogonal to the space are the entries of the small matrix.
+    Rows of nodes without an edge are 0. Some plain products come first, more of them on larger graphs: a random start
+    has less of any eigenvector there. The space is kept, its image is not: the projections that make a block orthogonal
+    to the space are the entries of the small matrix.
     """
-    n = adjacency.shape[0]
-    # In units of the largest weight, so that single precision holds weights of any unit.
-    largest = float(adjacency.data.max())
-    data = (adjacency.data / largest).astype(np.float32)
-    degrees = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel() / largest
+    n = degrees.size
     half = np.zeros((n, 1), dtype=np.float32)
     half[degrees > 0, 0] = 1 / np.sqrt(degrees[degrees > 0])
-    product = product_of(sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape))
     basis = None
     if codes is not None:
         constraint = group_constraint(codes, int(codes.max()) + 1).astype(np.float32)

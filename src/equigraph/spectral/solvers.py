@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh, splu
 
 from equigraph.exceptions import InfeasibleError
 
@@ -41,18 +41,9 @@ class Laplacian:
     r"""The operator M of the eigenproblem, in coordinates where the vectors are orthonormal.
 
     M is L = D - A, or with ``scale`` :math:`s = d^{-1/2}` the normalised :math:`I - D^{-1/2} A D^{-1/2}`.
-
-    Attributes
-    ----------
-    adjacency : csr_array of shape (n_nodes, n_nodes)
-        A in double precision, mean degree near 1, every node with an edge.
-    degrees : ndarray of shape (n_nodes,)
-        d.
-    scale : ndarray of shape (n_nodes,), optional
-        s; None for the unnormalised Laplacian.
     """
 
-    adjacency: sparse.csr_array
+    adjacency: sparse.csr_array  # in double precision, mean degree near 1, every node with an edge
     degrees: NDArray[np.float64]
     scale: NDArray[np.float64] | None
 
@@ -103,69 +94,26 @@ class Laplacian:
         Laplacian, which hubs do not spoil.
         """
         diagonal = self.degrees + _SHIFT
-
-        def times(x: NDArray) -> NDArray:
-            return diagonal * x - self.adjacency @ x
+        shape = (self.n_nodes, self.n_nodes)
+        shifted = LinearOperator(shape, matvec=lambda x: diagonal * x - self.adjacency @ x, dtype=np.float64)
+        scaled = LinearOperator(shape, matvec=lambda x: x / diagonal, dtype=np.float64)
 
         def solve(b: NDArray) -> NDArray:
             if b.ndim == 2:
                 return np.column_stack([solve(column) for column in b.T])
-            return conjugate_gradients(times, diagonal, b)
+            return cg(shifted, b, rtol=1e-12, maxiter=10_000, M=scaled)[0]
 
         return solve
-
-
-def conjugate_gradients(
-    times: Callable[[NDArray], NDArray], diagonal: NDArray, b: NDArray
-) -> NDArray[np.float64]:
-    """Solve K x = b to 12 digits for a symmetric positive definite K, with its diagonal as preconditioner."""
-    x = np.zeros_like(b)
-    residual = b.copy()
-    direction = residual / diagonal
-    rho = float(residual @ direction)
-    target = 1e-24 * rho
-    for _ in range(10_000):
-        if rho <= target:
-            break
-        image = times(direction)
-        step = rho / float(direction @ image)
-        x += step * direction
-        residual -= step * image
-        preconditioned = residual / diagonal
-        rho, previous = float(residual @ preconditioned), rho
-        direction = preconditioned + (rho / previous) * direction
-    return x
 
 
 def smallest(
     laplacian: Laplacian, excluded: NDArray, known: NDArray, n_vectors: int, *, method: str = "auto"
 ) -> NDArray[np.float64]:
-    """Return the eigenvectors of the smallest eigenvalues on the complement of some directions.
+    """Return the eigenvectors of the smallest eigenvalues on the complement of orthonormal directions, in any order.
 
-    Parameters
-    ----------
-    laplacian : Laplacian
-        M.
-    excluded : ndarray of shape (n_nodes, r)
-        Orthonormal directions that the vectors must be orthogonal to.
-    known : ndarray of shape (n_nodes, q)
-        Orthonormal null vectors of M, orthogonal to ``excluded``; they are left out as well.
-    n_vectors : int
-        Vectors wanted; at most n_nodes - r - q.
-    method : {"auto", "dense", "iterate", "factor"}
-        "iterate" needs products with A only; "factor" a sparse factorisation, after which it takes few steps;
-        "auto" is "factor" where that is sure to be cheap. Where ARPACK does not converge with one, the other
-        is tried.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_vectors)
-        Orthonormal up to rounding, in no particular order.
-
-    Raises
-    ------
-    InfeasibleError
-        If no method converges.
+    Some of the directions are ``known`` null vectors of M. The method "iterate" needs products with A only; "factor" a
+    sparse factorisation, after which it takes few steps; "auto" is "factor" where that is sure to be cheap. Where
+    ARPACK does not converge with one, the other is tried.
     """
     deflated = np.hstack([excluded, known])
     n_free = laplacian.n_nodes - deflated.shape[1]

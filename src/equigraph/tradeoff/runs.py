@@ -164,14 +164,3 @@ def run_sweep(sweep: Sweep, watch: Watch) -> Runs:
             runs.labels.setdefault(value, []).append((seed, labels))
     runs.labels = {value: runs.labels[value] for value in sweep.values or () if value in runs.labels}
     return runs
-
-
-def summarised_notes(runs: Runs) -> list[tuple[type[Warning], str]]:
-    """Return the first text of every kind of warning, with how often that kind came."""
-    kinds: dict[type[Warning], list[str]] = {}
-    for category, text in runs.notes:
-        kinds.setdefault(category, []).append(text)
-    return [
-        (category, texts[0] if len(texts) == 1 else f"{texts[0]} ({len(texts)} times in the sweep)")
-        for category, texts in kinds.items()
-    ]

@@ -17,15 +17,15 @@ from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.messages import GIVE_GROUPS, either, named, option
+from equigraph.messages import GIVE_GROUPS, counted, either, named, option
+from equigraph.metrics.notions import get_notion
 from equigraph.parameters import Integer, Real, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.records import parameters_of, versions
 from equigraph.search.agree import OnConflict
 from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves
 from equigraph.tradeoff.found import points_and_front
-from equigraph.tradeoff.runs import Sweep, Watch, run_sweep, summarised_notes
-from equigraph.tradeoff.scores import measure_of
+from equigraph.tradeoff.runs import Sweep, Watch, run_sweep
 
 # Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
 _N_REACHED, _N_VALUES = 11, 21
@@ -237,7 +237,7 @@ def _configured(
         notion = known.get("notion", "normalized")
     elif "notion" in known:
         model.set_params(notion=notion)
-    measure_of(notion)
+    get_notion(notion)
     return model, notion
 
 
@@ -307,7 +307,7 @@ def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
     start = time.perf_counter()
     runs = run_sweep(sweep, watch)
     points, front = points_and_front(sweep, runs)
-    for category, text in summarised_notes(runs):
+    for category, text in counted(runs.notes, " in the sweep"):
         warn(text, category)
     return TradeoffCurve(
         points=points,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import EquigraphError, SchedulerLostError, reason
-from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
+from equigraph.execution.block_files import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.execution.blocks import BlockGraph, MemoryBlocks
 from equigraph.execution.distributed.rows import in_order
 from equigraph.execution.distributed.streamed import StreamedRows
@@ -47,22 +47,7 @@ class _WorkerLost(Exception):
 
 
 class DaskRows:
-    """Panels and row blocks on the workers of a Dask cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        A connected client.
-    graph : BlockGraph or csr_array
-        Blocks in a folder that every worker can see, or a graph of this process, whose blocks are sent out.
-    codes : ndarray of shape (n_nodes,), optional
-        Group of each node.
-
-    Attributes
-    ----------
-    n_losses : int
-        How often workers were lost so far.
-    """
+    """Panels and row blocks on the workers of a Dask cluster; a folder of blocks must be seen by all of them."""
 
     def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array, codes: NDArray | None = None):
         self._client, self._graph, self._codes = client, graph, codes

@@ -37,23 +37,11 @@ class Panels:
 
 
 class Rows:
-    """The rows of one block, as a function sees them.
-
-    Attributes
-    ----------
-    low, high : int
-        They are the rows ``range(low, high)`` of the whole.
-    codes : ndarray of shape (high - low,) or None
-        Group of each node.
-    """
+    """The rows ``range(low, high)`` of one block, as a function sees them, and the groups of their nodes."""
 
     def __init__(self, panels: Panels, low: int, high: int, codes: NDArray | None):
         self.low, self.high, self.codes = low, high, codes
         self._panels = panels
-
-    def groups(self) -> NDArray:
-        """Return the group of each node; without groups all nodes are of one."""
-        return np.zeros(self.high - self.low, dtype=np.intp) if self.codes is None else self.codes
 
     def get(self, name: str) -> NDArray:
         """Return these rows of a panel; writing to them changes the panel."""
@@ -143,15 +131,7 @@ class RowStore(Protocol):
 
 
 class StoreProduct:
-    """Products with panels of this process, through a store: what a start needs before the rows have settled.
-
-    Parameters
-    ----------
-    store : RowStore
-        The rows.
-    squared_norm : float
-        Sum of the squared weights.
-    """
+    """Products with panels of this process, through a store: what a start needs before the rows have settled."""
 
     def __init__(self, store: RowStore, squared_norm: float):
         self.store, self._squared_norm = store, squared_norm
@@ -180,17 +160,3 @@ def in_order(parts: Sequence[NDArray]) -> NDArray:
     for part in parts[1:]:
         total += part
     return total
-
-
-def hashed(numbers: NDArray, seed: int) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for every number, the same wherever it is asked for.
-
-    Examples
-    --------
-    >>> bool((hashed(np.arange(2, 6), 1)[:2] == hashed(np.arange(4), 1)[2:]).all())
-    True
-    """
-    x = numbers.astype(np.uint64) + np.uint64((seed * 0x9E3779B97F4A7C15) % 2**64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    return ((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53

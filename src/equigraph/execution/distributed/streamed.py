@@ -23,16 +23,6 @@ class StreamedRows:
     """Panels in the memory of this process beside a graph whose blocks stay where they are.
 
     At any time the panels and one block are in memory.
-
-    Parameters
-    ----------
-    graph : BlockGraph or MemoryBlocks
-        The graph.
-    codes : ndarray of shape (n_nodes,), optional
-        Group of each node.
-    n_threads : int, optional
-        Threads that share the rows of a block; by default as many as there are cores, at most eight. The results are
-        the same for any number.
     """
 
     def __init__(

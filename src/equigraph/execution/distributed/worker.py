@@ -31,15 +31,7 @@ class PeerLost(RuntimeError):
 
 @dataclass(frozen=True)
 class RowOwners:
-    """Who has which rows.
-
-    Attributes
-    ----------
-    cuts : tuple of int
-        Where the rows are cut into blocks.
-    runs : tuple of int
-        Worker w has the blocks from ``runs[w]`` to ``runs[w + 1]``.
-    """
+    """Who has which rows: rows are cut into blocks, and worker w has those from ``runs[w]`` to ``runs[w + 1]``."""
 
     cuts: tuple[int, ...]
     runs: tuple[int, ...]
@@ -99,17 +91,7 @@ def _loaded(data: bytes) -> Any:
 
 
 class RowWorker:
-    """A Dask actor: blocks of the graph and rows of panels, which other actors may ask for.
-
-    Parameters
-    ----------
-    plan : RowOwners
-        Who has which rows.
-    number : int
-        Which of them this is.
-    n_threads : int
-        Threads of this worker.
-    """
+    """A Dask actor: blocks of the graph and rows of panels, which other actors may ask for."""
 
     def __init__(self, plan: RowOwners, number: int, n_threads: int):
         self._plan, self._number = plan, number

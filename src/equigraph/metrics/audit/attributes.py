@@ -12,15 +12,7 @@ from equigraph.groups import Attributes, Groups, encode_attributes
 
 
 def attributes_of(graph: Graph, sensitive_features: Any = None) -> Attributes | None:
-    """Return the attributes that are given, or else those that came with the graph; None where there are none.
-
-    Examples
-    --------
-    >>> from equigraph.graph import as_graph
-    >>> found = attributes_of(as_graph([[0, 1], [1, 0]]), {"team": ["red", "blue"], "age": [7, 8]})
-    >>> {name: found[name].names.tolist() for name in found}
-    {'team': ['blue', 'red'], 'age': [7, 8]}
-    """
+    """Return the attributes that are given, or else those that came with the graph; None where there are none."""
     if sensitive_features is None:
         return graph.attributes
     if isinstance(sensitive_features, (Attributes, Groups)):
@@ -29,13 +21,7 @@ def attributes_of(graph: Graph, sensitive_features: Any = None) -> Attributes | 
 
 
 def joint_values(attributes: Attributes) -> dict[str, list[Any]]:
-    """Return for each joint group the value of every attribute.
-
-    Examples
-    --------
-    >>> joint_values(encode_attributes({"team": ["red", "red", "blue"], "age": [7, 8, 7]}))
-    {'team': ['blue', 'red', 'red'], 'age': [7, 7, 8]}
-    """
+    """Return for each joint group the value of every attribute."""
     joint = attributes.joint
     known = np.flatnonzero(joint.codes >= 0)
     _, first = np.unique(joint.codes[known], return_index=True)

@@ -18,17 +18,13 @@ from equigraph.metrics.audit.views import Columns, Links, overall, table_of
 _CELLS, _ENTRIES, _MOST_ENTRIES = 1 << 21, 1 << 22, 10**9
 _FEWEST = 100
 GRAPH = "links"
+_OF_LINKS = ("Q", "links_kept", "without_link")
 
 
 def standing(value: float, samples: NDArray[np.float64], confidence: float) -> dict[str, float]:
     """Return a score beside those of random labels: their mean, an interval, and the share that is lower.
 
     Ties count half.
-
-    Examples
-    --------
-    >>> standing(3.0, np.array([1.0, 2.0, 3.0, 4.0]), 0.5)
-    {'value': 3.0, 'chance': 2.5, 'low': 1.75, 'high': 3.25, 'beats': 0.625, 'samples': 4}
     """
     low, high = np.quantile(samples, [(1 - confidence) / 2, (1 + confidence) / 2])
     close = np.isclose(samples, value, rtol=1e-12, atol=1e-12)
@@ -72,42 +68,27 @@ def chance_of_links(
     Graphs of many links get fewer samples, and never fewer than a hundred.
     """
     affordable = max(_FEWEST, _MOST_ENTRIES // max(adjacency.nnz, 1))
-    sampler = _LinkSampler(adjacency, links, labels)
-    batches = list(_batches(min(n_samples, affordable), max(adjacency.nnz, labels.n_nodes), _ENTRIES))
-    drawn = np.concatenate([sampler.draw(number, rng) for number in batches], axis=1)
+    batches = _batches(min(n_samples, affordable), max(adjacency.nnz, labels.n_nodes), _ENTRIES)
+    drawn = np.concatenate([_draw_links(adjacency, links, labels, size, rng) for size in batches], axis=1)
     now = overall(links, labels, None)
-    return {name: standing(now[name], drawn[i], confidence) for i, name in enumerate(sampler.names)}
+    return {name: standing(now[name], drawn[i], confidence) for i, name in enumerate(_OF_LINKS)}
 
 
-class _LinkSampler:
-    """Scores of random labels that need the links."""
-
-    names = ("Q", "links_kept", "without_link")
-
-    def __init__(self, adjacency: sparse.csr_array, links: Links, labels: Labels):
-        self.labels, self.links = labels, links
-        self.rows = np.repeat(np.arange(labels.n_nodes), np.diff(adjacency.indptr))
-        self.columns, self.data = adjacency.indices, adjacency.data.astype(np.float64)
-        # Where the entries of each node with links begin.
-        self.starts = adjacency.indptr[:-1][np.diff(adjacency.indptr) > 0]
-
-    def draw(self, number: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        codes = rng.permuted(np.tile(self.labels.codes.astype(np.int32), (number, 1)), axis=1)
-        total = float(self.links.weight.sum())
-        if total == 0:
-            return np.stack([np.zeros(number), np.full(number, np.nan), np.zeros(number)])
-        same = codes[:, self.rows] == codes[:, self.columns]
-        inside = same @ self.data / total
-        volumes = self._volumes(codes) / total
-        lost = (np.add.reduceat(same, self.starts, axis=1, dtype=np.int64) == 0).sum(axis=1)
-        return np.stack([inside - (volumes**2).sum(axis=1), inside, lost])
-
-    def _volumes(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-        number, k = len(codes), self.labels.n_clusters
-        places = (codes + k * np.arange(number)[:, None]).ravel()
-        weights = np.tile(self.links.weight, number)
-        sums: NDArray[Any] = np.bincount(places, weights=weights, minlength=number * k)
-        return sums.reshape(number, k)
+def _draw_links(
+    adjacency: sparse.csr_array, links: Links, labels: Labels, number: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return Q, the links kept and the number of those who keep none, of random labels."""
+    codes = rng.permuted(np.tile(labels.codes.astype(np.int32), (number, 1)), axis=1)
+    total, degrees = float(links.weight.sum()), np.diff(adjacency.indptr)
+    if total == 0:
+        return np.stack([np.zeros(number), np.full(number, np.nan), np.zeros(number)])
+    same = codes[:, np.repeat(np.arange(labels.n_nodes), degrees)] == codes[:, adjacency.indices]
+    inside = same @ adjacency.data.astype(np.float64) / total
+    places = (codes + labels.n_clusters * np.arange(number)[:, None]).ravel()
+    volumes = np.bincount(places, np.tile(links.weight, number), minlength=number * labels.n_clusters)
+    expected = (volumes.reshape(number, -1) / total) ** 2
+    kept = np.add.reduceat(same, adjacency.indptr[:-1][degrees > 0], axis=1, dtype=np.int64)
+    return np.stack([inside - expected.sum(axis=1), inside, (kept == 0).sum(axis=1)])
 
 
 def chance_of_metric(

@@ -24,12 +24,6 @@ def worst_people(
 
     Of links the usual is the share that all people together keep; of the own group it is the number that a cluster
     of that size has in proportion. Where less than one other member would be in proportion, nobody is missed.
-
-    Returns
-    -------
-    dict of str to list
-        At most n rows: node, cluster, links, kept, for each attribute the number of others of the own group in the
-        cluster and in proportion, and the reason.
     """
     kept = _kept_part(links)
     fellows = {name: _fellows(labels, groups) for name, groups in attributes.items()}

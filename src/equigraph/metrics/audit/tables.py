@@ -61,27 +61,6 @@ def random_tables(
 
     Every assignment of the nodes to clusters of these sizes is as likely as any other, so a table is drawn cell by
     cell from hypergeometric distributions, whatever the number of nodes.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_clusters,)
-        Nodes of each cluster.
-    group_sizes : ndarray of shape (n_groups,)
-        Members of each group; fewer than the nodes in all where some have none.
-    n_samples : int
-        Number of tables.
-    rng : numpy.random.Generator
-        What is drawn from.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_clusters, n_groups)
-
-    Examples
-    --------
-    >>> tables = random_tables(np.array([2, 2]), np.array([3, 1]), 5, np.random.default_rng(0))
-    >>> tables.sum(axis=1).tolist()[0], tables.sum(axis=2).tolist()[0]
-    ([3, 1], [2, 2])
     """
     rest = int(sizes.sum() - group_sizes.sum())
     columns = np.append(group_sizes, rest).astype(np.int64)

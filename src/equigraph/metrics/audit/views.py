@@ -15,22 +15,14 @@ from equigraph.metrics._table import Labels
 from equigraph.metrics.audit.tables import TABLE_SCORES
 from equigraph.metrics.individual import group_balances
 from equigraph.metrics.notions import NORMALIZED
-from equigraph.metrics.quality import _group_modularity, _same_cluster
+from equigraph.metrics.quality import _group_modularity, kept_links
 
 Columns = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """What each node's links are, and what stays of them in its cluster.
-
-    Attributes
-    ----------
-    weight, kept_weight : ndarray of shape (n_nodes,)
-        Weight of all links, and of those within the cluster.
-    number, kept : ndarray of shape (n_nodes,), int
-        Number of all links, and of those within the cluster.
-    """
+    """Weight and number of each node's links, and of those of them that stay in its cluster."""
 
     weight: NDArray[np.float64]
     kept_weight: NDArray[np.float64]
@@ -45,14 +37,9 @@ class Links:
 
 def links_of(adjacency: sparse.csr_array, labels: Labels) -> Links:
     """Count the links of each node."""
-    n = labels.n_nodes
-    kept_weight, kept = np.zeros(n), np.zeros(n, dtype=np.int64)
-    for start, stop, same, data in _same_cluster(adjacency, labels.codes):
-        rows = np.repeat(np.arange(stop - start), np.diff(adjacency.indptr[start : stop + 1]))[same]
-        kept_weight[start:stop] = np.bincount(rows, weights=data[same], minlength=stop - start)
-        kept[start:stop] = np.bincount(rows, minlength=stop - start)
+    kept_weight, kept = kept_links(adjacency, labels.codes)
     number = np.diff(adjacency.indptr).astype(np.int64)
-    return Links(adjacency @ np.ones(n), kept_weight, number, kept)
+    return Links(adjacency @ np.ones(labels.n_nodes), kept_weight, number, kept)
 
 
 def table_of(labels: Labels, groups: Groups) -> NDArray[np.int64]:
