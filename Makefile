@@ -10,8 +10,11 @@ demo: $(VENV)/.user
 
 # Three processes for two cores: some tests wait for a browser, a time limit or a process that was killed. Files go to them in their
 # order, not by their number of tests: the doctests of src come last, which are short, and leave no process alone at the end.
-# Python may keep what it compiled, whatever the shell says: tests start it a few hundred times.
-test: export PYTHONDONTWRITEBYTECODE =
+# Python may keep what it compiled, whatever the shell says: tests start it a few hundred times. Linear algebra has one thread in each:
+# on cores that are busy, threads of BLAS that wait for each other took most of the time of small products.
+test coverage: export PYTHONDONTWRITEBYTECODE =
+test coverage: export OPENBLAS_NUM_THREADS = 1
+test coverage: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev
 	$(MAKE) --no-print-directory --jobs=2 lint loops rewritten
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)

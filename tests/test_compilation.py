@@ -14,11 +14,13 @@ import pytest
 import equigraph
 from equigraph.compilation import MESSAGE
 
+# A loop that is compiled sooner than most.
 PROGRAM = """
 import numpy as np
-from scipy import sparse
-from equigraph.execution import FusedProduct
-print(FusedProduct(sparse.csr_array(np.ones((3, 3))))(np.ones((3, 4))).sum())
+from equigraph.execution.distributed.tile_kernels import split_points
+points = np.zeros((1, 3), dtype=np.int64)
+split_points(np.array([0, 3, 6, 9]), np.tile(np.arange(3), 3), np.array([2]), points)
+print(points.sum())
 """
 
 
@@ -43,10 +45,10 @@ def run_on_terminal(cache, program=PROGRAM):
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_the_first_run_says_that_it_compiles_and_the_second_does_not(tmp_path):
     out, shown = run_on_terminal(tmp_path)
-    assert out.strip() == "36.0"
+    assert out.strip() == "15"
     assert shown.count("compiling (first run only)") == 1
     out, shown = run_on_terminal(tmp_path)
-    assert out.strip() == "36.0"
+    assert out.strip() == "15"
     assert shown == ""
 
 
@@ -73,7 +75,7 @@ def copy_without_room(folder):
     shutil.copytree(
         Path(equigraph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?")
     )
-    for part in ("execution", "metrics/notions", "search/kernels"):
+    for part in ("execution", "execution/distributed", "metrics/notions", "search/kernels"):
         (package / part / "__pycache__").write_text("")
     return package.parent
 
@@ -95,14 +97,14 @@ def run_copy(site, home):
 def test_a_package_folder_that_cannot_be_written_uses_the_users_cache(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
-    assert run_copy(copy_without_room(tmp_path), home) == "36.0"
-    assert list(home.rglob("*product_rows*.nbi"))
+    assert run_copy(copy_without_room(tmp_path), home) == "15"
+    assert list(home.rglob("*split_points*.nbi"))
 
 
 def test_without_any_place_for_the_cache_it_still_runs(tmp_path):
     blocker = tmp_path / "file"
     blocker.write_text("")
-    assert run_copy(copy_without_room(tmp_path), blocker / "below") == "36.0"
+    assert run_copy(copy_without_room(tmp_path), blocker / "below") == "15"
 
 
 def test_nothing_is_compiled_or_loaded_for_a_small_graph():
