@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pty
 import shutil
@@ -9,10 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
+import numba.core.event
 import pytest
 
 import equigraph
-from equigraph.compilation import MESSAGE
+from equigraph.compilation import MESSAGE, watch_compiler
 
 # A loop that is compiled sooner than most.
 PROGRAM = """
@@ -143,3 +146,42 @@ print(double({name}(21)))
         )
         assert done.stdout.strip() == "42", done.stderr
     assert len(list(tmp_path.rglob("*.nbi"))) == 1
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_garbage_is_collected_after_a_loop_was_compiled_as_before(was_on):
+    seen = []
+
+    @numba.extending.register_jitable
+    def inner(number):
+        return number + 1
+
+    def outer(number):
+        return inner(number)
+
+    watch_compiler()
+    with numba.core.event.install_listener("numba:compile", Look(seen)):
+        before = gc.isenabled()
+        (gc.enable if was_on else gc.disable)()
+        try:
+            assert numba.njit(outer)(1) == 2
+            assert gc.isenabled() == was_on
+            with pytest.raises(numba.TypingError):
+                numba.njit(outer)("two")
+            assert gc.isenabled() == was_on
+        finally:
+            (gc.enable if before else gc.disable)()
+    assert not any(seen)  # meanwhile it was off
+
+
+class Look(numba.core.event.Listener):
+    """Remembers whether garbage was collected when a compilation had begun."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def on_start(self, event):
+        self.seen.append(gc.isenabled())
+
+    def on_end(self, event):
+        pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,6 @@ _GENDERS = {1: "F", 2: "M"}
 _ETHNICITIES = {1: "other", 2: "African American", 3: "Latino"}
 _NATIONALITIES = {0: "US", 1: "non-US"}
 _AGES = {1: "18 or younger", 2: "19-25", 3: "26-35", 4: "36 or older"}
-
-
-class _Options(TypedDict, total=False):
-    raw: bool
-    data_home: PathLike | None
-    download_if_missing: bool
-    progress: bool
 
 
 def describe(name: str) -> str:
@@ -200,52 +193,82 @@ def fetch_diaries(
     )
 
 
-def fetch_facebook(**options: Unpack[_Options]) -> Bunch:
+def fetch_facebook(
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
+) -> Bunch:
     """Fetch the Facebook friendships of a high school: 155 students, gender.
 
     Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``school_class`` too.
     """
-    return load("facebook", **options)
+    return load(
+        "facebook", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+    )
 
 
-def fetch_friendship(**options: Unpack[_Options]) -> Bunch:
+def fetch_friendship(
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
+) -> Bunch:
     """Fetch the reported friendships of a high school: 127 students, gender.
 
     Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``school_class`` too.
     """
-    return load("friendship", **options)
+    return load(
+        "friendship", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+    )
 
 
-def fetch_drugnet(**options: Unpack[_Options]) -> Bunch:
+def fetch_drugnet(
+    *,
+    raw: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    progress: bool = False,
+) -> Bunch:
     """Fetch the acquaintances of drug users in Hartford: 193 people, ethnicity.
 
     Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``gender`` too, in part unknown.
     """
-    return load("drugnet", **options)
+    return load(
+        "drugnet", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+    )
 
 
-def fetch_nba(**options: Unpack[_Options]) -> Bunch:
+def fetch_nba(
+    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+) -> Bunch:
     """Fetch the Twitter ties of basketball players: 400 players, nationality.
 
     Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
     """
-    return load("nba", **options)
+    return load("nba", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
 
-def fetch_lastfm(**options: Unpack[_Options]) -> Bunch:
+def fetch_lastfm(
+    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+) -> Bunch:
     """Fetch the friendships of LastFM users in Asia: 5,576 users, country.
 
     Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
     """
-    return load("lastfm", **options)
+    return load("lastfm", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
 
-def fetch_pokec_n(**options: Unpack[_Options]) -> Bunch:
+def fetch_pokec_n(
+    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+) -> Bunch:
     """Fetch the friendships of Pokec users of one region: 67,796 users, age.
 
     Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
     """
-    return load("pokec-n", **options)
+    return load("pokec-n", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
 
 def _named(codes: NDArray[Any], names: dict[int, str]) -> NDArray[np.str_]:
