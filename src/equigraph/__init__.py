@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     )
     from equigraph.choosing import Stability, stability
     from equigraph.citation import cite
-    from equigraph.classes import ClassLists, Division, divide, read_class_lists
+    from equigraph.classes import ClassLists, Division, read_class_lists
+    from equigraph.classes.divide import divide  # its module has the same name
     from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks

@@ -64,16 +64,7 @@ class _Shared:
 
 
 class Watched(_Shared):
-    """Several callbacks as one that remembers whether any of them has asked to stop.
-
-    >>> watched = Watched(lambda progress: progress.step == 2)
-    >>> (
-    ...     watched(Progress("factorization", 1, 500)),
-    ...     watched(Progress("factorization", 2, 500)),
-    ...     watched.stopped,
-    ... )
-    (False, True, True)
-    """
+    """Several callbacks as one that remembers whether any of them has asked to stop."""
 
     def __init__(self, callbacks: Callbacks):
         self._callbacks = Notifier(callbacks).callbacks

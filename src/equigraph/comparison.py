@@ -13,17 +13,25 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from equigraph.callbacks import Callbacks, Notifier, Progress, Watched
-from equigraph.comparison_rows import ComparisonRow, row_of
-from equigraph.contenders import Contender, Outcome, contenders, fit, same_without_fairness, tuned
+from equigraph.callbacks import Callbacks, Notifier, Watched
+from equigraph.contenders import (
+    ComparisonRow,
+    Contender,
+    Outcome,
+    contenders,
+    fit,
+    row_of,
+    same_without_fairness,
+    tuned,
+)
 from equigraph.exceptions import InputError, ParameterError
-from equigraph.files import atomic_path
+from equigraph.files import write_text
 from equigraph.folders import digest_of, parse_json
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
 from equigraph.graph.names import object_array
 from equigraph.loading import check_entries
-from equigraph.messages import GIVE_GROUPS, Sentence, one_line, option, template
+from equigraph.messages import GIVE_GROUPS, counted, one_line, option
 from equigraph.methods import METHODS
 from equigraph.metrics.scores import COMPARED
 from equigraph.notebook import page_of
@@ -139,7 +147,7 @@ class Comparison:
         writer.writeheader()
         for cells in self._cells():
             writer.writerow(cells if raw else {name: harmless(cell) for name, cell in cells.items()})
-        _write(path, buffer.getvalue())
+        write_text(path, buffer.getvalue())
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write everything as JSON, with a checksum; `load` reads it again."""
@@ -157,11 +165,11 @@ class Comparison:
 
     def to_markdown(self, path: str | os.PathLike[str]) -> None:
         """Write a Markdown table; errors and notes are listed below it."""
-        _write(path, self.markdown())
+        write_text(path, self.markdown())
 
     def to_latex(self, path: str | os.PathLike[str]) -> None:
         """Write the table of `latex`."""
-        _write(path, self.latex())
+        write_text(path, self.latex())
 
     def latex(self, columns: Iterable[str] = ("Q", "B", "NB", "stability", "seconds")) -> str:
         r"""Return a LaTeX table, for the package booktabs.
@@ -199,7 +207,11 @@ class Comparison:
             "seeds": list(self.seeds),
             "stopped": self.stopped,
             "rows": [
-                _told({**asdict(row), "sizes": list(row.sizes), "notes": list(row.notes)})
+                {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in asdict(row).items()
+                    if name != "by_attribute" or value
+                }
                 for row in self.rows
             ],
         }
@@ -323,7 +335,8 @@ def _run(
         except Exception as error:
             row = replace(row, error=one_line(error), bad_input=isinstance(error, InputError))
             stop = notify(entry.name, len(seeds), len(seeds))
-    return replace(row, notes=(*_notes(caught), *([remark] if remark else []))), stop
+    notes = [text for _, text in counted((one.category, one_line(one.message)) for one in caught)]
+    return replace(row, notes=(*notes, *([remark] if remark else []))), stop
 
 
 def _fits(
@@ -341,32 +354,7 @@ def _fits(
 
 def _watch(notify: Notifier, name: str, done: int, total: int) -> Watched | None:
     """Return what lets the callbacks stop a fit halfway; of its own stages they are not told."""
-
-    def tell(progress: Progress) -> bool:
-        return notify(name, done, total)
-
-    return Watched(tell) if notify.callbacks else None
-
-
-def _notes(caught: list[warnings.WarningMessage]) -> tuple[str, ...]:
-    """Return the first message of every kind of warning, with how often that kind came."""
-    kinds: dict[type[Warning], list[str]] = {}
-    for warning in caught:
-        kinds.setdefault(warning.category, []).append(one_line(warning.message))
-    return tuple(
-        texts[0] if len(texts) == 1 else Sentence(f"{template(texts[0])} ({len(texts)} times)")
-        for texts in kinds.values()
-    )
-
-
-def _told(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row without scores of every attribute where there are none."""
-    return row if row["by_attribute"] else {name: row[name] for name in row if name != "by_attribute"}
-
-
-def _write(path: str | os.PathLike[str], text: str) -> None:
-    with atomic_path(path) as partial:
-        partial.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return Watched(lambda progress: notify(name, done, total)) if notify.callbacks else None
 
 
 def comparison_parts(path: Path) -> dict[str, Any]:

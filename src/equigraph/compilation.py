@@ -22,12 +22,6 @@ def compiled(
 
     Where no folder for the cache can be written it is compiled in every process. Used as a decorator, with or without
     ``inline="always"``.
-
-    >>> @compiled
-    ... def double(x):
-    ...     return 2 * x
-    >>> double(4)
-    8
     """
     from numba import njit
 

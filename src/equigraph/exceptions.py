@@ -107,6 +107,10 @@ class OwnGroupsWarning(EquigraphWarning):
     """Many nodes are groups of their own."""
 
 
+class SlowNotionWarning(EquigraphWarning):
+    """A notion of one's own reads so many groups at every move that the search will take long."""
+
+
 class NumericGroupsWarning(EquigraphWarning):
     """The groups look like the values of a number."""
 
@@ -131,11 +135,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def reason(error: BaseException) -> str:
-    r"""Return what an error of another library says, in one line and without its full stop.
-
-    >>> reason(ValueError("No such thing.\nTry again."))
-    'No such thing'
-    """
+    r"""Return what an error of another library says, in one line and without its full stop."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(". ") if lines else type(error).__name__
 

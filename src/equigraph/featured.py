@@ -9,8 +9,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from equigraph.exceptions import InputError
-from equigraph.graph.graph import Graph, as_features, named_features
+from equigraph.exceptions import GraphError, InputError, ParameterError
+from equigraph.graph import Graph, read_graph
+from equigraph.graph.graph import as_features, named_features
 from equigraph.groups import AttributeOptions, Attributes, Groups, encode_attributes
 from equigraph.groups.attributes import UNNAMED, Features
 from equigraph.groups.encode import is_missing
@@ -70,21 +71,12 @@ class Featured:
 
 
 def column_head(name: str, several: bool) -> str:
-    """Return the head of a column of groups.
-
-    >>> column_head("gender", True), column_head("gender", False)
-    ('group[gender]', 'group')
-    """
+    """Return the head of a column of groups."""
     return f"{GROUP}[{name}]" if several else GROUP
 
 
 def group_cells(groups: NDArray[Any]) -> NDArray[Any]:
-    """Return groups as they are written: None, which is an empty cell, for every node without one.
-
-    >>> import numpy as np
-    >>> group_cells(np.array([1.5, np.nan])).tolist()
-    [1.5, None]
-    """
+    """Return groups as they are written: None, which is an empty cell, for every node without one."""
     absent = is_missing(groups)
     if not absent.any():
         return groups
@@ -133,3 +125,39 @@ def _listed(told: Mapping[str, Any], path: Path) -> list[dict[str, Any]]:
         if not isinstance(one, dict) or any(not isinstance(one.get(key), kinds[key]) for key in kinds):
             raise InputError(f"{path} has an entry 'attributes' of the wrong kind.")
     return list(listed)
+
+
+def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
+    """Return a graph with the groups of a result or curve, after a look at whether it is theirs.
+
+    A graph without groups gets those of the subject.
+    """
+    known = read_graph(graph)
+    sizes = {column.size for column in subject.features.values()}
+    if known.sensitive_features is None and sizes == {known.n_nodes}:
+        known = Graph(
+            known.adjacency,
+            known.node_names,
+            subject.sensitive_features,
+            attribute,
+            missing="ignore",
+            attribute_options=subject.attribute_options,
+        )
+    if known.fingerprint() != subject.input_hash:
+        raise GraphError(
+            f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
+            f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
+        )
+    return known
+
+
+def graph_of(subject: Any, graph: Any) -> Graph:
+    """Return the graph of a result: the one that is given, if it is the one that was clustered, or else its own."""
+    if graph is not None:
+        return clustered_graph(graph, subject, getattr(subject, "attribute", None))
+    if subject.graph is None:
+        raise ParameterError(
+            "The result does not hold its graph, as it was read from a folder or its edges are on disk: give "
+            "graph=, the one that was clustered."
+        )
+    return subject.graph

@@ -30,15 +30,7 @@ _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, No
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside the target, and move it there if the block succeeds and the disk takes it.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_path(Path(folder) / "a.txt") as partial:
-    ...         _ = partial.write_text("whole")
-    ...     (Path(folder) / "a.txt").read_text()
-    'whole'
-    """
+    """Give a temporary path beside the target, and move it there if the block succeeds and the disk takes it."""
     target = Path(path)
     with naming_the_path(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -49,16 +41,15 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.replace(partial, target)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file, as UTF-8 and with its line ends as they are; halves of surrogate pairs are kept."""
+    with atomic_path(path) as partial:
+        partial.write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
 @contextmanager
 def private_folder(parent: Path, prefix: str = PARTIAL) -> Iterator[Path]:
-    """Give a new folder that is removed at the end, by this process or by the next that asks for one.
-
-    >>> with private_folder(Path(tempfile.gettempdir()), "equigraph-example-") as folder:
-    ...     folder.is_dir()
-    True
-    >>> folder.exists()
-    False
-    """
+    """Give a new folder that is removed at the end, by this process or by the next that asks for one."""
     with _held(parent, prefix, lambda: Path(tempfile.mkdtemp(dir=parent, prefix=prefix))) as folder:
         yield folder
 

@@ -183,7 +183,10 @@ def read_kept(folder: str | os.PathLike[str], wanted: Iterable[str] | None = Non
     end, calm = time.monotonic() + _PATIENCE, 0
     while True:
         try:
-            return _read_once(folder, wanted)
+            manifest = _read_manifest(folder)
+            names = [name for name in manifest["files"] if wanted is None or name in wanted]
+            files = {name: _checked(folder, name, manifest["files"][name]) for name in names}
+            return Kept(folder, manifest, files)
         except InputError:
             # While somebody writes, files and manifest may be of two results; a moment later they are not.
             busy = is_held(folder / _LOCK) and time.monotonic() < end
@@ -203,11 +206,7 @@ def write_manifest(folder: Path, entries: Mapping[str, Any]) -> None:
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of what JSON says, whatever the order and the white space.
-
-    >>> digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
-    True
-    """
+    """Return the SHA-256 of what JSON says, whatever the order and the white space."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -220,12 +219,6 @@ def parse_json(data: bytes, path: Path) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
     return told
-
-
-def _read_once(folder: Path, wanted: set[str] | None) -> Kept:
-    manifest = _read_manifest(folder)
-    names = [name for name in manifest["files"] if wanted is None or name in wanted]
-    return Kept(folder, manifest, {name: _checked(folder, name, manifest["files"][name]) for name in names})
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -256,7 +249,7 @@ def _checked(folder: Path, name: str, facts: Any) -> bytes:
     data = _bytes_of(folder, name) if Path(name).name == name else None
     if data is None:
         raise InputError(f"{folder / name} is missing: {MANIFEST} lists it; make the result again.")
-    if not isinstance(facts, dict) or facts != _facts_of(data):
+    if facts != {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}:
         raise InputError(
             f"{folder / name} has changed since equigraph wrote it (its SHA-256 is another): make the result again."
         )
@@ -300,10 +293,6 @@ def _facts(path: Path) -> dict[str, Any]:
         return {"bytes": file.tell(), "sha256": digest.hexdigest()}
 
 
-def _facts_of(data: bytes) -> dict[str, Any]:
-    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
 def _tidy(target: Path) -> None:
     """Move the files of a new result to their places; what is there already was moved by who was cut short."""
     new = target / _NEW
@@ -314,9 +303,8 @@ def _tidy(target: Path) -> None:
     try:
         names = set(_parse_manifest((new / MANIFEST).read_bytes(), new)["files"])
     except InputError:
-        shutil.rmtree(
-            new
-        )  # the disk harmed it: nobody can read it, and nobody could write here as long as it stays
+        # The disk harmed it: nobody can read it, and nobody could write here as long as it stays.
+        shutil.rmtree(new)
         return
     for name in _older_files(target) - names:
         (target / name).unlink()

@@ -25,12 +25,7 @@ def result_of_labels(
     seed: int = 0,
     seconds: float = float("nan"),
 ) -> ClusteringResult:
-    """Return labels as a result, with their scores and the interaction of their clusters.
-
-    >>> path = Graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> result_of_labels(path, np.array([0, 0, 1]), "by hand").sizes.tolist()
-    [2, 1]
-    """
+    """Return labels as a result, with their scores and the interaction of their clusters."""
     k = int(labels.max()) + 1
     return ClusteringResult(
         method=method,

@@ -54,19 +54,15 @@ _RESULT_ENTRIES: dict[str, tuple[type, ...]] = {
 
 
 def kinds_of(columns: Mapping[str, NDArray | None]) -> dict[str, str]:
-    """Return what the values of columns are, so that they come back as that and not as texts.
-
-    >>> kinds_of({"node": np.array([3, 5]), "group": np.array(["a", "b"])})
-    {'node': 'integer', 'group': 'text'}
-    """
-    return {name: _kind_of(column) for name, column in columns.items() if column is not None}
-
-
-def _kind_of(column: NDArray) -> str:
-    absent = is_missing(column)
-    if column.dtype.kind == "O" and absent.any() and not absent.all():
-        column = as_column(column[~absent].tolist())  # what it was before a None made objects of it
-    return _KINDS.get(column.dtype.kind, "text")
+    """Return what the values of columns are, so that they come back as that and not as texts."""
+    kinds = {}
+    for name, column in columns.items():
+        if column is not None:
+            absent = is_missing(column)
+            if column.dtype.kind == "O" and absent.any() and not absent.all():
+                column = as_column(column[~absent].tolist())  # what it was before a None made objects of it
+            kinds[name] = _KINDS.get(column.dtype.kind, "text")
+    return kinds
 
 
 def clustering_parts(kept: Kept) -> dict[str, Any]:

@@ -7,7 +7,7 @@ them is said for Python, `for_command` says it for the command line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 # Noncharacters of Unicode, which no text may hold: begin, between the two ways, end.
@@ -48,13 +48,23 @@ def template(said: object) -> str:
 
 
 def one_line(said: object) -> str:
-    r"""Return what something says without line ends.
-
-    >>> one_line("Ada,\n  Ben")
-    'Ada, Ben'
-    """
+    r"""Return what something says without line ends."""
     words = " ".join(template(said).split())
     return Sentence(words or type(said).__name__)
+
+
+def counted(notes: Iterable[tuple[type[Warning], str]], where: str = "") -> list[tuple[type[Warning], str]]:
+    """Return the first text of every kind of warning, with how often that kind came."""
+    kinds: dict[type[Warning], list[str]] = {}
+    for category, text in notes:
+        kinds.setdefault(category, []).append(text)
+    return [
+        (
+            category,
+            texts[0] if len(texts) == 1 else Sentence(f"{template(texts[0])} ({len(texts)} times{where})"),
+        )
+        for category, texts in kinds.items()
+    ]
 
 
 def for_command(said: object) -> str:

@@ -47,11 +47,7 @@ METHODS: dict[str, Method] = {
 
 
 def get_method(name: str) -> Method:
-    """Return a method by name.
-
-    >>> get_method("ifair-nmtf").estimator
-    'IFairNMTF'
-    """
+    """Return a method by name."""
     if name not in METHODS:
         raise ParameterError(
             f"There is no method {name!r}{did_you_mean(name, METHODS)}; the methods are {', '.join(METHODS)}."

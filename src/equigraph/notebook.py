@@ -31,19 +31,13 @@ class Explorable:
         MissingDependencyError
             If the extra ``widget`` is not installed.
         """
-        from equigraph.explore.widget import make_widget
+        from equigraph.explore.offline import make_widget
 
         return make_widget(self, getattr(self, "graph", None) if graph is None else graph)
 
 
 def page_of(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a caption and a table as HTML; all that is not ours is escaped, and long tables are cut.
-
-    >>> page_of("Two rows", ["name", "Q"], [["<b>", 0.12345]])
-    '<table><caption>Two rows</caption><thead><tr><th>name</th><th>Q</th></tr></thead><tbody><tr><td
-    style="text-align:right;font-variant-numeric:tabular-nums">&lt;b&gt;</td><td
-    style="text-align:right;font-variant-numeric:tabular-nums">0.123</td></tr></tbody></table>'
-    """
+    """Return a caption and a table as HTML; all that is not ours is escaped, and long tables are cut."""
     every = list(rows)
     lines = [
         "".join(f'<td style="{_CELL}">{escape(_text(value))}</td>' for value in row)

@@ -15,10 +15,6 @@ def size_order(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
 
 
 def number_by_size(labels: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    """Return the same clusters numbered in the order of `size_order`.
-
-    >>> number_by_size(np.array([2, 0, 0, 2, 0]), 3).tolist()
-    [1, 0, 0, 1, 0]
-    """
+    """Return the same clusters numbered in the order of `size_order`."""
     labels = np.asarray(labels, dtype=np.intp)
     return np.argsort(size_order(labels, n_clusters))[labels]

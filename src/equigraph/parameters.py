@@ -150,10 +150,7 @@ CALLBACKS = AnyOf(
 
 
 def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: Mapping[str, Any]) -> None:
-    """Check every value against its constraint.
-
-    >>> check_parameters("NMTF", {"n_clusters": Integer(low=2)}, {"n_clusters": 5})
-    """
+    """Check every value against its constraint."""
     for name, constraint in constraints.items():
         if name in values and not constraint.accepts(values[name]):
             raise ParameterError(
@@ -162,10 +159,7 @@ def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: 
 
 
 def check_known(name: str, value: Any, known: tuple[Any, ...]) -> None:
-    """Raise ParameterError unless an option of a function has one of its values.
-
-    >>> check_known("unknown", "add", ("error", "add", "ignore"))
-    """
+    """Raise ParameterError unless an option of a function has one of its values."""
     if value not in known:
         *most, last = map(repr, known)
         raise ParameterError(f"{option(name, value)} is unknown: expected {', '.join(most)} or {last}.")

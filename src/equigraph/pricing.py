@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
+from equigraph.featured import graph_of
 from equigraph.graph import Graph
 from equigraph.metrics import evaluate
 from equigraph.metrics.links import share_inside
@@ -174,23 +175,11 @@ class Priceable:
             },
             locals(),
         )
-        return _Pricing(self, self._priced_graph(graph), effort).prices(by, Notifier(callbacks))
-
-    def _priced_graph(self, graph: Any) -> Graph:
-        from equigraph.same_graph import clustered_graph
-
         if self.rules is None or self.method != "FairPartition":
             raise ParameterError(
                 "There are no rules to price: expected clusters that FairPartition made under rules."
             )
-        if graph is not None:
-            return clustered_graph(graph, self, getattr(self, "attribute", None))
-        if self.graph is None:
-            raise ParameterError(
-                "The result does not hold its graph, as it was read from a folder or its edges are on disk: give "
-                "graph=, the one that was clustered."
-            )
-        return self.graph
+        return _Pricing(self, graph_of(self, graph), effort).prices(by, Notifier(callbacks))
 
 
 class _Pricing:

@@ -17,9 +17,6 @@ def as_seed(random_state: RandomState) -> int:
     """Return an integer seed; with None a fresh one, so that the run can still be repeated from its result.
 
     A Generator or RandomState is advanced by one draw, as scikit-learn's own estimators do.
-
-    >>> as_seed(7)
-    7
     """
     if random_state is None:
         return secrets.randbits(31)
@@ -32,14 +29,7 @@ def as_seed(random_state: RandomState) -> int:
 
 @contextmanager
 def random_state_kept() -> Iterator[None]:
-    """Put Python's random state back at the end: some packages draw from it when they are imported.
-
-    >>> before = random.getstate()
-    >>> with random_state_kept():
-    ...     _ = random.random()
-    >>> random.getstate() == before
-    True
-    """
+    """Put Python's random state back at the end: some packages draw from it when they are imported."""
     state = random.getstate()
     try:
         yield

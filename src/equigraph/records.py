@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equigraph._version import __version__
 from equigraph.exceptions import require
-from equigraph.files import atomic_path
+from equigraph.files import atomic_path, write_text
 
 # Half a pair of surrogates can be a name in Python; it is written, and read again, rather than lost.
 _TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogatepass"}
@@ -92,11 +92,7 @@ def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[A
 
 
 def framed(columns: dict[str, Any], n_keys: int = 1) -> Any:
-    """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas.
-
-    >>> framed({"cluster": [0, 1], "size": [3, 2]}).loc[1, "size"].item()
-    2
-    """
+    """Return columns as a pandas frame, the first ones as its index; as a list of dicts where there is no pandas."""
     pandas = _pandas()
     if pandas is None:
         return [
@@ -157,18 +153,11 @@ def as_given(text: str) -> str:
 
 def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a dict as JSON."""
-    with atomic_path(path) as partial:
-        partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", **_TEXT)
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON can hold; objects are told by their repr.
-
-    Examples
-    --------
-    >>> plain(np.array([1.5, np.nan])), plain(np.int64(3))
-    ([1.5, None], 3)
-    """
+    """Return a value that JSON can hold; objects are told by their repr."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):
@@ -177,8 +166,6 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "to_dict"):

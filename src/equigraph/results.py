@@ -145,10 +145,7 @@ class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
                 f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
             )
         scores = evaluate(
-            graph,
-            model.labels_,
-            sensitive_features=graph.attributes,
-            n_clusters=model.membership_.shape[1],
+            graph, model.labels_, sensitive_features=graph.attributes, n_clusters=model.membership_.shape[1]
         )
         return cls.of_fit(model, graph, scores, seconds)
 
@@ -427,11 +424,7 @@ class ClusteringResult(Explainable, Explorable, Priceable, Featured, Tabular):
 
 
 def cluster(
-    graph: Any,
-    *,
-    sensitive_features: Any = None,
-    method: str = "fair-partition",
-    **parameters: Any,
+    graph: Any, *, sensitive_features: Any = None, method: str = "fair-partition", **parameters: Any
 ) -> ClusteringResult:
     """Fit a method by its name and return the result with scores.
 

@@ -46,11 +46,7 @@ def _has_sizes(rules: Any) -> bool:
 
 
 def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
-    """Return the part of a sentence that names small clusters.
-
-    >>> small_words([20, 9, 1], np.array([2]))
-    'cluster 2 has 1 node'
-    """
+    """Return the part of a sentence that names small clusters."""
     sizes = np.asarray(sizes)
     first = small[:_MOST_NAMED]
     told = [f"cluster {cluster} has {count(int(sizes[cluster]), 'node')}" for cluster in first.tolist()]
@@ -60,9 +56,5 @@ def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
 
 
 def proposed_bounds(n_nodes: int, n_clusters: int) -> tuple[int, None]:
-    """Return bounds that keep clusters from being so small: at least half of the mean.
-
-    >>> proposed_bounds(30, 3)
-    (5, None)
-    """
+    """Return bounds that keep clusters from being so small: at least half of the mean."""
     return max(SMALL + 1, n_nodes // (2 * n_clusters)), None

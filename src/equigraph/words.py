@@ -21,20 +21,12 @@ _LATEX = {
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun, in the singular for one.
-
-    >>> count(1, "node"), count(1200, "node"), count(26, "person", "people")
-    ('1 node', '1,200 nodes', '26 people')
-    """
+    """Return a number with its noun, in the singular for one."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def listed(words: Iterable[object]) -> str:
-    """Return words as a list in a sentence.
-
-    >>> listed(["Ada", "Ben", "Cem"]), listed(["Ada"])
-    ('Ada, Ben and Cem', 'Ada')
-    """
+    """Return words as a list in a sentence."""
     *most, last = [str(word) for word in words]
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -51,18 +43,10 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return a text in which nothing is left that a terminal would obey; line ends and tabs stay.
-
-    >>> visible("red \x1b[31m alert")
-    'red \\x1b[31m alert'
-    """
+    r"""Return a text in which nothing is left that a terminal would obey; line ends and tabs stay."""
     return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def latex(text: str) -> str:
-    r"""Return a text as LaTeX takes it.
-
-    >>> latex("my_method: 5 %")
-    'my\\_method: 5 \\%'
-    """
+    r"""Return a text as LaTeX takes it."""
     return "".join(_LATEX.get(character, character) for character in text)

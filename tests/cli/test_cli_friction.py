@@ -20,8 +20,7 @@ from click.testing import Result
 import equigraph as eg
 from equigraph.cli.app import app
 from equigraph.cli.stopping import Stop
-from equigraph.comparison_rows import row_of
-from equigraph.contenders import Contender, Outcome
+from equigraph.contenders import Contender, Outcome, row_of
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 
 Run = Callable[..., Result]

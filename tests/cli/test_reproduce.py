@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from equigraph.reproduction.experiments import EXPERIMENTS, Experiment
+from equigraph.reproduction.run import EXPERIMENTS, Experiment
 from tests.reproduction.conftest import TINY
 
 pytest.importorskip("matplotlib")
@@ -104,7 +104,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     code = (
         "import tiny_experiment\n"
         "from equigraph.reproduction.cells import Cell\n"
-        "from equigraph.reproduction.experiments import EXPERIMENTS, Experiment\n"
+        "from equigraph.reproduction.run import EXPERIMENTS, Experiment\n"
         "EXPERIMENTS['tiny'] = Experiment('tiny', 'tiny_experiment', 'tiny')\n"
         f"long = {{'place': {str(tmp_path)!r}, 'number': 0, 'seconds': 600}}\n"
         "tiny_experiment.cells = lambda settings: [Cell('long', 'tiny_experiment:slow', long)]\n"

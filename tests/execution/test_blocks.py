@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
-from equigraph.execution.block_cuts import block_cuts
+from equigraph.execution.block_files import block_cuts
 from equigraph.execution.blocks import open_blocks, write_blocks
 from equigraph.execution.distributed import StreamedRows
 from equigraph.execution.distributed.rows import StoreProduct

@@ -76,7 +76,7 @@ def test_large_and_small_group_files_end_alike(tmp_path, monkeypatch, values, to
 def test_a_large_group_file_needs_no_dictionary(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
-    monkeypatch.setattr(attributes, "_places", None)  # calling it would fail
+    monkeypatch.setattr(attributes, "node_places", None)  # calling it would fail
     path = tmp_path / "groups.csv"
     path.write_text("node,team,age\n2,x,30\n0,y,31\n1,x,32\n")
     assert read_graph(GRAPH, path, "team").sensitive_features.tolist() == ["y", "x", "x"]

@@ -18,7 +18,6 @@ from equigraph.metrics import (
 )
 from equigraph.metrics.balance import (
     balance_of_table,
-    cluster_balances,
     mouflon_balance_of_table,
     normalized_balance_of_table,
 )
@@ -204,7 +203,6 @@ def test_one_cluster_one_group_and_single_nodes():
 def test_tables_with_empty_rows_match_the_scores():
     table = np.array([[2, 1], [0, 0], [1, 2], [0, 0]])
     labels, groups = [0, 0, 0, 2, 2, 2], [0, 0, 1, 0, 1, 1]
-    assert cluster_balances(table).tolist() == [0.5, 0.0, 0.5, 0.0]
     assert balance_of_table(table) == balance_score(labels, sensitive_features=groups)
     assert balance_of_table(table, empty="zero") == 0.25
     assert normalized_balance_of_table(table) == normalized_balance_score(labels, sensitive_features=groups)
@@ -226,10 +224,10 @@ def test_wrong_arguments_are_named():
         balance_score(labels, sensitive_features=groups, n_clusters=1)
     with pytest.raises(ParameterError, match="must be an integer"):
         balance_score(labels, sensitive_features=groups, n_clusters=2.5)
-    with pytest.raises(ParameterError, match="empty must be one of"):
+    with pytest.raises(ParameterError, match="is unknown: expected 'ignore' or 'zero'"):
         balance_score(labels, sensitive_features=groups, empty="drop")
     for score in (balance_score, normalized_balance_score):
-        with pytest.raises(ParameterError, match="average must be one of"):
+        with pytest.raises(ParameterError, match="is unknown: expected 'mean', 'min' or 'weighted'"):
             score(labels, sensitive_features=groups, average="median")
         with pytest.raises(GroupsError, match="3 values"):
             score(labels, sensitive_features=groups[:3])

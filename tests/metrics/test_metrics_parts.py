@@ -92,8 +92,8 @@ def test_rows_with_names_are_matched():
         ({"pairs": [(0, 1)], "distances": [np.nan]}, "distances has negative or missing values: expected numbers >= 0."),
         ({"adjacency": PATH, "bound": -0.5}, "bound must be a number >= 0, not -0.5."),
         ({"adjacency": PATH, "bound": "1"}, "bound must be a number >= 0, not '1'."),
-        ({"adjacency": PATH, "n_worst": -1}, "n_worst must be an integer >= 0, not -1."),
-        ({"adjacency": PATH, "n_worst": 1.0}, "n_worst must be an integer >= 0, not 1.0."),
+        ({"adjacency": PATH, "n_worst": -1}, "lipschitz_score: n_worst must be a whole number of at least 0; got -1."),
+        ({"adjacency": PATH, "n_worst": 1.0}, "lipschitz_score: n_worst must be a whole number of at least 0; got 1.0."),
         ({"adjacency": PATH[:3, :3]}, "membership has 4 rows and the graph has 3 nodes: give one row per node."),
     ],
 )  # fmt: skip

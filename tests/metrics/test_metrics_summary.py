@@ -105,7 +105,7 @@ def test_composition():
 
 def test_wrong_arguments_are_named():
     A, labels, groups, target = random_case(0)
-    with pytest.raises(ParameterError, match="empty must be one of"):
+    with pytest.raises(ParameterError, match="is unknown: expected 'ignore' or 'zero'"):
         metrics.evaluate(A, labels, empty="no")
     with pytest.raises(ParameterError, match="19 labels of the target for 20 nodes"):
         metrics.evaluate(A, labels, target=target[:-1])

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from equigraph.exceptions import ParameterError
-from equigraph.reproduction.cells import Cell
+from equigraph.reproduction.cells import Cell, path_of
 from equigraph.reproduction.engine import State, run_cells
-from equigraph.reproduction.store import path_of
 from tests.reproduction.conftest import TINY
 
 RUN = """

@@ -11,7 +11,7 @@ import pytest
 
 from equigraph.reproduction import figure_k, figure_lambda
 from equigraph.reproduction.cells import Settings
-from equigraph.reproduction.figure_lambda_chart import spread_out
+from equigraph.reproduction.figure_lambda import spread_out
 from equigraph.reproduction.method_entries import DIAL
 from equigraph.reproduction.scoring import CROSSED, LEADING, sweep_weights
 

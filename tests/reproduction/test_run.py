@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 
 from equigraph.exceptions import DatasetError, ParameterError
-from equigraph.reproduction.cells import Settings
+from equigraph.reproduction.cells import Finished, Settings
 from equigraph.reproduction.engine import CellResults
-from equigraph.reproduction.experiments import EXPERIMENTS, Experiment, get_experiments
 from equigraph.reproduction.page import as_html
-from equigraph.reproduction.run import heaviest, reproduce
-from equigraph.reproduction.store import Finished
+from equigraph.reproduction.run import EXPERIMENTS, Experiment, get_experiments, heaviest, reproduce
 
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from equigraph.reproduction import store
-from equigraph.reproduction.cells import Cell
-from equigraph.reproduction.store import Finished, path_of, read_cell, stored_seconds, write_cell
+from equigraph.reproduction import cells as store
+from equigraph.reproduction.cells import Cell, Finished, path_of, read_cell, stored_seconds, write_cell
 
 CELL = Cell("a.b-c", "package.module:function", {"seed": 3, "weights": [0.0, 0.5]})
 DONE = Finished({"runs": [{"Q": 0.25}]}, seconds=1.5, cpu_seconds=1.25)

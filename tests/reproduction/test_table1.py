@@ -8,12 +8,19 @@ import pytest
 
 from equigraph.reproduction import table1
 from equigraph.reproduction.cells import Settings
-from equigraph.reproduction.differences import UNEXPLAINED, differences, explain, nearest
-from equigraph.reproduction.method_entries import DIAL, Entry, entry_of
-from equigraph.reproduction.networks_led import Bar, bar_of, dominating, leads, rules
-from equigraph.reproduction.plans import score_cell
-from equigraph.reproduction.printed import printed
-from equigraph.reproduction.scoring import COMPARED, LEADING, RIVALS, score_method
+from equigraph.reproduction.method_entries import DIAL, Entry, entry_of, printed
+from equigraph.reproduction.scoring import COMPARED, LEADING, RIVALS, score_cell, score_method
+from equigraph.reproduction.table1 import (
+    UNEXPLAINED,
+    Bar,
+    bar_of,
+    differences,
+    dominating,
+    explain,
+    leads,
+    nearest,
+    rules,
+)
 
 QUICK = Settings(quick=True)
 

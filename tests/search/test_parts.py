@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equigraph.execution.block_cuts import split_rows
+from equigraph.execution.block_files import split_rows
 from equigraph.execution.blocks import MemoryBlocks
 from equigraph.execution.distributed import StreamedRows
 from equigraph.graph import check_adjacency

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +13,11 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.callbacks import Notifier
+from equigraph.exceptions import SlowNotionWarning
 from equigraph.graph.units import unit_weights
+from equigraph.metrics.notions import get_notion
 from equigraph.search.free import best_number
+from equigraph.search.objective import make_objective
 from equigraph.search.pool import TOLERANCE
 from equigraph.search.search import Search, Target
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, skewed_blocks
@@ -232,3 +236,46 @@ def test_swaps_at_the_end_only_help():
         modularity, notion = search.score(search.solve([Target(0.5)])[0])
         found.append((modularity + notion) / 2)
     assert found[1] > found[0]
+
+
+# A notion that takes no folded groups, as one's own does by default.
+UNFOLDED = replace(get_notion("evenness"), name="own", folds=False)
+
+
+@pytest.mark.parametrize("k", [10, 400])
+@pytest.mark.parametrize("notion", [UNFOLDED, get_notion("evenness")], ids=["own", "built in"])
+def test_only_a_long_wait_for_many_groups_is_announced(k, notion):
+    """What docs/reliability.md gives figures of: one of these takes minutes at default effort, the others seconds."""
+    codes = np.arange(2000) % 1000
+    objective, _ = make_objective(codes, n_nodes=2000, total=40_000.0, notion=notion)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        objective.warn_if_slow(40_000, k)
+        objective.warn_if_slow(40_000, k, effort=0.0)
+    if k == 10 or notion.folds:
+        assert not heard
+    else:
+        (said,) = heard
+        assert said.category is SlowNotionWarning
+        assert "'own' reads the members of all 1,000 groups" in str(said.message)
+        assert "folds=True" in str(said.message)
+
+
+@pytest.mark.parametrize("fairness", [0.0, 0.5])
+def test_a_long_wait_is_announced_before_it_begins(fairness, make_skewed, monkeypatch):
+    monkeypatch.setattr("equigraph.search.objective._LONG", 0.0)
+    adjacency, codes = make_skewed(0, n_blocks=3, size=10)
+    known = []
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model = eg.FairPartition(3, fairness=fairness, notion=UNFOLDED, effort=0.1, random_state=0)
+        model.set_params(callbacks=lambda _: known.append(len(heard))).fit(
+            adjacency, sensitive_features=codes
+        )
+        eg.FairLouvain(3, fairness=fairness, notion=UNFOLDED, random_state=0).fit(
+            adjacency, sensitive_features=codes
+        )
+    slow = [one for one in heard if one.category is SlowNotionWarning]
+    assert len(slow) == (2 if fairness else 0)
+    assert known
+    assert not fairness or min(known) >= 1

@@ -8,9 +8,9 @@ import pytest
 
 import equigraph as eg
 from equigraph.graph import Graph
+from equigraph.metrics.notions import get_notion
 from equigraph.tradeoff import TradeoffCurve, TradeoffPoint
 from equigraph.tradeoff.found import nondominated
-from equigraph.tradeoff.scores import measure_of
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +49,7 @@ def make_curve() -> Callable[..., TradeoffCurve]:
         points = []
         for i in range(n):
             names = {"Q": quality[i], "B": fair[i], "NB": fair[i], "min_balance": 0.0, "rho": 0.5}
-            names[measure_of(notion)] = fair[i]
+            names[get_notion(notion).measure] = fair[i]
             scores = {**names, "n_nonempty": found[i]}
             average = scores if means is None else {**scores, "Q": means[0][i], "NB": means[1][i]}
             labels = np.arange(6) % found[i]
@@ -68,7 +68,7 @@ def make_curve() -> Callable[..., TradeoffCurve]:
             )
         return TradeoffCurve(
             points=tuple(points),
-            front=nondominated([*points, *_more(points[0], more)], measure_of(notion)),
+            front=nondominated([*points, *_more(points[0], more)], get_notion(notion).measure),
             spacing="dial",
             node_names=np.array(list("abcdef")),
             sensitive_features=np.array(list("xyxyxy")),

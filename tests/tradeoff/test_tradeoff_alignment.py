@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from equigraph.numbering import number_by_size
 from equigraph.tradeoff import align_labels
 from equigraph.tradeoff.alignment import align_all
-from equigraph.tradeoff.scores import best_restart, typical_restart
+from equigraph.tradeoff.found import best_restart, typical_restart
 
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12).map(np.array)
 

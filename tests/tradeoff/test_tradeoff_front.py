@@ -17,8 +17,8 @@ import equigraph as eg
 from equigraph.exceptions import InfeasibleError, InputError, ParameterError
 from equigraph.graph import Graph
 from equigraph.tradeoff import TradeoffCurve, TradeoffPoint
+from equigraph.tradeoff.found import best_restart
 from equigraph.tradeoff.front import evenly_spaced, front_in_order, passing_weights
-from equigraph.tradeoff.scores import best_restart
 
 Make = Callable[..., TradeoffCurve]
 SHORT = eg.FairPartition(4, effort=0.2)

@@ -226,16 +226,8 @@ class Stability(Tabular):
     def table(self) -> dict[str, NDArray]:
         """Return one row per number of clusters."""
         names = (
-            "k",
-            "seeds_ari",
-            "removals_ari",
-            "seeds_nmi",
-            "removals_nmi",
-            "stability",
-            "Q",
-            "fairness",
-            "objective",
-        )
+            "k", "seeds_ari", "removals_ari", "seeds_nmi", "removals_nmi", "stability", "Q", "fairness", "objective",
+        )  # fmt: skip
         columns = {name: np.array([getattr(row, name) for row in self.rows], dtype=float) for name in names}
         recommended = np.array([row.k == self.recommended for row in self.rows])
         return {**columns, "k": columns["k"].astype(int), "recommended": recommended}
@@ -243,9 +235,8 @@ class Stability(Tabular):
     def summary(self) -> dict[str, Any]:
         """Return everything but what is per node, ready for JSON."""
         table = self.table()
-        heads = list(table)
-        cells = zip(*(table[head].tolist() for head in heads), strict=True)
-        rows = [{**dict(zip(heads, map(plain, row), strict=True))} for row in cells]
+        cells = zip(*(column.tolist() for column in table.values()), strict=True)
+        rows = [dict(zip(table, map(plain, row), strict=True)) for row in cells]
         return {
             "recommended": self.recommended,
             "conclusion": self.conclusion,

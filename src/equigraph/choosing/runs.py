@@ -151,13 +151,7 @@ def _default(graph: Graph) -> Any:
 
 
 def without_edges(graph: Graph, removed: float, rng: np.random.Generator) -> Graph:
-    """Return a copy of a graph that lacks a part of its edges, one at least, chosen at random.
-
-    >>> from equigraph.graph import as_graph
-    >>> ring = as_graph(np.roll(np.eye(8), 1, axis=0) + np.roll(np.eye(8), -1, axis=0))
-    >>> without_edges(ring, 0.25, np.random.default_rng(0)).n_edges
-    6
-    """
+    """Return a copy of a graph that lacks a part of its edges, one at least, chosen at random."""
     upper = sparse.triu(graph.adjacency, format="coo")
     rows, columns = upper.coords
     number = max(1, round(removed * upper.nnz))

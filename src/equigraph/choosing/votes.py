@@ -25,11 +25,7 @@ class Agreement(NamedTuple):
 
 
 def agreement_within(labelings: Sequence[Labels]) -> Agreement:
-    """Return how well clusterings agree with each other.
-
-    >>> agreement_within([np.array([0, 0, 1]), np.array([1, 1, 0])])
-    Agreement(ari=1.0, nmi=1.0)
-    """
+    """Return how well clusterings agree with each other."""
     return _mean(list(combinations(labelings, 2)))
 
 
@@ -60,11 +56,6 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> Consensus:
     It starts from the one that agrees best with all others. All are numbered like it, every node goes where most put it
     (a tie leaves it where it is), and so on until nothing changes. Where that would empty a cluster, the last labels
     with all of them are kept.
-
-    >>> several = [np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 1, 1])]
-    >>> found = consensus(several, 2)
-    >>> found.labels.tolist(), found.sure.round(2).tolist()
-    ([0, 0, 1, 1], [1.0, 0.67, 1.0, 1.0])
     """
     reference = np.asarray(labelings[_medoid(labelings)], dtype=np.intp)
     votes = _votes(labelings, reference, n_clusters)

@@ -7,11 +7,6 @@ from equigraph.classes.lists import ClassLists
 from equigraph.classes.read import read_class_lists
 
 __all__ = [
-    "ClassLists",
-    "Division",
-    "divide",
-    "load_division",
-    "read_class_lists",
-    "save_division",
+    "ClassLists", "Division", "divide", "load_division", "read_class_lists", "save_division",
     "what_got_worse",
-]
+]  # fmt: skip

@@ -22,17 +22,7 @@ from equigraph.parameters import Integer, Real, Seed, check_parameters
 from equigraph.randomness import RandomState, as_seed
 from equigraph.roster import Roster
 from equigraph.rules import Rule, Rules
-from equigraph.rules.items import (
-    Apart,
-    AtLeast,
-    AtMost,
-    Fixed,
-    Friends,
-    NotAlone,
-    Shares,
-    Sizes,
-    Together,
-)
+from equigraph.rules.items import Apart, AtLeast, AtMost, Fixed, Friends, NotAlone, Shares, Sizes, Together
 from equigraph.words import count, did_you_mean, listed
 
 # On a few hundred people a search takes a second or so: the best of some is taken.
@@ -132,13 +122,16 @@ def divide(
     chosen, notes = _chosen(roster, attributes, int(n_classes))
     class_names = _class_names(roster, names, int(n_classes))
     rules = _rules(roster, class_names, sizes, rules)
+    n_searches = 1 if alternatives == 1 else 3 * alternatives
+    if len(roster.people) <= _FEW_PEOPLE:
+        n_searches = max(n_searches, _SEARCHES)
     search = partial(
         _search,
         roster,
         FairPartition(
             n_classes, at_least=evenness, attribute_weights=chosen or None, effort=effort, callbacks=callbacks
         ),
-        n_searches=_n_searches(roster, alternatives),
+        n_searches=n_searches,
         seed=as_seed(random_state),
     )
     least = int(friends) if roster.friends else 0
@@ -190,19 +183,15 @@ def _lonely(rules: Sequence[Rule], roster: Roster, but: tuple[str, ...]) -> str 
     return min((pair for pair in linked if pair[0]), default=(0, None))[1]
 
 
-def _named_in(rules: Rules) -> list[str]:
-    """Return the attributes that rules speak of."""
-    about = [rule for rule in rules.items if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares))]
-    return list(dict.fromkeys(rule.attribute for rule in about))
-
-
 def _search(
     roster: Roster, model: FairPartition, rules: Rules, n_searches: int, seed: int
 ) -> list[NDArray[np.intp]]:
     """Return the labels of some searches, all of which keep the rules."""
     weights = dict(model.attribute_weights or {})
-    for name in _named_in(rules):
-        weights.setdefault(name, 0.0)  # what only rules speak of has to be known, and counts nothing
+    for rule in rules.items:
+        if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares)):
+            # What only rules speak of has to be known, and counts nothing.
+            weights.setdefault(rule.attribute, 0.0)
     graph = people_graph(roster, weights)
     found = []
     for turn in range(n_searches):
@@ -214,11 +203,6 @@ def _search(
             )
             found.append(fitted.fit(graph).labels_)
     return found
-
-
-def _n_searches(roster: Roster, alternatives: int) -> int:
-    wanted = 1 if alternatives == 1 else 3 * alternatives
-    return max(wanted, _SEARCHES) if len(roster.people) <= _FEW_PEOPLE else wanted
 
 
 def _chosen(roster: Roster, attributes: Any, n_classes: int) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -333,16 +317,7 @@ def _rank(division: Division) -> tuple[float, ...]:
 
 
 def company_changed(one: Division, other: Division) -> float:
-    """Return the share of pairs in one class in one of two divisions that are apart in the other.
-
-    >>> roster = Roster(("Ada", "Ben", "Cem", "Dora"))
-    >>> first = Division(roster, [0, 0, 1, 1], ["5a", "5b"])
-    >>> (
-    ...     company_changed(first, first.with_labels([1, 1, 0, 0])),
-    ...     company_changed(first, first.with_labels([0, 1, 0, 1])),
-    ... )
-    (0.0, 1.0)
-    """
+    """Return the share of pairs in one class in one of two divisions that are apart in the other."""
     k = len(one.class_names)
     both = np.bincount(one.labels * k + other.labels, minlength=k * k)
     pairs = [int((counts * (counts - 1)).sum()) for counts in (one.sizes, other.sizes, both)]

@@ -23,11 +23,7 @@ _PEOPLE = ("people", "friends", "apart", "together", "notes")
 
 
 def files_of(n_divisions: int) -> list[str]:
-    """Return the names of the files that a folder of divisions holds.
-
-    >>> files_of(2)[-3:]
-    ['classes-2.xlsx', 'classes-2.html', 'classes-2.csv']
-    """
+    """Return the names of the files that a folder of divisions holds."""
     return [DIVISION, *(list_name(name, number) for number in range(n_divisions) for name in LISTS)]
 
 

@@ -9,8 +9,8 @@ from importlib import resources
 from equigraph.classes.lists import ClassLists
 from equigraph.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text
 from equigraph.classes.workbook import countable, no_friend
-from equigraph.files import atomic_path
-from equigraph.report.markup import Html, element, joined
+from equigraph.files import write_text
+from equigraph.report.markup import Html, document, element, joined
 from equigraph.words import count
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -24,28 +24,17 @@ _WIDE, _HIGH, _GAP = 0.58, 1.25, 8.0  # a letter and a line in units of its size
 
 def write_page(lists: ClassLists, path: str | os.PathLike[str], attributes: list[str], friends: bool) -> None:
     """Write the page as `ClassLists.to_html` says."""
-    page = make_page(lists, attributes, friends)
-    with atomic_path(path) as partial:
-        partial.write_text(page, encoding="utf-8", newline="\n")
+    write_text(path, make_page(lists, attributes, friends))
 
 
 def make_page(lists: ClassLists, attributes: list[str], friends: bool) -> str:
     """Return the page."""
     style = resources.files("equigraph.classes").joinpath("page.css").read_text("utf-8")
-    head = [
-        element("meta", charset="utf-8"),
-        # No browser may fetch or run anything for this page, whatever names are in it.
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", lists.title),
-        element("style", Html(style)),
-    ]
     shown = attributes[:_MAX_ATTRIBUTES]
     classes = [_class(lists, number, shown, friends) for number in range(lists.n_classes)]
     # A list that hides who wished for whom hides the rules too: they tell who is not to be with whom.
     overview = [_overview(lists, attributes, shown)] if friends else []
-    body = element("main", *overview, *classes)
-    return f"<!doctype html>\n{element('html', element('head', *head), element('body', body), lang='en')}\n"
+    return document(lists.title, style, element("main", *overview, *classes), policy=_POLICY)
 
 
 def _overview(lists: ClassLists, attributes: list[str], shown: list[str]) -> Html:

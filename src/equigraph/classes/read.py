@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from equigraph.classes.table import CLASS, NAME, as_was
+from equigraph.classes.table import CLASS, NAME
 from equigraph.exceptions import RosterError
+from equigraph.records import as_given
 from equigraph.roster import Roster
 from equigraph.roster.nearest import nearest
 from equigraph.roster.people import same
@@ -108,14 +109,14 @@ def _read_sheet(
     assert names is not None
     title = tidy(sheet.cell(0, 0)) if header > 0 else ""
     for row in range(header + 1, len(sheet.rows)):
-        text = as_was(tidy(sheet.cell(row, names)))
+        text = as_given(tidy(sheet.cell(row, names)))
         if not text:
             if (row, names) in sheet.broken:
                 reason = sheet.broken[row, names]
                 raise RosterError(f"{sheet.where(row, names)}: {reason}, so there is no name: write it.")
             continue  # what is left of somebody who was moved; whoever is lost is missed at the end
         name = _person(sheet, row, names, text, roster, known)
-        label = as_was(tidy(sheet.cell(row, classes))) if classes is not None else title or sheet_name
+        label = as_given(tidy(sheet.cell(row, classes))) if classes is not None else title or sheet_name
         if not label:
             column = names if classes is None else classes
             raise RosterError(f"{sheet.where(row, column)}: {name!r} has no class: write its name there.")

@@ -9,10 +9,9 @@ from equigraph.classes.lists import ClassLists
 from equigraph.exceptions import ParameterError
 from equigraph.files import atomic_path
 from equigraph.plotting.style import shown
+from equigraph.records import harmless
 
 CLASS, NAME, FRIENDS, ELSEWHERE = "Class", "Name", "Friends in this class", "Friends elsewhere"
-_ACTIVE = ("=", "+", "-", "@", "\t", "\r")
-_QUOTE = "'"
 
 
 def write_table(
@@ -28,7 +27,7 @@ def write_table(
     ):
         writer = csv.writer(stream, delimiter=separator, lineterminator="\r\n" if excel else "\n")
         for row in table_rows(lists, attributes):
-            writer.writerow([passive(cell) for cell in row])
+            writer.writerow([harmless(shown(cell)) for cell in row])
 
 
 def table_rows(lists: ClassLists, attributes: list[str]) -> list[list[str]]:
@@ -49,27 +48,3 @@ def friends_text(lists: ClassLists, name: str) -> str:
 def elsewhere_text(lists: ClassLists, name: str) -> str:
     """Return the friends of a person in other classes, for a cell."""
     return ", ".join(f"{other} ({where})" for other, where in lists.friends_elsewhere(name))
-
-
-def is_active(text: str) -> bool:
-    """Return whether a spreadsheet program would take a text for a formula."""
-    return text.startswith(_ACTIVE)
-
-
-def passive(text: str) -> str:
-    """Return a text that no spreadsheet program takes for a formula.
-
-    >>> passive("=1+1"), passive("Ada")
-    ("'=1+1", 'Ada')
-    """
-    text = shown(text)
-    return _QUOTE + text if is_active(text) else text
-
-
-def as_was(text: str) -> str:
-    """Return the text that `passive` was given.
-
-    >>> as_was("'=1+1"), as_was("'s-Gravenhage")
-    ('=1+1', "'s-Gravenhage")
-    """
-    return text[1:] if text.startswith(_QUOTE) and is_active(text[1:]) else text

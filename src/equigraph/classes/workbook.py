@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from equigraph.classes.lists import ClassLists
-from equigraph.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text, is_active
+from equigraph.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text
 from equigraph.exceptions import require
 from equigraph.files import atomic_path
 from equigraph.plotting.style import shown
+from equigraph.records import harmless
 from equigraph.words import count
 
 OVERVIEW = "Overview"
@@ -83,7 +84,7 @@ class _Formats:
         }
 
     def get(self, name: str, text: str) -> Any:
-        return (self._quoted if is_active(text) else self._plain)[name]
+        return (self._plain if harmless(text) == text else self._quoted)[name]
 
 
 class _Page:

@@ -11,7 +11,11 @@ from equigraph.cli import shared
 from equigraph.cli.classes import print_classes
 from equigraph.cli.console import line, note, table, warnings_as_notes
 from equigraph.cli.options import SectionCommand
+from equigraph.cli.refine import read_labels
 from equigraph.cli.stored_graph import read_again, stored_graph_options
+from equigraph.exceptions import InputError
+from equigraph.folders import read_kept
+from equigraph.words import count, listed
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1
@@ -20,12 +24,12 @@ BROKEN = 1
 @click.command("check", cls=SectionCommand)
 @click.argument("folder", metavar="OUT")
 @click.argument("edited", metavar="[EDITED]", required=False)
-@click.option("--repair", is_flag=True, help="Move as few people as needed until every rule is kept again.")
+@shared.flag("--repair", "Move as few people as needed until every rule is kept again.")
 @click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
-@click.option("-o", "--output", metavar="DIR", help="Folder for the lists after --repair.")
+@shared.folder("Folder for the lists after --repair.")
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
 @shared.seed("Seed of the repair.")
-@click.option("--force", is_flag=True, help="Replace what is in the folder of -o.")
+@shared.flag("--force", "Replace what is in the folder of -o.")
 @shared.quiet("Print nothing; the exit code tells.")
 @shared.DEBUG
 @stored_graph_options
@@ -37,7 +41,6 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
     or labels.csv; by default the one in OUT. Exit code 1 where a rule is not kept.
     """
     from equigraph.classes.keeping import KIND
-    from equigraph.folders import read_kept
 
     if settings["output"] is not None and not settings["repair"]:
         raise click.UsageError("-o needs --repair: there is nothing new to write without it.", ctx)
@@ -74,7 +77,6 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
 
 def _tell_classes(before: Any, after: Any, path: Path) -> None:
     from equigraph.classes import what_got_worse
-    from equigraph.words import count, listed
 
     moved = before.moved(after)
     people = count(len(moved), "person", "people")
@@ -105,8 +107,6 @@ def _tell_classes(before: Any, after: Any, path: Path) -> None:
 
 
 def _tell_repair(after: Any, repaired: Any) -> None:
-    from equigraph.words import count
-
     line()
     moved = after.moved(repaired)
     line(
@@ -125,12 +125,9 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
     """Check labels of a clustering against the scores that were kept; return whether a rule is broken."""
     import json
 
-    from equigraph.cli.refine import read_labels
-    from equigraph.exceptions import InputError
-    from equigraph.folders import read_kept
     from equigraph.groups.encode import unique_values
     from equigraph.metrics import evaluate
-    from equigraph.words import count
+    from equigraph.rules import Rules
 
     if settings["repair"]:
         raise click.UsageError(
@@ -149,24 +146,16 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
     labels = read_labels(path, graph)
     _, codes = unique_values(labels)
     now = evaluate(graph, codes)
-    broken = _broken_rules(told, graph, labels)
+    rules = (told.get("parameters") or {}).get("rules")
+    broken = Rules.from_dict(rules).check(graph, labels) if rules else []
     if not settings["quiet"]:
         before = told.get("scores", {})
-        rows = [(name, before.get(name), value) for name, value in now.items() if _is_number(value)]
+        rows = [
+            (name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))
+        ]
         table(("", "when it was made", "now"), rows, left=("",))
         line()
         line(f"{path}: {count(int(codes.max()) + 1, 'cluster')}.")
         for sentence in broken:
             line(sentence)
     return bool(broken)
-
-
-def _broken_rules(told: dict[str, Any], graph: Any, labels: Any) -> list[str]:
-    from equigraph.rules import Rules
-
-    rules = (told.get("parameters") or {}).get("rules")
-    return Rules.from_dict(rules).check(graph, labels) if rules else []
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,9 +11,10 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.output import output_folder, output_options, tell_files, written
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.methods import get_method
 from equigraph.words import count
 
 KIND = "stability"
@@ -32,10 +34,7 @@ _SOUGHT = "The number of clusters is what is looked for: give --from and --to."
 class _Ranged(MethodCommand):
     """The options of a method but for those that this command sets itself."""
 
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options without the number of clusters and the seed of the method."""
-        own = ("parameter_n_clusters", "parameter_random_state", "parameter_effort")
-        return [one for one in super().get_params(ctx) if one.name not in own]
+    replaced = ("n_clusters", "random_state", "effort")
 
 
 @click.command("choose-k", cls=_Ranged)
@@ -61,12 +60,7 @@ class _Ranged(MethodCommand):
 @shared.seed("Seed.")
 @click.option("-k", "--n-clusters", hidden=True)
 @TIME_LIMIT
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help=f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.",
-)
+@shared.folder(f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.")
 @output_options
 @shared.PRINTING
 @click.pass_context
@@ -87,7 +81,8 @@ def command(
         graph = read_source(edges, settings)
         estimator = _estimator(ctx, method, generic, settings["effort"], graph)
         found = _run(graph, estimator, settings, stop)
-        files = [] if out is None else _write(out, found, settings, run_of(ctx))
+        raw = settings["raw"]
+        files = written(ctx, out, KIND, settings, {"raw": raw}, lambda folder: _write(folder, found, raw))
     stop.tell(f"the table has {count(len(found.rows), 'number')} of clusters")
     if settings["as_json"]:
         line(json.dumps(found.summary(), indent=2))
@@ -99,8 +94,6 @@ def command(
 
 
 def _estimator(ctx: click.Context, method: str, generic: tuple[str, ...], effort: float, graph: Any) -> Any:
-    from equigraph.methods import get_method
-
     known = get_method(method)
     parameters = method_parameters(known, ctx, generic)
     check_one_dial(ctx, parameters)
@@ -132,22 +125,20 @@ def _run(graph: Any, estimator: Any, settings: dict[str, Any], stop: Stop) -> An
         )
 
 
-def _write(out: Any, found: Any, settings: dict[str, Any], run: dict[str, str]) -> list[str]:
+def _write(folder: Path, found: Any, raw: bool) -> None:
     from importlib.util import find_spec
 
     from equigraph.records import write_csv, write_json
 
-    with out.writing(KIND, force=settings["force"], run=run, raw=settings["raw"]) as folder:
-        found.to_csv(folder / TABLE)
-        write_json(folder / SUMMARY, found.summary())
-        columns = {"node": found.node_names}
-        for row in found.rows:
-            if row.error is None:
-                columns |= {f"cluster of {row.k}": row.consensus, f"sure of {row.k}": row.sure}
-        write_csv(folder / NODES, columns, raw=settings["raw"])
-        if find_spec("matplotlib") is not None:
-            found.plot().save(folder / PICTURE)
-        return sorted(file.name for file in folder.iterdir())
+    found.to_csv(folder / TABLE)
+    write_json(folder / SUMMARY, found.summary())
+    columns = {"node": found.node_names}
+    for row in found.rows:
+        if row.error is None:
+            columns |= {f"cluster of {row.k}": row.consensus, f"sure of {row.k}": row.sure}
+    write_csv(folder / NODES, columns, raw=raw)
+    if find_spec("matplotlib") is not None:
+        found.plot().save(folder / PICTURE)
 
 
 def _print(found: Any) -> None:

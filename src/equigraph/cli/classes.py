@@ -11,9 +11,11 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table
 from equigraph.cli.options import Command
-from equigraph.cli.output import run_of
+from equigraph.cli.output import output_folder, run_of
 from equigraph.cli.rules import names_in, pair_of, rules_of
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.exceptions import require
+from equigraph.words import listed
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
@@ -23,7 +25,7 @@ _UNEVEN = 0.7
 @click.command("classes", cls=Command)
 @click.argument("sheet", metavar="SHEET")
 @click.option("-k", "--n-classes", type=click.IntRange(min=2), required=True, help="Number of classes.")
-@click.option("-o", "--output", metavar="DIR", help="Folder for the lists; a new one is made.")
+@shared.folder("Folder for the lists; a new one is made.")
 @click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
 @click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
 @shared.whole("--friends", least=0, default=1, help="Friends everybody has in class, at least.")
@@ -60,7 +62,7 @@ _UNEVEN = 0.7
 @shared.valued(
     "--wishes", type=click.Choice(["any", "mutual"]), default="any", help="Whether one-sided wishes count."
 )
-@click.option("--accept-near", is_flag=True, help="Take a misspelt name if only one person can be meant.")
+@shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
 @click.option(
     "--excel",
     is_flag=False,
@@ -71,7 +73,7 @@ _UNEVEN = 0.7
 @shared.valued("--title", default="Classes", help="Headline of the lists.")
 @shared.valued("--effort", type=click.FloatRange(min=0), default=1.0, help="Length of the search.")
 @shared.seed()
-@click.option("--force", is_flag=True, help="Replace lists that were edited, or that another run wrote.")
+@shared.flag("--force", "Replace lists that were edited, or that another run wrote.")
 @TIME_LIMIT
 @shared.PRINTING
 @click.pass_context
@@ -81,19 +83,13 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
     and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
     """
-    from contextlib import nullcontext
-
     from equigraph.classes.keeping import files_of, write_division
-    from equigraph.exceptions import require
-    from equigraph.folders import MANIFEST, OutputFolder
 
     stop = Stop(ctx, settings["time_limit"])
     output = settings["output"]
-    with nullcontext() if output is None else OutputFolder(output, patience=0) as out:
-        if out is not None:
-            require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
-            names = (*files_of(settings["alternatives"]), MANIFEST)
-            out.refuse_others(names, run=run_of(ctx), force=settings["force"])
+    if output is not None:
+        require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
+    with output_folder(ctx, settings, files_of(settings["alternatives"])) as out:
         division = _divide(sheet, settings, stop)
         files = []
         if out is not None:
@@ -195,7 +191,6 @@ def _summary(division: Any) -> dict[str, Any]:
 
 def _print(division: Any, wanted: int) -> None:
     from equigraph.rules.items import Friends
-    from equigraph.words import listed
 
     print_classes(division)
     for sentence in division.lists.facts():

@@ -11,11 +11,15 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, warnings_as_notes
 from equigraph.cli.options import MethodCommand, check_one_dial, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
+from equigraph.cli.report import PAGE
 from equigraph.cli.rules import method_rules, rule_option, rule_options
 from equigraph.cli.scale import execution_of, open_source, scale_options
+from equigraph.cli.shared import Settings
 from equigraph.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.cli.summary import print_result
+from equigraph.methods import get_method
 
 PICTURES = ("graph.png", "interaction.png", "composition.png")
 
@@ -25,26 +29,17 @@ PICTURES = ("graph.png", "interaction.png", "composition.png")
 @shared.METHOD
 @shared.GENERIC
 @TIME_LIMIT
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help="Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.",
-)
+@shared.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
 @output_options
-@click.option("--parquet", is_flag=True, help="Also write labels.parquet into the folder.")
+@shared.flag("--parquet", "Also write labels.parquet into the folder.")
 @click.option(
     "--labels-format",
     type=click.Choice(["csv", "parquet"]),
     default="csv",
     help="Whether the labels go to labels.csv, or to labels.parquet in its place.",
 )
-@click.option(
-    "--plot", is_flag=True, help="Also draw graph.png, interaction.png and composition.png into the folder."
-)
-@click.option(
-    "--report", is_flag=True, help="Also write report.html, which explains the clusters, into the folder."
-)
+@shared.flag("--plot", "Also draw graph.png, interaction.png and composition.png into the folder.")
+@shared.flag("--report", "Also write report.html, which explains the clusters, into the folder.")
 @rule_options
 @rule_option(
     "--price", is_flag=True, help="Also find out what the clusters would be without each rule in turn."
@@ -63,9 +58,7 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import source_of, told_of
-    from equigraph.cli.summary import print_result
-    from equigraph.methods import get_method
+    from equigraph.results import KIND
 
     output = settings["output"]
     for flag, what in {"plot": "the pictures", "report": "the page", "parquet": "the table"}.items():
@@ -92,7 +85,10 @@ def command(
             result = replace(_fit(graph, method, parameters, settings, stop, ctx), source=source)
             if settings["price"]:
                 result = _priced(result, settings, stop)
-            files = [] if out is None else _write(out, result, graph, settings, run_of(ctx))
+            facts = result.facts(settings["raw"])
+            files = written(
+                ctx, out, KIND, settings, facts, lambda folder: _write(folder, result, graph, settings)
+            )
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(result.summary(), indent=2))
@@ -103,9 +99,8 @@ def command(
     stop.leave()
 
 
-def _names(settings: dict[str, Any]) -> list[str]:
+def _names(settings: Settings) -> list[str]:
     """Return the files that the command will write."""
-    from equigraph.cli.report import PAGE
     from equigraph.loading import POSSIBLE_FILES
 
     names = {"plot": PICTURES, "report": (PAGE,)}
@@ -113,14 +108,8 @@ def _names(settings: dict[str, Any]) -> list[str]:
 
 
 def _fit(
-    graph: Any,
-    method: str,
-    parameters: dict[str, Any],
-    settings: dict[str, Any],
-    stop: Stop,
-    ctx: click.Context,
+    graph: Any, method: str, parameters: Settings, settings: Settings, stop: Stop, ctx: click.Context
 ) -> Any:
-    from equigraph.methods import get_method
     from equigraph.results import cluster
 
     if "callbacks" not in get_method(method).load()._get_param_names():
@@ -133,7 +122,7 @@ def _fit(
         return cluster(graph, method=method, **parameters, callbacks=[*callbacks, stop])
 
 
-def _priced(result: Any, settings: dict[str, Any], stop: Stop) -> Any:
+def _priced(result: Any, settings: Settings, stop: Stop) -> Any:
     """Return a result that also says what each of its rules costs."""
     from dataclasses import replace
 
@@ -142,22 +131,17 @@ def _priced(result: Any, settings: dict[str, Any], stop: Stop) -> Any:
     return replace(result, rules={**result.rules, "prices": prices.to_dict()})
 
 
-def _write(out: Any, result: Any, graph: Any, settings: dict[str, Any], run: dict[str, str]) -> list[str]:
-    from equigraph.cli.report import PAGE
+def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:
     from equigraph.loading import PARQUET_LABELS
-    from equigraph.results import KIND
 
-    raw, force = settings["raw"], settings["force"]
-    with out.writing(KIND, force=force, run=run, **result.facts(raw)) as folder:
-        result.write_files(folder, raw=raw, labels_format=settings["labels_format"])
-        write_left_out(folder, graph, settings)
-        if settings["parquet"]:
-            result.to_parquet(folder / PARQUET_LABELS)
-        if settings["plot"]:
-            draw(result, graph, folder)
-        if settings["report"]:
-            result.report(folder / PAGE, graph=graph)
-        return sorted(file.name for file in folder.iterdir())
+    result.write_files(folder, raw=settings["raw"], labels_format=settings["labels_format"])
+    write_left_out(folder, graph, settings)
+    if settings["parquet"]:
+        result.to_parquet(folder / PARQUET_LABELS)
+    if settings["plot"]:
+        draw(result, graph, folder)
+    if settings["report"]:
+        result.report(folder / PAGE, graph=graph)
 
 
 def draw(result: Any, graph: Any, folder: Any, *, positions: Any = None) -> None:

@@ -11,9 +11,11 @@ from equigraph.cli import shared
 from equigraph.cli.app import BAD_INPUT, FAILED
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import SectionCommand, constraints_of
+from equigraph.cli.output import check_file
 from equigraph.cli.sources import describe_graph, read_source, reading_options
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.messages import for_command, template
+from equigraph.methods import METHODS, get_method
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
 
@@ -28,13 +30,11 @@ _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": 
     metavar="[METHOD=]VALUE",
     help="The dial of the methods that have one, or of one method; may be repeated.",
 )
-@click.option(
-    "--tune", is_flag=True, help="First choose every dial that --fairness does not set, by Q times NB."
-)
+@shared.flag("--tune", "First choose every dial that --fairness does not set, by Q times NB.")
 @shared.whole("--seeds", least=1, default=3, help="Number of seeds for each method.")
 @shared.seed("The first seed.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json, .md or .tex.")
-@click.option("--force", is_flag=True, help="Replace a file of that name.")
+@shared.flag("--force", "Replace a file of that name.")
 @TIME_LIMIT
 @shared.as_json("Print JSON and nothing else.")
 @shared.quiet("No progress bar and no table.")
@@ -49,9 +49,7 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
     """
     from pathlib import Path
 
-    from equigraph.cli.output import check_file
     from equigraph.comparison import compare
-    from equigraph.methods import METHODS, get_method
 
     output, methods = settings["output"], settings["methods"]
     if output is not None:

@@ -64,16 +64,7 @@ def table(
 ) -> None:
     """Print a table on standard output.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Heads.
-    rows : iterable of sequences
-        Cells; floats are shown with three digits.
-    left : sequence of str
-        Columns of words, which are set to the left and may wrap.
-    bold : int
-        Row to emphasise.
+    Floats are shown with three digits. Columns of words are set to the `left` and may wrap.
     """
     from rich import box
     from rich.table import Table
@@ -96,20 +87,12 @@ def fitting(width: int, taken: int = 24) -> int:
 
 
 def clipped(text: str, width: int) -> str:
-    """Return a text of at most that many letters; where some are left out, it ends in dots.
-
-    >>> clipped("Switzerland", 8), clipped("Norway", 8)
-    ('Switzer…', 'Norway')
-    """
+    """Return a text of at most that many letters; where some are left out, it ends in dots."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def cell(value: Any) -> str:
-    """Return a value as a table shows it.
-
-    >>> cell(0.12345), cell(None), cell(7)
-    ('0.123', '-', '7')
-    """
+    """Return a value as a table shows it."""
     if value is None:
         return "-"
     return f"{value:.3f}" if isinstance(value, float) else visible(str(value).replace("\n", "\\n"))

@@ -14,6 +14,7 @@ from equigraph.cli.app import Commands
 from equigraph.cli.console import line, table
 from equigraph.cli.options import Command
 from equigraph.cli.sources import EMBEDDED, PREFIX, check_dataset
+from equigraph.exceptions import DatasetError
 from equigraph.words import count
 
 
@@ -90,13 +91,12 @@ def info_command(name: str) -> None:
 
 @command.command("fetch")
 @click.argument("names", nargs=-1, required=True)
-@click.option("--raw", is_flag=True, help="The raw files instead, and clean them.")
+@shared.flag("--raw", "The raw files instead, and clean them.")
 @click.option("--data-home", metavar="DIR", help="Folder to look in first, and to download into.")
 @shared.quiet("No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and say what is in them."""
     from equigraph.datasets import load
-    from equigraph.exceptions import DatasetError
 
     for name in names:
         check_dataset(name)

@@ -8,9 +8,14 @@ from typing import Any
 import click
 
 from equigraph.cli import shared
+from equigraph.cli.cluster import PICTURES, draw
 from equigraph.cli.console import line, note, table, warnings_as_notes
 from equigraph.cli.options import Command
-from equigraph.cli.output import output_folder, run_of
+from equigraph.cli.output import output_folder, run_of, source_of
+from equigraph.cli.report import PAGE
+from equigraph.cli.sources import PREFIX, dataset_graph, describe_graph
+from equigraph.cli.summary import group_counts, sizes_by_group
+from equigraph.exceptions import MissingDependencyError, require
 
 N_CLUSTERS = 3
 # The dial of ifair-nmtf has no natural scale: 20 was picked by trying values here, where 1 changes nothing.
@@ -30,19 +35,13 @@ _PICTURES = ("methods.png", "tradeoff.png")
     "-o", "--output", metavar="DIR", default="equigraph-demo", help="Folder for the results and pictures."
 )
 @shared.seed("Seed of every method.")
-@click.option(
-    "--force", is_flag=True, help="Replace what other runs, or other programs, wrote into the folder."
-)
+@shared.flag("--force", "Replace what other runs, or other programs, wrote into the folder.")
 @shared.DEBUG
 @click.pass_context
 def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
     from dataclasses import replace
 
-    from equigraph.cli.cluster import PICTURES
-    from equigraph.cli.output import source_of
-    from equigraph.cli.report import PAGE
-    from equigraph.cli.sources import PREFIX, dataset_graph, describe_graph
     from equigraph.loading import POSSIBLE_FILES
     from equigraph.results import KIND, cluster
 
@@ -67,8 +66,6 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
 
 
 def _print(results: dict[str, Any], winner: str) -> None:
-    from equigraph.cli.summary import group_counts, sizes_by_group
-
     groups = "+".join(group_counts(results[winner], results[winner].groups)[0])
     rows = [
         (name, *(result.scores[score] for score in ("Q", "B", "NB")), sizes_by_group(result, result.groups))
@@ -88,8 +85,6 @@ def _print(results: dict[str, Any], winner: str) -> None:
 
 def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path, seed: int) -> list[str]:
     """Draw what there is a way to draw; without matplotlib, say so."""
-    from equigraph.cli.cluster import draw
-    from equigraph.exceptions import MissingDependencyError
     from equigraph.plotting import spring_layout
 
     before = {file.name for file in folder.iterdir()}
@@ -105,7 +100,6 @@ def _draw(results: dict[str, Any], winner: str, graph: Any, folder: Path, seed: 
 
 def _draw_methods(results: dict[str, Any], graph: Any, path: Path, positions: Any) -> None:
     """Draw every method's clusters side by side, each node at the same place."""
-    from equigraph.exceptions import require
     from equigraph.plotting import GraphDisplay
     from equigraph.plotting.graph import draw_legends
     from equigraph.plotting.style import look
@@ -139,8 +133,6 @@ def _draw_tradeoff(results: dict[str, Any], graph: Any, path: Path, seed: int) -
 
 
 def _tell(output: Path, winner: str, drawn: list[str]) -> None:
-    from equigraph.cli.report import PAGE
-
     line()
     line(f"In {output.resolve()}:")
     files = {

@@ -12,6 +12,7 @@ from equigraph.cli import shared
 from equigraph.cli.console import line, warnings_as_notes
 from equigraph.cli.options import SectionCommand
 from equigraph.cli.stored_graph import read_again, stored_graph_options
+from equigraph.exceptions import InputError
 
 
 @click.command("explain", cls=SectionCommand)
@@ -31,7 +32,6 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
     NODE, such as `equigraph explain out 0 1`, it says why these two clusters are two. The graph is read again from
     where it was.
     """
-    from equigraph.exceptions import InputError
     from equigraph.report.stored_results import read_folder
     from equigraph.results import ClusteringResult
     from equigraph.rules import Rules

@@ -10,6 +10,8 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, warnings_as_notes
 from equigraph.cli.options import Command
+from equigraph.cli.sources import PREFIX, dataset_graph
+from equigraph.exceptions import ParameterError, require
 
 _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 
@@ -22,7 +24,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]")
 @shared.valued("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page.  [default: yes]")
-@click.option("--fresh", is_flag=True, help="Begin anew, and not where this board was left.")
+@shared.flag("--fresh", "Begin anew, and not where this board was left.")
 @click.option(
     "--print", "print_", is_flag=True, help="Print who is in which group of a saved board, and end."
 )
@@ -33,7 +35,6 @@ def command(source: str | None, **settings: Any) -> None:
     FILE is a sheet of people (.xlsx, .ods, .csv), a graph (with --groups), dataset:NAME, or a board that the page
     saved; without one it is the embedded classroom. Everything stays on this machine.
     """
-    from equigraph.exceptions import require
     from equigraph.explore.server import serve
 
     if settings["print_"]:
@@ -66,9 +67,9 @@ def _session(source: str | None, settings: dict[str, Any], open_session: Any) ->
 
 def _say_where(session: Any, host: str) -> None:
     """Say what is to be known before the link is: who can reach it, and that the board is not new."""
-    from equigraph.explore.server import LOOPBACK
+    from equigraph.explore.server import is_local
 
-    if host not in (LOOPBACK, "localhost", "::1"):
+    if not is_local(host):
         note(
             f"Listening on {host}: others on the network can reach this server, though not without the token in the "
             "link; names travel unencrypted."
@@ -84,10 +85,9 @@ def _tell(running: Any) -> None:
 
 def _read(source: str | None, groups: str | None, attribute: str | None) -> tuple[Any, Any]:
     """Return what the board is about, and its state if the file is a saved board."""
-    from equigraph.cli.sources import PREFIX, dataset_graph
     from equigraph.explore.examples import classroom
+    from equigraph.explore.keeping import read_board
     from equigraph.explore.matter import Matter
-    from equigraph.explore.saved import read_board
     from equigraph.graph import read_graph
     from equigraph.roster import read_roster
 
@@ -106,8 +106,7 @@ def _read(source: str | None, groups: str | None, attribute: str | None) -> tupl
 
 
 def _print_labels(source: str | None) -> None:
-    from equigraph.exceptions import ParameterError
-    from equigraph.explore.saved import read_board
+    from equigraph.explore.keeping import read_board
 
     if source is None:
         raise ParameterError("--print needs a saved board: equigraph explore my.board.json --print.")

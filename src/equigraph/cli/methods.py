@@ -9,7 +9,16 @@ import click
 
 from equigraph.cli import shared
 from equigraph.cli.console import line, table
-from equigraph.cli.options import Command
+from equigraph.cli.options import (
+    DEFAULT_SEED,
+    Command,
+    default_text,
+    defaults_of,
+    describe_values,
+    flags_of,
+    reachable,
+)
+from equigraph.methods import METHODS, get_method
 
 
 @click.command("methods", cls=Command)
@@ -18,8 +27,6 @@ from equigraph.cli.options import Command
 @shared.DEBUG
 def command(name: str | None, as_json: bool) -> None:
     """List the methods, or the parameters of one of them."""
-    from equigraph.methods import METHODS, get_method
-
     if name is None:
         methods = [{"name": m.name, "summary": m.summary, "extra": m.extra} for m in METHODS.values()]
         if as_json:
@@ -40,14 +47,6 @@ def command(name: str | None, as_json: bool) -> None:
 
 
 def _parameters(method: Any) -> list[dict[str, Any]]:
-    from equigraph.cli.options import (
-        DEFAULT_SEED,
-        default_text,
-        defaults_of,
-        describe_values,
-        flags_of,
-        reachable,
-    )
     from equigraph.parameters import Boolean
 
     estimator = method.load()

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from equigraph.methods import METHODS, get_method
+
 # Parameters whose option has another name, or a short one.
 _FLAGS = {"n_clusters": ("-k", "--n-clusters"), "random_state": ("--seed",)}
 # The command sets these itself.
@@ -148,11 +150,7 @@ def defaults_of(estimator: Any) -> dict[str, Any]:
 
 
 def flags_of(name: str) -> tuple[str, ...]:
-    """Return the flags of a parameter.
-
-    >>> flags_of("max_iter"), flags_of("n_clusters")
-    (('--max-iter',), ('-k', '--n-clusters'))
-    """
+    """Return the flags of a parameter."""
     return _FLAGS.get(name, ("--" + name.replace("_", "-"),))
 
 
@@ -237,8 +235,6 @@ def check_one_dial(ctx: click.Context, given: Container[str]) -> None:
 
 def _unknown(method: Any, what: str, name: str) -> str:
     """Say that a method has no such parameter, and which methods do."""
-    from equigraph.methods import METHODS
-
     owners = [other.name for other in METHODS.values() if name in constraints_of(other.name)]
     if not owners:
         return (
@@ -249,8 +245,6 @@ def _unknown(method: Any, what: str, name: str) -> str:
 
 def constraints_of(name: str) -> dict[str, Any]:
     """Return the constraints of a method; of one that cannot be imported here, none."""
-    from equigraph.methods import get_method
-
     try:
         return get_method(name).load()._parameters
     except (ImportError, AttributeError):
@@ -276,15 +270,17 @@ class MethodCommand(SectionCommand):
     """A command whose options depend on its ``--method``."""
 
     default_method = "fair-partition"
+    # Parameters of the method for which the command has options of its own.
+    replaced: Container[str] = ()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the command and those of the method."""
-        return [*super().get_params(ctx), *ctx.meta.get("equigraph.options", ())]
+        options = ctx.meta.get("equigraph.options", ())
+        kept = [one for one in options if one.name.removeprefix(_DEST) not in self.replaced]
+        return [*super().get_params(ctx), *kept]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the method, then parse with its options."""
-        from equigraph.methods import get_method
-
         method = get_method(self._method_name(args))
         ctx.meta["equigraph.options"] = parameter_options(method)
         try:
@@ -305,11 +301,5 @@ class MethodCommand(SectionCommand):
         """Replace click's message where the option belongs to another method."""
         name = error.option_name.lstrip("-").replace("-", "_")
         name = {"k": "n_clusters", "seed": "random_state"}.get(name, name).removeprefix("no_")
-        if any(name in constraints_of(other.name) for other in _all_methods()):
+        if any(name in constraints_of(other.name) for other in METHODS.values()):
             raise click.UsageError(_unknown(method, f"option {error.option_name}", name), error.ctx) from None
-
-
-def _all_methods() -> list[Any]:
-    from equigraph.methods import METHODS
-
-    return list(METHODS.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import click
 
 from equigraph.cli import shared
 from equigraph.cli.console import line, note
+from equigraph.cli.shared import Settings
 from equigraph.cli.sources import READING_NAMES, n_dropped
 from equigraph.exceptions import ParameterError, require
 from equigraph.folders import MANIFEST, OutputFolder
@@ -21,7 +22,7 @@ from equigraph.folders import MANIFEST, OutputFolder
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
 
 
-def source_of(ctx: click.Context, edges: str, settings: dict[str, Any] | None = None) -> dict[str, Any]:
+def source_of(ctx: click.Context, edges: str, settings: Settings | None = None) -> dict[str, Any]:
     """Return where a command has its graph from, so that it can be read again.
 
     That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
@@ -66,15 +67,11 @@ def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
 
 
 output_options = shared.together(
-    click.option(
-        "--force",
-        is_flag=True,
-        help="Replace what other runs, or other programs, wrote under the names of the output.",
+    shared.flag(
+        "--force", "Replace what other runs, or other programs, wrote under the names of the output."
     ),
-    click.option(
-        "--raw",
-        is_flag=True,
-        help="Names as they are in csv files, even those that a spreadsheet would run as formulas.",
+    shared.flag(
+        "--raw", "Names as they are in csv files, even those that a spreadsheet would run as formulas."
     ),
 )
 
@@ -89,7 +86,7 @@ def tell_files(files: list[str], output: str, what: str) -> None:
 
 @contextmanager
 def output_folder(
-    ctx: click.Context, settings: dict[str, Any], names: Iterable[str]
+    ctx: click.Context, settings: Settings, names: Iterable[str]
 ) -> Iterator[OutputFolder | None]:
     """Give the folder of ``-o``, tried and locked before anything is computed; None if none was given."""
     if settings.get("plot"):
@@ -100,6 +97,17 @@ def output_folder(
     with OutputFolder(settings["output"], patience=0) as out:
         out.refuse_others((*names, MANIFEST), run=run_of(ctx), force=settings["force"])
         yield out
+
+
+def written(
+    ctx: click.Context, out: Any, kind: str, settings: Settings, facts: Settings, write: Callable[[Path], Any]
+) -> list[str]:
+    """Have files written into the folder, if there is one, and return their names."""
+    if out is None:
+        return []
+    with out.writing(kind, force=settings["force"], run=run_of(ctx), **facts) as folder:
+        write(folder)
+        return sorted(file.name for file in folder.iterdir())
 
 
 def run_of(ctx: click.Context) -> dict[str, str]:

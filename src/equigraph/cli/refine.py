@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,14 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import SectionCommand, check_one_dial
-from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
 from equigraph.cli.rules import print_rules, rule_option, rule_options, rule_parameters
+from equigraph.cli.shared import Settings
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
+from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
+from equigraph.exceptions import InputError
+from equigraph.words import count
 
 _METHOD = "refine_labels"
 _NOTIONS = ("normalized", "balance", "mouflon", "evenness")
@@ -56,12 +59,7 @@ _NODE, _CLUSTER, BEFORE = "node", "cluster", "before"
     help="0 moves single nodes from the labels given; 1 and more search further, and may end far from them.",
 )
 @shared.seed()
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help="Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.",
-)
+@shared.folder("Folder for labels.csv, membership.npz, interaction.csv, result.json and manifest.json.")
 @output_options
 @rule_options
 @rule_option("--max-moves", type=click.IntRange(min=0), help="How many nodes may change their cluster.")
@@ -86,8 +84,8 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import source_of, told_of
     from equigraph.loading import POSSIBLE_FILES
+    from equigraph.results import KIND
 
     check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
@@ -97,12 +95,19 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     with warnings_as_notes(), output_folder(ctx, settings, (*POSSIBLE_FILES, *LEFT_OUT)) as out:
         source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
-        given = read_labels(Path(labels), graph, edited=_few(settings))
+        few = settings["max_moves"] is not None or settings["stay"] > 0
+        given = read_labels(Path(labels), graph, edited=few)
         before, after = _refine(graph, given, settings, stop)
         status = None if stop.reason is None else "stopped"
         after = replace(after, source=told_of(source, graph), status=status)
         summary = _summary(before, after)
-        files = [] if out is None else _write(out, after, given, graph, summary, settings, run_of(ctx))
+        raw = settings["raw"]
+
+        def write(folder: Path) -> None:
+            after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
+            write_left_out(folder, graph, settings)
+
+        files = written(ctx, out, KIND, settings, after.facts(raw), write)
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(summary, indent=2))
@@ -122,18 +127,12 @@ def _typed(ctx: click.Context) -> set[str]:
     }
 
 
-def _few(settings: dict[str, Any]) -> bool:
-    """Return whether few nodes are to change their cluster."""
-    return settings["max_moves"] is not None or settings["stay"] > 0
-
-
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
     """Read the label of every node, in node order, as text.
 
     The file is a text table keyed by node, or one column in node order. Where it was `edited`, nodes may be new,
     without a label (None), or have left.
     """
-    from equigraph.exceptions import InputError
     from equigraph.graph.delimited import open_text_file
 
     if not path.is_file():
@@ -155,9 +154,6 @@ def _in_order(path: Path, records: list[Any], graph: Any) -> Any:
     """Return the labels of a file with one column."""
     import numpy as np
 
-    from equigraph.exceptions import InputError
-    from equigraph.words import count
-
     if not graph.positional:
         raise InputError(
             f"{path.name} has one column, and the nodes of an edge list are in no order of yours: expected two "
@@ -177,21 +173,19 @@ def _by_name(path: Path, records: list[Any], graph: Any, edited: bool) -> Any:
     """Return the labels of a table, matched to the nodes by name."""
     import numpy as np
 
-    from equigraph.exceptions import InputError
-    from equigraph.graph.names import texts
+    from equigraph.graph.attributes import node_places
+    from equigraph.graph.names import canonical, texts
     from equigraph.records import as_given
-    from equigraph.words import count
 
     nodes = texts(graph.node_names)
-    # Names that differ only in how Unicode composes their letters are the same, unless the graph has both.
-    place = {**{unicodedata.normalize("NFC", text): k for k, text in enumerate(nodes)}, **_positions(nodes)}
+    place = node_places(graph)
     key, value, has_header = _columns(records, place)
     found: dict[int, str] = {}
     unknown: dict[str, int] = {}
     for record in records[has_header:]:
         name, label = record.fields[key], record.fields[value]
         # A file of ours may have an apostrophe before what a spreadsheet would run.
-        forms = (name, unicodedata.normalize("NFC", name), as_given(name))
+        forms = (name, canonical(name), as_given(name))
         node = next((place[form] for form in forms if form in place), None)
         if node is None:
             unknown.setdefault(name, record.line)
@@ -222,10 +216,6 @@ def _by_name(path: Path, records: list[Any], graph: Any, edited: bool) -> Any:
     return np.asarray([found[k] for k in range(len(nodes))], dtype=str)
 
 
-def _positions(nodes: list[str]) -> dict[str, int]:
-    return {text: k for k, text in enumerate(nodes)}
-
-
 def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]:
     """Return the columns of nodes and of clusters, and whether the first record is a header."""
     first = [field.casefold() for field in records[0].fields]
@@ -240,7 +230,7 @@ def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]
     return key, value, records[0].fields[key] not in place and records[0].fields[value] not in below
 
 
-def _refine(graph: Any, given: Any, settings: dict[str, Any], stop: Stop) -> tuple[Any, Any]:
+def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any, Any]:
     """Return what was given and what came of it, both as results."""
     from dataclasses import replace
 
@@ -301,7 +291,7 @@ def _numbers(given: Any) -> Any:
     return np.array([None if label is None else int(label) for label in given.tolist()], dtype=object)
 
 
-def _summary(before: Any, after: Any) -> dict[str, Any]:
+def _summary(before: Any, after: Any) -> Settings:
     """Return the summary of the result, with what it started from and how many nodes changed their cluster."""
     from equigraph.metrics import clustering_accuracy
 
@@ -311,42 +301,19 @@ def _summary(before: Any, after: Any) -> dict[str, Any]:
     return {**after.summary(), "n_moved": int(after.labels.size - kept), "before": started}
 
 
-def _write(
-    out: Any,
-    after: Any,
-    given: Any,
-    graph: Any,
-    summary: dict[str, Any],
-    settings: dict[str, Any],
-    run: dict[str, str],
-) -> list[str]:
-    from equigraph.results import KIND
-
-    raw, force = settings["raw"], settings["force"]
-    with out.writing(KIND, force=force, run=run, **after.facts(raw)) as folder:
-        after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
-        write_left_out(folder, graph, settings)
-        return sorted(file.name for file in folder.iterdir())
-
-
-def _rows_by_attribute(before: Any, after: Any) -> list[tuple[Any, ...]]:
-    """Return how fair each of several attributes is, and how far means of numbers lie apart, before and after."""
-    told = ("NB[", "mean_gap[")
-    heads = {name: name.replace("mean_gap", "gap of means") for name in after.scores if name.startswith(told)}
-    return [(head, before.scores[name], after.scores[name]) for name, head in heads.items()]
-
-
-def _print(before: Any, after: Any, summary: dict[str, Any]) -> None:
-    from equigraph.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
+def _print(before: Any, after: Any, summary: Settings) -> None:
     from equigraph.metrics.scores import COMPARED, SCORES
-    from equigraph.words import count
 
     rows: list[tuple[Any, ...]] = [
         (SCORES[name].head, before.scores[name], after.scores[name])
         for name in COMPARED
         if name in after.scores
     ]
-    rows += _rows_by_attribute(before, after)
+    rows += [
+        (name.replace("mean_gap", "gap of means"), before.scores[name], value)
+        for name, value in after.scores.items()
+        if name.startswith(("NB[", "mean_gap["))
+    ]
     rows.append(("clusters", before.n_clusters, after.n_clusters))
     for groups in [None] if after.attributes is None else after.attributes.groups.values():
         names = "" if groups is None else f" ({' + '.join(group_counts(after, groups)[0])})"

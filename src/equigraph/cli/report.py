@@ -11,7 +11,9 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, warnings_as_notes
 from equigraph.cli.options import SectionCommand
+from equigraph.cli.output import check_file
 from equigraph.cli.stored_graph import read_again, stored_graph_options
+from equigraph.folders import OutputFolder
 
 PAGE = "report.html"
 
@@ -24,12 +26,11 @@ PAGE = "report.html"
     default=True,
     help="Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
 )
-@click.option(
+@shared.flag(
     "--interactive",
-    is_flag=True,
-    help="A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
+    "A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
 )
-@click.option("--force", is_flag=True, help="Replace a file of that name that is no page of this folder.")
+@shared.flag("--force", "Replace a file of that name that is no page of this folder.")
 @shared.quiet("Print nothing.")
 @shared.DEBUG
 @stored_graph_options
@@ -40,8 +41,6 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
     OUT is a folder that `equigraph cluster`, `tradeoff`, `refine` or `demo` wrote. The page draws the graph, which
     is read again from where it was; it must be the same, and without it the page says what is left out.
     """
-    from equigraph.cli.output import check_file
-    from equigraph.folders import OutputFolder
     from equigraph.report import write_report
     from equigraph.report.stored_results import labels_before, read_folder
     from equigraph.tradeoff import TradeoffCurve

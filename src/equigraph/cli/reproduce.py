@@ -14,6 +14,8 @@ from equigraph.cli import shared
 from equigraph.cli.app import FAILED
 from equigraph.cli.console import line, note, table
 from equigraph.cli.options import Command
+from equigraph.folders import OutputFolder
+from equigraph.words import count
 
 if TYPE_CHECKING:
     from equigraph.reproduction.engine import State
@@ -25,14 +27,9 @@ _SHOWN = 6
 
 @click.command("reproduce", cls=Command)
 @click.argument("experiment", metavar="EXPERIMENT")
-@click.option(
-    "--quick", is_flag=True, help="Fewer runs, values and networks: about three minutes on two cores."
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help="Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again.",
+@shared.flag("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
+@shared.folder(
+    "Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again."
 )
 @shared.seed("The first seed.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; by default one per core.")
@@ -48,10 +45,8 @@ def command(experiment: str, **options: Any) -> None:
     from pathlib import Path
 
     from equigraph.execution.threads import available_cores
-    from equigraph.folders import OutputFolder
     from equigraph.reproduction.cells import Settings
-    from equigraph.reproduction.experiments import get_experiments
-    from equigraph.reproduction.run import reproduce
+    from equigraph.reproduction.run import get_experiments, reproduce
 
     experiments = get_experiments(experiment)
     settings = Settings(quick=options["quick"], seed=options["seed"])
@@ -75,7 +70,6 @@ def command(experiment: str, **options: Any) -> None:
 
 def _print_report(report: Report) -> None:
     from equigraph.reproduction.run import heaviest, in_words
-    from equigraph.words import count
 
     for files in report.files.values():
         for path in files:
@@ -112,21 +106,18 @@ def _progress(*, quiet: bool) -> Iterator[Any]:
 
 
 def _log() -> Any:
+    from equigraph.reproduction.run import in_words
+
     last = time.monotonic()
 
     def tell(state: State) -> None:
         nonlocal last
         if time.monotonic() - last >= _LOG_SECONDS:
             last = time.monotonic()
-            note(_state_words(state))
+            left = in_words(state.seconds_left)
+            note(f"{state.n_done} of {state.n_cells} cells done, about {left} left")
 
     return tell
-
-
-def _state_words(state: State) -> str:
-    from equigraph.reproduction.run import in_words
-
-    return f"{state.n_done} of {state.n_cells} cells done, about {in_words(state.seconds_left)} left"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import click
 
 from equigraph.cli import shared
 from equigraph.cli.console import line, table
+from equigraph.cli.options import constraints_of
 
 # Rules that are printed one by one.
 _MOST_PRINTED = 12
@@ -57,8 +58,6 @@ def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def method_rules(method: str, settings: Mapping[str, Any], ctx: click.Context) -> dict[str, Any]:
     """Return what `rule_parameters` does, for a method that takes rules; a UsageError for one that does not."""
-    from equigraph.cli.options import constraints_of
-
     given = rule_parameters(settings)
     if given and "rules" not in constraints_of(method):
         raise click.UsageError(
@@ -91,11 +90,7 @@ def rules_of(settings: Mapping[str, Any]) -> Any:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a list with commas.
-
-    >>> names_in("Ada, Ben")
-    ['Ada', 'Ben']
-    """
+    """Return the names in a list with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from equigraph.cli import shared
-from equigraph.cli.attributes import attribute_choice, column_of
-from equigraph.cli.sources import READING_NAMES, read_source
+from equigraph.cli.sources import READING_NAMES, attribute_choice, column_of, read_source
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.methods import METHODS, get_method
 
 # Reading options that say how text is read; a folder of blocks or parquet files has none.
 _TEXT_OPTIONS = ("format", "header", "delimiter", "symmetrize")
@@ -36,8 +37,6 @@ def execution_of(
     ctx: click.Context, method: str, parameters: dict[str, Any], settings: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Give the parameters with the execution that was asked for; a cluster that was started for it ends with it."""
-    from equigraph.methods import METHODS, get_method
-
     scheduler, workers = settings.pop("scheduler"), settings.pop("workers")
     if scheduler is None and workers is None:
         yield parameters
@@ -91,8 +90,6 @@ def open_source(edges: str, settings: dict[str, Any], execution: Any) -> Iterato
 
 def _options(settings: dict[str, Any], refused: tuple[str, ...], what: str) -> dict[str, Any]:
     """Take the reading options out of the settings; those without a meaning here are refused, not ignored."""
-    from equigraph.exceptions import ParameterError
-
     options = {name: settings.pop(name) for name in READING_NAMES}
     if options["groups"] is None:
         refused = (*refused, "attribute", "intersect", "node_column")
@@ -110,7 +107,6 @@ def _options(settings: dict[str, Any], refused: tuple[str, ...], what: str) -> d
 
 def _with_groups(graph: Any, options: dict[str, Any]) -> Any:
     """Return blocks with the groups that the options name."""
-    from equigraph.exceptions import GroupsError
     from equigraph.graph import read_graph
 
     if options["groups"] is None:

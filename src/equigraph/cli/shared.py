@@ -10,6 +10,7 @@ import click
 from equigraph.cli.options import DEFAULT_SEED, MethodCommand, SectionOption
 
 Decorator = Callable[[Any], Any]
+Settings = dict[str, Any]  # what was typed, by the names of the options
 
 
 def together(*options: Decorator) -> Decorator:
@@ -36,6 +37,16 @@ def whole(*names: str, least: int, default: int, **settings: Any) -> Decorator:
 def of_section(section: str) -> Callable[..., Decorator]:
     """Return what makes options that the help lists in a section."""
     return lambda *names, **settings: click.option(*names, cls=SectionOption, section=section, **settings)
+
+
+def flag(name: str, text: str) -> Decorator:
+    """Return an option that is given or not."""
+    return click.option(name, is_flag=True, help=text)
+
+
+def folder(text: str) -> Decorator:
+    """Return the option for the folder to write to."""
+    return click.option("-o", "--output", metavar="DIR", help=text)
 
 
 def seed(text: str = "Seed of the search.") -> Decorator:

@@ -2,13 +2,84 @@
 
 from __future__ import annotations
 
+import csv
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from equigraph.cli import shared
-from equigraph.cli.attributes import attribute_choice, column_of
+from equigraph.cli.console import note
+from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.words import count, did_you_mean
+
+
+def column_of(name: str | None) -> str | int | None:
+    """Return a number as one, so that it may be a position; the reader looks for a column of that name first."""
+    return int(name) if name is not None and name.isdecimal() and str(int(name)) == name else name
+
+
+def attribute_choice(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options on attributes out of the reading options, and return them as `read_graph` takes them.
+
+    >>> attribute_choice({"attribute": ("gender", "needs:2"), "bins": None, "intersect": None})
+    {'attribute': ['gender', 'needs'], 'attribute_weights': {'needs': 2.0}, 'bins': None, 'intersect': None}
+    >>> attribute_choice({"attribute": "gender", "bins": ("age=4",), "intersect": ("gender,age",)})
+    {'attribute': 'gender', 'attribute_weights': None, 'bins': {'age': 4}, 'intersect': [['gender', 'age']]}
+    """
+    pairs = [_weighed(text) for text in _texts(options.pop("attribute"))]
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"--attribute {twice} is given twice: give every attribute once.")
+    weights = {name: weight for name, weight in pairs if weight is not None}
+    bins = dict(_binned(text) for text in _texts(options.pop("bins"))) or None
+    joints = [_joined(text) for text in _texts(options.pop("intersect"))] or None
+    return {
+        "attribute": None if not names else names[0] if len(names) == 1 else names,
+        # The weight of a single attribute says nothing.
+        "attribute_weights": weights if weights and (len(names) > 1 or joints) else None,
+        "bins": bins,
+        "intersect": joints,
+    }
+
+
+def _texts(given: str | Iterable[str] | None) -> list[str]:
+    """Return what was typed for an option that may be repeated; folders keep a single value as it is."""
+    return [] if given is None else [given] if isinstance(given, str) else list(given)
+
+
+def _weighed(text: str) -> tuple[Any, float | None]:
+    """Return an attribute and its weight; a colon before what is no number belongs to the name."""
+    name, colon, weight = text.rpartition(":")
+    try:
+        number = float(weight)
+    except ValueError:
+        return column_of(text), None
+    if not colon or not name:
+        return column_of(text), None
+    if not math.isfinite(number) or number < 0:
+        raise ParameterError(f"--attribute {text} has the weight {weight}: expected a number of at least 0.")
+    return column_of(name), number
+
+
+def _binned(text: str) -> tuple[Any, int]:
+    name, _, number = text.rpartition("=")
+    if not name or not number.isdecimal() or int(number) < 2:
+        raise ParameterError(
+            f"--bins {text} is not NAME=NUMBER: expected such as age=4, with two bins or more."
+        )
+    return column_of(name), int(number)
+
+
+def _joined(text: str) -> list[Any]:
+    """Return the attributes of joint groups; one whose name has a comma is put between double quotes."""
+    names = [column_of(name.strip()) for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if len(names) < 2 or "" in names:
+        raise ParameterError(f"--intersect {text} names no two attributes: expected such as gender,needs.")
+    return names
+
 
 PREFIX = "dataset:"
 EMBEDDED = "classroom"
@@ -107,7 +178,6 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
 
     Names that found no match come into the settings under ``unmatched``.
     """
-    from equigraph.exceptions import ParameterError
     from equigraph.graph import read_graph
 
     options = {name: settings.pop(name) for name in READING_NAMES}
@@ -151,19 +221,16 @@ def _matched(bare: Any, options: dict[str, Any], choice: dict[str, Any], setting
 
 def _strangers(nodes: Any, keys: Any) -> list[str]:
     """Return the names, each of them once, that only the groups have."""
-    import unicodedata
+    from equigraph.graph.names import canonical, texts
 
-    from equigraph.graph.names import texts
-
-    known = {unicodedata.normalize("NFC", name) for name in texts(nodes)}
-    return [name for name in dict.fromkeys(texts(keys)) if unicodedata.normalize("NFC", name) not in known]
+    known = set(map(canonical, texts(nodes)))
+    return [name for name in dict.fromkeys(texts(keys)) if canonical(name) not in known]
 
 
 def write_left_out(folder: Any, graph: Any, settings: dict[str, Any]) -> None:
     """Write the names that were left out beside the labels, and say so; there is no file without any."""
     import numpy as np
 
-    from equigraph.cli.console import note
     from equigraph.records import write_csv
 
     unmatched = settings.get("unmatched")
@@ -179,7 +246,6 @@ def write_left_out(folder: Any, graph: Any, settings: dict[str, Any]) -> None:
 def dataset_graph(name: str, attribute: Any = None, **choice: Any) -> Any:
     """Return a data set as a graph, with some of its attributes as groups; by default the one it is known for."""
     from equigraph import datasets
-    from equigraph.exceptions import GroupsError
     from equigraph.graph import Graph, read_graph
     from equigraph.graph.features import AttributeChoice
 
@@ -208,7 +274,6 @@ def _columns_of(data: Any) -> dict[str, Any]:
 def check_dataset(name: str) -> None:
     """Refuse a name that is no data set's."""
     from equigraph.datasets import list_datasets
-    from equigraph.exceptions import ParameterError
 
     known = [EMBEDDED, *(info.name for info in list_datasets())]
     if name not in known:

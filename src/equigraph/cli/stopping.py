@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from equigraph.callbacks import Progress, _Shared
+from equigraph.cli.console import note
 
 TIME_LIMIT = click.option(
     "--time-limit",
@@ -61,8 +62,6 @@ class Stop(_Shared):
 
     def tell(self, what: str) -> None:
         """Say that the run ended before its end, and what is kept."""
-        from equigraph.cli.console import note
-
         if self.reason is not None:
             note(f"stopped by {self.reason}: {what}.")
 

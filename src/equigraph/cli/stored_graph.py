@@ -9,6 +9,7 @@ import click
 
 from equigraph.cli import shared
 from equigraph.cli.sources import PREFIX, READING_NAMES, READING_OPTIONS, read_source, reading_option
+from equigraph.exceptions import DatasetError
 
 # The graph is itself an option here.
 stored_graph_options = shared.together(
@@ -25,8 +26,6 @@ stored_graph_options = shared.together(
 
 def read_again(ctx: click.Context, source: Any, settings: dict[str, Any]) -> tuple[Any, str | None]:
     """Return the graph as the folder and the options say, or None and why there is none."""
-    from equigraph.exceptions import DatasetError
-
     recorded = source or {}
     given = {
         name

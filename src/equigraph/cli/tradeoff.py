@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,12 +11,16 @@ import click
 from equigraph.cli import shared
 from equigraph.cli.console import line, note, progress_bar, table, warnings_as_notes
 from equigraph.cli.options import MethodCommand, constraints_of, method_parameters
-from equigraph.cli.output import output_folder, output_options, run_of, tell_files
+from equigraph.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
+from equigraph.cli.report import PAGE
 from equigraph.cli.rules import method_rules, rule_options
+from equigraph.cli.shared import Settings
 from equigraph.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
 from equigraph.cli.stopping import TIME_LIMIT, Stop
 from equigraph.cli.summary import print_attributes, print_remarks
+from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.messages import template
+from equigraph.methods import METHODS, get_method
 
 # The command has options of its own for these.
 _REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
@@ -31,10 +36,7 @@ _REASONS = {
 class _DialCommand(MethodCommand):
     """The options of a method, without its dial, which the command turns itself."""
 
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options of the command, and those of the method that it does not replace."""
-        replaced = {f"parameter_{name}" for name in _REPLACED}
-        return [parameter for parameter in super().get_params(ctx) if parameter.name not in replaced]
+    replaced = _REPLACED
 
     def _explain(self, error: click.NoSuchOption, method: Any) -> None:
         if error.option_name == "--fairness":
@@ -81,19 +83,14 @@ class _DialCommand(MethodCommand):
     help="Recommend the fairest clusters that lose at most this fraction of Q.",
 )
 @shared.GENERIC
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help="Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
-    "manifest.json.",
+@shared.folder(
+    "Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
+    "manifest.json."
 )
 @output_options
 @rule_options
 @TIME_LIMIT
-@click.option(
-    "--report", is_flag=True, help="Also write report.html, which explains the curve, into the folder."
-)
+@shared.flag("--report", "Also write report.html, which explains the curve, into the folder.")
 @shared.as_json()
 @shared.quiet("No progress bar and no table.")
 @shared.DEBUG
@@ -111,8 +108,8 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.cli.output import source_of, told_of
-    from equigraph.methods import get_method
+    from equigraph.tradeoff import tradeoff_curve
+    from equigraph.tradeoff.keeping import CURVE_FILES, KIND
 
     rule = _rule(settings, ctx)
     values = _values(method, settings["fairness_values"], settings["points"], ctx)
@@ -124,43 +121,51 @@ def command(
             raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
     parameters |= method_rules(method, settings, ctx)
     stop = Stop(ctx, settings["time_limit"])
-    with warnings_as_notes(), output_folder(ctx, settings, _names(settings)) as out:
+    names = [*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]
+    with warnings_as_notes(), output_folder(ctx, settings, names) as out:
         source = source_of(ctx, edges, settings)
         graph = read_source(edges, settings)
         with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
-            curve = _sweep(graph, method, parameters, values, settings, [*callbacks, stop])
+            curve = tradeoff_curve(
+                graph,
+                estimator=get_method(method).load()(**parameters),
+                fairness=values,
+                n_points=settings["points"],
+                notion=settings["notion"],
+                n_restarts=settings["restarts"],
+                n_jobs=settings["jobs"],
+                callbacks=[*callbacks, stop],
+            )
         curve = replace(curve, source={**told_of(source, graph), "attribute": graph.attribute})
         point, rule = _selected(curve, rule)
-        files = [] if out is None else _write(out, curve, point, rule, graph, settings, run_of(ctx))
+        recommended = {**curve.place_of(point), "rule": rule, "sentence": recommendation(curve, point, rule)}
+        files = written(
+            ctx,
+            out,
+            KIND,
+            settings,
+            curve.facts(settings["raw"]),
+            lambda folder: _write(folder, curve, point, recommended, graph, settings),
+        )
     some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
     stop.tell(f"the curve has what was found until then{some}")
     if settings["as_json"]:
-        line(json.dumps({**curve.summary(), "recommended": _recommended(curve, point, rule)}, indent=2))
+        line(json.dumps({**curve.summary(), "recommended": recommended}, indent=2))
     elif not settings["quiet"]:
         line(describe_graph(graph, edges))
         print_curve(curve, point, graph)
         line()
-        line(recommendation(curve, point, rule))
+        line(recommended["sentence"])
         print_attributes(curve.attributes, point.scores)
         print_remarks(curve.attributes, point.sizes, curve.parameters)
         tell_files(files, settings["output"], "curve and the labels")
     stop.leave()
 
 
-def _names(settings: dict[str, Any]) -> list[str]:
-    """Return the files that the command will write."""
-    from equigraph.cli.report import PAGE
-    from equigraph.tradeoff.keeping import CURVE_FILES
-
-    return [*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]
-
-
-def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _selected(curve: Any, rule: Settings) -> tuple[Any, Settings]:
     """Return the point that the rule picks, and the rule; a curve that was cut short may not reach a target."""
-    from equigraph.exceptions import InfeasibleError
-
     try:
-        return _pick(curve, rule), rule
+        return curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule), rule
     except InfeasibleError as error:
         if not curve.stopped:
             raise
@@ -168,11 +173,7 @@ def _selected(curve: Any, rule: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return curve.select(_RULES[0]), {"rule": _RULES[0]}
 
 
-def _pick(curve: Any, rule: dict[str, Any]) -> Any:
-    return curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule)
-
-
-def _rule(settings: dict[str, Any], ctx: click.Context) -> dict[str, Any]:
+def _rule(settings: Settings, ctx: click.Context) -> Settings:
     """Return the one rule that was given, with its value."""
     given = {name: settings.pop(name) for name in ("select", "at_least", "max_quality_loss")}
     given = {name: value for name, value in given.items() if value is not None}
@@ -187,7 +188,6 @@ def _rule(settings: dict[str, Any], ctx: click.Context) -> dict[str, Any]:
 
 def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float] | None:
     """Return the values of the dial that were given, None where there are none."""
-    from equigraph.methods import METHODS, get_method
     from equigraph.parameters import Real
 
     get_method(method)
@@ -211,54 +211,18 @@ def _values(method: str, text: str | None, points: int | None, ctx: click.Contex
     return None
 
 
-def _sweep(
-    graph: Any,
-    method: str,
-    parameters: dict[str, Any],
-    values: list[float] | None,
-    settings: dict[str, Any],
-    callbacks: list[Any],
-) -> Any:
-    from equigraph.methods import get_method
-    from equigraph.tradeoff import tradeoff_curve
-
-    return tradeoff_curve(
-        graph,
-        estimator=get_method(method).load()(**parameters),
-        fairness=values,
-        n_points=settings["points"],
-        notion=settings["notion"],
-        n_restarts=settings["restarts"],
-        n_jobs=settings["jobs"],
-        callbacks=callbacks,
-    )
-
-
 def _write(
-    out: Any,
-    curve: Any,
-    point: Any,
-    rule: dict[str, Any],
-    graph: Any,
-    settings: dict[str, Any],
-    run: dict[str, str],
-) -> list[str]:
-    from equigraph.cli.report import PAGE
-    from equigraph.exceptions import MissingDependencyError
-    from equigraph.tradeoff.keeping import KIND
-
-    raw = settings["raw"]
-    with out.writing(KIND, force=settings["force"], run=run, **curve.facts(raw)) as folder:
-        curve.write_files(folder, point, raw=raw, recommended=_recommended(curve, point, rule))
-        write_left_out(folder, graph, settings)
-        try:
-            for kind in ("twin", "front"):
-                curve.plot(kind, select=point).save(folder / f"{kind}.png")
-        except MissingDependencyError as error:
-            note(str(error))
-        if settings["report"]:
-            curve.report(folder / PAGE, graph=graph, select=point)
-        return sorted(file.name for file in folder.iterdir())
+    folder: Path, curve: Any, point: Any, recommended: Settings, graph: Any, settings: Settings
+) -> None:
+    curve.write_files(folder, point, raw=settings["raw"], recommended=recommended)
+    write_left_out(folder, graph, settings)
+    try:
+        for kind in ("twin", "front"):
+            curve.plot(kind, select=point).save(folder / f"{kind}.png")
+    except MissingDependencyError as error:
+        note(str(error))
+    if settings["report"]:
+        curve.report(folder / PAGE, graph=graph, select=point)
 
 
 def print_curve(curve: Any, point: Any, graph: Any) -> None:
@@ -292,7 +256,7 @@ def _links(graph: Any, labels: Any) -> tuple[str, ...]:
     return (f"{share_inside(graph.unit_adjacency, labels):.0%}",) if graph.n_edges else ()
 
 
-def recommendation(curve: Any, point: Any, rule: dict[str, Any]) -> str:
+def recommendation(curve: Any, point: Any, rule: Settings) -> str:
     """Say in words which point is recommended, why, and what it costs."""
     measure, first = curve.measure, curve.points[0]
     best = max(float(one.scores["Q"]) for one in curve.candidates())
@@ -312,7 +276,3 @@ def recommendation(curve: Any, point: Any, rule: dict[str, Any]) -> str:
         f"Recommended: {measure} {fair:.3f} (dial {point.fairness:.3g}), {reason}. Q is {quality:.3f} where the best "
         f"found is {best:.3f}{loss}; {measure} is {float(first.scores[measure]):.3f} at dial {first.fairness:g}.{empty}"
     )
-
-
-def _recommended(curve: Any, point: Any, rule: dict[str, Any]) -> dict[str, Any]:
-    return {**curve.place_of(point), "rule": rule, "sentence": recommendation(curve, point, rule)}

@@ -194,6 +194,8 @@ def fair_louvain(
     objective, level = problem_of(
         adjacency, codes, fairness=fairness, notion=notion, resolution=resolution, weights=weights
     )
+    if objective.fairness > 0:
+        objective.warn_if_slow(adjacency.nnz, n_clusters or 0)
     search = _Climber(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
     alone = np.arange(adjacency.shape[0], dtype=np.int32)
     found = [search.settle(alone)]

@@ -17,21 +17,7 @@ from equigraph.datasets.sbm import make_fair_sbm, make_planted_graph
 from equigraph.datasets.school import make_school_roster
 
 __all__ = [
-    "DataFile",
-    "DatasetInfo",
-    "dataset_info",
-    "describe",
-    "fetch_diaries",
-    "fetch_drugnet",
-    "fetch_facebook",
-    "fetch_friendship",
-    "fetch_lastfm",
-    "fetch_nba",
-    "fetch_pokec_n",
-    "list_datasets",
-    "load",
-    "make_classroom",
-    "make_fair_sbm",
-    "make_planted_graph",
-    "make_school_roster",
-]
+    "DataFile", "DatasetInfo", "dataset_info", "describe", "fetch_diaries", "fetch_drugnet", "fetch_facebook",
+    "fetch_friendship", "fetch_lastfm", "fetch_nba", "fetch_pokec_n", "list_datasets", "load",
+    "make_classroom", "make_fair_sbm", "make_planted_graph", "make_school_roster",
+]  # fmt: skip

@@ -177,13 +177,9 @@ _DATASETS: tuple[DatasetInfo, ...] = (
         n_nodes=5_576,
         n_edges=19_587,
         attribute="country",
-        groups=(
-            ("country 0", 1073),
-            ("country 3", 505),
-            ("country 6", 645),
-            ("country 10", 1266),
-            ("country 14", 558),
-            ("country 17", 1529),
+        groups=tuple(
+            (f"country {code}", size)
+            for code, size in {0: 1073, 3: 505, 6: 645, 10: 1266, 14: 558, 17: 1529}.items()
         ),
         url="https://snap.stanford.edu/data/feather-lastfm-social.html",
         files=_files("LastFM.mat"),

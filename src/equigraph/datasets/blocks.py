@@ -9,15 +9,12 @@ from scipy import sparse
 from equigraph.exceptions import ParameterError
 from equigraph.randomness import RandomState, as_seed
 
+Whole = NDArray[np.int64]
 MAX_EDGES = 500_000_000
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:
-    """Return a Generator: the one given, or a new one from a seed or from a draw of a RandomState.
-
-    >>> int(random_generator(0).integers(100)) == int(np.random.default_rng(0).integers(100))
-    True
-    """
+    """Return a Generator: the one given, or a new one from a seed or from a draw of a RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(as_seed(random_state))
     return np.random.default_rng(random_state)
@@ -43,14 +40,11 @@ def check_shares(shares: ArrayLike | None, n_shares: int, name: str) -> NDArray[
     return values / values.sum()
 
 
-def largest_remainder(n: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+def largest_remainder(n: int, shares: NDArray[np.float64]) -> Whole:
     """Split n into whole parts as close to the shares as possible.
 
     Every part first gets its share rounded down; the parts that lost most by that get one more each, until the parts
     sum to n. Of equal remainders the first wins, so the split is the same on every machine.
-
-    >>> largest_remainder(10, np.array([0.5, 0.25, 0.25])).tolist()
-    [5, 3, 2]
     """
     exact = n * shares
     parts = np.floor(exact + 1e-9).astype(np.int64)
@@ -61,11 +55,7 @@ def largest_remainder(n: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def sample_block_edges(
-    sizes: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    rng: np.random.Generator,
+    sizes: Whole, first: Whole, second: Whole, probabilities: NDArray[np.float64], rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
     """Draw independent edges between blocks of consecutive nodes.
 
@@ -102,9 +92,7 @@ def sample_block_edges(
     return rows, columns
 
 
-def sample_distinct(
-    slots: NDArray[np.int64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def sample_distinct(slots: Whole, counts: Whole, rng: np.random.Generator) -> Whole:
     """Choose ``counts[i]`` distinct slots out of ``slots[i]`` for every i.
 
     Where more than half of the slots are asked for, those to leave out are drawn instead. The result is sorted
@@ -124,9 +112,7 @@ def sample_distinct(
     return np.sort(np.concatenate([chosen, kept + shift]))
 
 
-def _draw_until_distinct(
-    offsets: NDArray[np.int64], slots: NDArray[np.int64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _draw_until_distinct(offsets: Whole, slots: Whole, counts: Whole, rng: np.random.Generator) -> Whole:
     """Draw with replacement, drop repetitions and draw the missing ones, until nothing is missing.
 
     At most half of the slots of any range are asked for, so a draw is new with probability one half or more
@@ -148,13 +134,10 @@ def _draw_until_distinct(
     return chosen
 
 
-def triangle_pair(index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def triangle_pair(index: Whole) -> tuple[Whole, Whole]:
     """Return the pair (row, column), row > column >= 0, at a position of the strict lower triangle.
 
     The square root only guesses; the integers decide.
-
-    >>> [pair.tolist() for pair in triangle_pair(np.arange(4))]
-    [[1, 2, 2, 3], [0, 0, 1, 0]]
     """
     row = ((1 + np.sqrt(8.0 * index + 1)) / 2).astype(np.int64)
     row -= row * (row - 1) // 2 > index

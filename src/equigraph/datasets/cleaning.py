@@ -20,6 +20,7 @@ from equigraph.graph import Graph, read_graph
 
 PathLike = str | os.PathLike[str]
 
+Words = NDArray[np.str_]
 UNKNOWN = "Unknown"
 _SCHOOL_GENDERS = ("F", "M", UNKNOWN)
 # Every other code of the source stands for white or other.
@@ -34,7 +35,7 @@ class CleanGraph:
     graph: Graph  # 0/1 edges, ids of the raw files as names, words as groups
     # The same edges with the numbers of the raw file; where two reports of a pair differ, the larger one.
     weights: sparse.csr_array
-    attributes: dict[str, NDArray[np.str_]] = field(default_factory=dict)  # further attributes of the nodes
+    attributes: dict[str, Words] = field(default_factory=dict)  # further attributes of the nodes
 
 
 def clean_school(edges: PathLike, people: PathLike) -> CleanGraph:
@@ -139,7 +140,7 @@ def clean_drugnet(network: PathLike, people: PathLike) -> CleanGraph:
     return _clean(graph, ethnicity, kept, attribute="ethnicity", attributes={"gender": words})
 
 
-def _words(graph: Graph, people: PathLike, column: int) -> NDArray[np.str_]:
+def _words(graph: Graph, people: PathLike, column: int) -> Words:
     return np.asarray(_column(graph, people, column), dtype=str)
 
 
@@ -175,12 +176,7 @@ def _core(adjacency: sparse.csr_array, kept: NDArray[np.bool_]) -> NDArray[np.in
 
 
 def _clean(
-    graph: Graph,
-    groups: NDArray[np.str_],
-    kept: NDArray[np.intp],
-    *,
-    attribute: str,
-    attributes: dict[str, NDArray[np.str_]],
+    graph: Graph, groups: Words, kept: NDArray[np.intp], *, attribute: str, attributes: dict[str, Words]
 ) -> CleanGraph:
     weights = sparse.csr_array(graph.adjacency[kept][:, kept])
     simple = sparse.csr_array((np.ones(weights.nnz), weights.indices, weights.indptr), shape=weights.shape)

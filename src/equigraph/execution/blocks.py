@@ -22,15 +22,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, GroupsError, reason
-from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.execution.block_files import (
+    BLOCK_BYTES,
     BlockWriter,
     RowBlock,
+    block_cuts,
     block_paths,
     check_block,
     check_file,
+    entry_bytes,
     load_array,
     read_meta,
+    split_rows,
 )
 from equigraph.graph.features import place_features
 from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
@@ -158,8 +161,9 @@ class BlockGraph:
         paths = block_paths(self.folder, number, self.value is None)
         state = _state(paths)
         unseen = self._facts is not None and self._seen.get(number) != state
-        if unseen:
-            self._check_files(paths)
+        if self._facts is not None and unseen:
+            for path in paths:
+                check_file(path, self._facts.get(path.name))
         arrays = [load_array(path, mapped, check=unseen) for path in paths]
         data = arrays[2] if self.value is None else None
         low, high = self.cuts[number], self.cuts[number + 1]
@@ -170,11 +174,6 @@ class BlockGraph:
         if block.data is None or self.block_unit == 1:
             return block
         return replace(block, data=shares_of(block.data, self.block_unit))
-
-    def _check_files(self, paths: Sequence[Path]) -> None:
-        assert self._facts is not None
-        for path in paths:
-            check_file(path, self._facts.get(path.name))
 
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the blocks in order, each opened when it is asked for."""

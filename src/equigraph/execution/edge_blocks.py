@@ -20,8 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError, ParameterError, reason, require
-from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts
-from equigraph.execution.block_files import BlockWriter, RowBlock, check_target, save_block
+from equigraph.execution.block_files import (
+    BLOCK_BYTES,
+    BlockWriter,
+    RowBlock,
+    block_cuts,
+    check_target,
+    save_block,
+)
 from equigraph.execution.blocks import BlockGraph, open_blocks
 from equigraph.execution.edge_names import (
     NAMES_FILE,

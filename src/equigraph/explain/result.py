@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import NDArray
 
-from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 
 if TYPE_CHECKING:
@@ -103,17 +102,11 @@ class Explainable:
 
     def _subject(self, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
         from equigraph.explain.subject import Subject
+        from equigraph.featured import graph_of
         from equigraph.metrics.audit.attributes import attributes_of
         from equigraph.rules import Rules
-        from equigraph.same_graph import clustered_graph
 
-        if graph is None and self.graph is None:
-            raise ParameterError(
-                "The result does not hold its graph, as it was read from a folder or its edges are on disk: give "
-                "graph=, the one that was clustered."
-            )
-        known = self.graph if graph is None else clustered_graph(graph, self, self.attribute)
-        assert known is not None
+        known = graph_of(self, graph)
         given = self.parameters.get("rules") if rules is None else rules
         attributes = attributes_of(known, sensitive_features)
         return Subject(

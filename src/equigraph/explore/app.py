@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,15 @@ from starlette.routing import Route
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 from equigraph.explore import keeping
 from equigraph.explore.examples import EXAMPLES
-from equigraph.explore.files import WRITERS
+from equigraph.explore.files import WRITERS, static_text
 from equigraph.explore.jobs import Jobs
 from equigraph.explore.matter import Matter
-from equigraph.explore.safety import cookie_name
+from equigraph.explore.safety import cookie_name, is_token
 from equigraph.explore.session import Session
 from equigraph.explore.steps import Step, first_step
 from equigraph.explore.uploads import Uploads
 from equigraph.explore.workers import Cancelled, TaskFailed, Worker
+from equigraph.messages import one_line
 
 _MOST_JSON = 1 << 20
 STATIC = {
@@ -60,10 +60,7 @@ class Explorer:
 
     async def enter(self, request: Request) -> Response:
         """Trade the token of the link for a cookie that scripts cannot read."""
-        from secrets import compare_digest
-
-        given = request.query_params.get("token", "")
-        if not compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
+        if not is_token(request.query_params.get("token", ""), self.token):
             return PlainTextResponse("This link is not of this start: take the one in the terminal.", 401)
         answer = RedirectResponse("/", 303)
         answer.set_cookie(cookie_name(self.port), self.token, httponly=True, samesite="strict", path="/")
@@ -71,14 +68,14 @@ class Explorer:
 
     async def page(self, request: Request) -> Response:
         """Return the page."""
-        return Response(_static("index.html"), media_type="text/html; charset=utf-8")
+        return Response(static_text("index.html"), media_type="text/html; charset=utf-8")
 
     async def static(self, request: Request) -> Response:
         """Return the script, the style sheet or the icon."""
         name = request.path_params["name"]
         if name not in STATIC:
             return PlainTextResponse("There is no such file.", 404)
-        return Response(_static(name), media_type=STATIC[name])
+        return Response(static_text(name), media_type=STATIC[name])
 
     # The board
 
@@ -318,33 +315,21 @@ def open_session(
 def make_app(explorer: Explorer) -> Starlette:
     """Return the application, with sentences for everything that goes wrong."""
 
-    async def input_error(request: Request, error: Exception) -> Response:
-        from equigraph.explore.tasks import sentence
+    def answer(status: int, say: Callable[[Exception], str]) -> Callable[[Request, Exception], Any]:
+        async def handler(request: Request, error: Exception) -> Response:
+            return JSONResponse({"error": say(error)}, status)
 
-        return JSONResponse({"error": sentence(error)}, 400)
-
-    async def task_failed(request: Request, error: Exception) -> Response:
-        return JSONResponse({"error": str(error)}, 400)
-
-    async def cancelled(request: Request, error: Exception) -> Response:
-        return JSONResponse({"error": "Cancelled."}, 409)
-
-    async def unexpected(request: Request, error: Exception) -> Response:
-        return JSONResponse({"error": "Something went wrong inside; the board is as it was."}, 500)
+        return handler
 
     return Starlette(
         routes=explorer.routes(),
         exception_handlers={
-            EquigraphError: input_error,
-            TaskFailed: task_failed,
-            Cancelled: cancelled,
-            Exception: unexpected,
+            EquigraphError: answer(400, one_line),
+            TaskFailed: answer(400, str),
+            Cancelled: answer(409, lambda error: "Cancelled."),
+            Exception: answer(500, lambda error: "Something went wrong inside; the board is as it was."),
         },
     )
-
-
-def _static(name: str) -> bytes:
-    return resources.files("equigraph.explore").joinpath("static", name).read_bytes()
 
 
 async def _json(make: Callable[..., Any], *told: Any) -> Response:

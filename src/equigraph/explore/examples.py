@@ -11,13 +11,7 @@ from equigraph.explore.matter import Matter
 
 
 def classroom(n_students: int = 30, n_circles: int = 3) -> Matter:
-    """Return the class of `equigraph demo`.
-
-    Examples
-    --------
-    >>> classroom().n_people
-    30
-    """
+    """Return the class of `equigraph demo`."""
     from equigraph.datasets import make_classroom
     from equigraph.graph import Graph
 

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +68,9 @@ def _board(matter: Matter, step: Step, path: Path) -> None:
     path.write_text(json.dumps(board_to_json(matter, step), ensure_ascii=False), encoding="utf-8")
 
 
-def _labels_text(matter: Matter, step: Step, path: Path) -> None:
-    class_lists(matter, step).to_csv(path, excel=",")
-
-
 WRITERS: dict[str, Callable[[Matter, Step, Path], None]] = {
     "lists.xlsx": lambda matter, step, path: class_lists(matter, step).to_xlsx(path),
-    "lists.csv": _labels_text,
+    "lists.csv": lambda matter, step, path: class_lists(matter, step).to_csv(path, excel=","),
     "lists.html": lambda matter, step, path: class_lists(matter, step).to_html(path),
     "door.html": lambda matter, step, path: class_lists(matter, step).to_html(
         path, attributes=(), friends=False
@@ -82,8 +79,8 @@ WRITERS: dict[str, Callable[[Matter, Step, Path], None]] = {
     "graph.png": _picture,
     "graph.svg": _picture,
     "board.json": _board,
-    "again.py": lambda matter, step, path: _write(path, python_lines(matter, step)),
-    "again.sh": lambda matter, step, path: _write(path, command_lines(matter, step)),
+    "again.py": lambda matter, step, path: _write(path, python_lines(matter)),
+    "again.sh": lambda matter, step, path: _write(path, command_lines(matter)),
 }
 
 
@@ -91,7 +88,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def python_lines(matter: Matter, step: Step) -> str:
+def python_lines(matter: Matter) -> str:
     """Return the lines of Python that give the same labels, from the saved board beside them."""
     return (
         '"""Give the labels of the board again, and its scores."""\n\n'
@@ -104,7 +101,7 @@ def python_lines(matter: Matter, step: Step) -> str:
     )
 
 
-def command_lines(matter: Matter, step: Step) -> str:
+def command_lines(matter: Matter) -> str:
     """Return the command that opens the saved board, with the same labels, and one that writes its lists."""
     saved = shlex.quote(_saved(matter))
     return f"#!/bin/sh\n# Save the board here as {_saved(matter)} first.\nequigraph explore {saved} --print\n"
@@ -122,14 +119,7 @@ def drawn_graph(matter: Matter, step: Step) -> dict[str, Any]:
     n_links = matter.adjacency.nnz // 2
     if matter.n_people > MAX_DRAWN_NODES or n_links > MAX_DRAWN_LINKS:
         return _drawn_clusters(matter, step)
-    positions = spring_layout(matter.adjacency, labels=step.labels, seed=0)
-    upper = sparse.triu(matter.adjacency, format="coo")
-    return {
-        "kind": "people",
-        "x": np.round(positions[:, 0], 4).tolist(),
-        "y": np.round(positions[:, 1], 4).tolist(),
-        "links": np.column_stack((upper.row, upper.col)).ravel().tolist(),
-    }
+    return _drawn("people", matter.adjacency, spring_layout(matter.adjacency, labels=step.labels, seed=0))
 
 
 def _drawn_clusters(matter: Matter, step: Step) -> dict[str, Any]:
@@ -140,11 +130,20 @@ def _drawn_clusters(matter: Matter, step: Step) -> dict[str, Any]:
     between = sparse.csr_array(members.T @ matter.adjacency @ members)
     between.setdiag(0)
     between.eliminate_zeros()
-    positions = spring_layout(between, seed=0)
-    upper = sparse.triu(between, format="coo")
-    return {
-        "kind": "clusters",
-        "x": positions[:, 0].tolist(),
-        "y": positions[:, 1].tolist(),
-        "links": np.column_stack((upper.row, upper.col)).ravel().tolist(),
-    }
+    return _drawn("clusters", between, spring_layout(between, seed=0))
+
+
+def _drawn(kind: str, adjacency: sparse.csr_array, positions: np.ndarray) -> dict[str, Any]:
+    x, y = positions.round(4).T.tolist()
+    return {"kind": kind, "x": x, "y": y, "links": links_of(adjacency)}
+
+
+def links_of(adjacency: sparse.csr_array) -> list[int]:
+    """Return the two ends of each link, one pair after the other."""
+    upper = sparse.triu(adjacency, format="coo")
+    return np.column_stack((upper.row, upper.col)).ravel().tolist()
+
+
+def static_text(name: str) -> str:
+    """Return a built file of the page."""
+    return resources.files("equigraph.explore").joinpath("static", name).read_text("utf-8")

@@ -38,15 +38,7 @@ def scores(matter: Matter, labels: NDArray[np.intp], attributes: tuple[str, ...]
 
 
 def kept(matter: Matter, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return how many of the people that each person wishes for are in the same cluster.
-
-    Examples
-    --------
-    >>> from equigraph.roster import Roster
-    >>> roster = Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Cem", "Ada")))
-    >>> kept(Matter.of_roster(roster, "class"), np.array([0, 0, 1])).tolist()
-    [1, 0, 0]
-    """
+    """Return how many of the people that each person wishes for are in the same cluster."""
     rows = np.repeat(np.arange(matter.n_people), matter.wished)
     same = labels[rows] == labels[matter.wishes.indices]
     return np.bincount(rows[same], minlength=matter.n_people)

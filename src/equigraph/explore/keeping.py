@@ -15,9 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.exceptions import EquigraphError, InputError
-from equigraph.explore.matter import Matter
+from equigraph.explore.matter import Matter, pattern
 from equigraph.explore.steps import MAX_CLUSTERS, MAX_RULES, Step, check_number, names_for
-from equigraph.files import atomic_path
+from equigraph.files import write_text
 from equigraph.rules import Rules
 
 FORMAT, VERSION = "equigraph-board", 1
@@ -98,7 +98,7 @@ def _matter(content: Mapping[str, Any]) -> Matter:
         names=names,
         attributes=attributes,
         adjacency=adjacency,
-        wishes=_array(pairs, np.ones(len(pairs)), n) if pairs is not None else _pattern(adjacency),
+        wishes=_array(pairs, np.ones(len(pairs)), n) if pairs is not None else pattern(adjacency),
         rules=_rules(content["rules"]),
         clusters=_texts(content["clusters"], "clusters"),
         directed=pairs is not None,
@@ -124,31 +124,10 @@ def _array(ends: np.ndarray, weights: np.ndarray, n: int) -> sparse.csr_array:
     return array
 
 
-def _pattern(adjacency: sparse.csr_array) -> sparse.csr_array:
-    return sparse.csr_array(
-        (np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), shape=adjacency.shape
-    )
-
-
 def _rules(content: Any) -> tuple[Any, ...]:
     if not isinstance(content, list) or len(content) > MAX_RULES:
         raise InputError(f"its rules are no list of at most {MAX_RULES}.")
-    return tuple(rule for one in content for rule in Rules.from_dict(_with_tuples(one)).items)
-
-
-def _with_tuples(content: Any) -> Any:
-    """Return a rule as it was before JSON made lists of its pairs."""
-    if not isinstance(content, Mapping):
-        return content
-    known = dict(content)
-    for key in ("together", "apart"):
-        if key in known:
-            known[key] = [tuple(nodes) for nodes in known[key]]
-    sizes = known.get("sizes")
-    if sizes is not None:
-        several = bool(sizes) and isinstance(sizes[0], list)
-        known["sizes"] = [tuple(pair) for pair in sizes] if several else tuple(sizes)
-    return known
+    return tuple(rule for one in content for rule in Rules.from_dict(one).items)
 
 
 def step_from_json(content: Any, matter: Matter) -> Step:
@@ -243,7 +222,41 @@ def _read(name: str) -> Any:
 def _write(name: str, content: dict[str, Any]) -> None:
     place = folder()
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with atomic_path(place / name) as partial:
-        partial.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    write_text(place / name, json.dumps(content, ensure_ascii=False))
     # Names of people: for nobody else on this machine.
     (place / name).chmod(0o600)
+
+
+MAX_BYTES = 512 << 20
+
+
+def read_board(path: str | os.PathLike[str]) -> tuple[Matter, Step]:
+    """Read a board that the explorer saved.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Matter, Step
+        The people, and who is in which cluster under which rules.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no board.
+    """
+    path = Path(path)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path.name} has more than {MAX_BYTES >> 20} MB: expected a saved board.")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{path.name} is no saved board: expected a file that the explorer's 'Save the board' wrote."
+        ) from None
+    return board_from_json(content, path.name)

@@ -27,49 +27,20 @@ _LINKS_CLUSTERS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matter:
-    """People, their attributes and their wishes; nothing of it changes while a board is edited.
+    """People, their attributes and their wishes; nothing of it changes while a board is edited."""
 
-    Attributes
-    ----------
-    title : str
-        What it is called: the name of a file, or of an example.
-    names : tuple of str
-        Names of the people, all different.
-    attributes : mapping of str to tuple of str
-        By the name of the attribute the value of each person; `BLANK` where none is known.
-    adjacency : csr_array
-        The graph that is clustered.
-    wishes : csr_array
-        Who wishes to be with whom, row by row; the same as the adjacency's pattern where links have no direction.
-    rules : tuple of Rule
-        Rules that came with the people.
-    clusters : tuple of str
-        Names of the clusters, as far as the source has some.
-    directed : bool
-        Whether a wish is one person's, or a link of two.
-    origin : mapping of str to str
-        The file and the options it was read with, for the lines that repeat it.
-    notes : tuple of str
-        What was guessed.
-
-    Examples
-    --------
-    >>> roster = Roster(("Ada", "Ben", "Cem"), {"house": ("a", None, "b")}, friends=(("Ada", "Ben"),))
-    >>> matter = Matter.of_roster(roster, "class.xlsx")
-    >>> matter.attributes["house"], matter.wished.tolist()
-    (('a', '–', 'b'), [1, 0, 0])
-    """
-
-    title: str
-    names: tuple[str, ...]
-    attributes: Mapping[str, tuple[str, ...]]
-    adjacency: sparse.csr_array
+    title: str  # what it is called: the name of a file, or of an example
+    names: tuple[str, ...]  # all different
+    attributes: Mapping[str, tuple[str, ...]]  # by name the value of each person; `BLANK` where none is known
+    adjacency: sparse.csr_array  # the graph that is clustered
+    # Who wishes to be with whom, row by row; the pattern of the adjacency where links have no direction.
     wishes: sparse.csr_array
-    rules: tuple[Rule, ...] = ()
-    clusters: tuple[str, ...] = ()
-    directed: bool = False
+    rules: tuple[Rule, ...] = ()  # rules that came with the people
+    clusters: tuple[str, ...] = ()  # names of the clusters, as far as the source has some
+    directed: bool = False  # whether a wish is one person's, or a link of two
+    # The file and the options it was read with, for the lines that repeat it.
     origin: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was guessed
 
     @classmethod
     def of_roster(cls, roster: Roster, title: str) -> Matter:
@@ -89,7 +60,7 @@ class Matter:
                 if len(set(values)) > 1
             },
             adjacency=roster.graph().adjacency,
-            wishes=_pattern(ends.reshape(-1, 2), len(roster.people)),
+            wishes=_wishes(ends.reshape(-1, 2), len(roster.people)),
             rules=tuple(rules),
             clusters=clusters,
             directed=True,
@@ -113,9 +84,7 @@ class Matter:
             names=tuple(texts(graph.node_names)),
             attributes={name: _values(column) for name, column in attributes.items()},
             adjacency=adjacency,
-            wishes=sparse.csr_array(
-                (np.ones(adjacency.nnz), adjacency.indices, adjacency.indptr), shape=adjacency.shape
-            ),
+            wishes=pattern(adjacency),
             origin=origin or {"read": "graph", "file": title},
         )
 
@@ -180,5 +149,11 @@ def _values(column: Sequence[Any]) -> tuple[str, ...]:
     )
 
 
-def _pattern(ends: np.ndarray, n: int) -> sparse.csr_array:
+def _wishes(ends: np.ndarray, n: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+
+
+def pattern(adjacency: sparse.csr_array) -> sparse.csr_array:
+    """Return where the entries of a matrix are, each as a one."""
+    ones = np.ones(adjacency.nnz)
+    return sparse.csr_array((ones, adjacency.indices, adjacency.indptr), shape=adjacency.shape)

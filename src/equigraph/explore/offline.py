@@ -1,4 +1,4 @@
-"""A board that is only looked at: the same page with all points of a curve inside it, as one file or in a notebook."""
+"""A board that is only looked at: the same page with all points of a curve inside it, as a file or in a notebook."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ import hashlib
 import itertools
 import json
 import os
-from importlib import resources
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
-from equigraph.explore.files import drawn_graph
+from equigraph.exceptions import ParameterError, require
+from equigraph.explore.files import drawn_graph, links_of, static_text
 from equigraph.explore.judging import scores
 from equigraph.explore.matter import Matter
+from equigraph.explore.session import Session
 from equigraph.explore.steps import Step, names_for
-from equigraph.files import atomic_path
+from equigraph.files import write_text
 from equigraph.graph import Graph
 from equigraph.report import findings as finding
 from equigraph.report import wording
-from equigraph.report.markup import Html, element
+from equigraph.report.markup import Html, document, element
 from equigraph.results import ClusteringResult
 from equigraph.tradeoff import TradeoffCurve
 
@@ -43,9 +44,7 @@ def write_interactive(
     sentences.
     """
     found = findings_of(subject, graph, select)
-    page = make_page(content_of(found), wording.headline(found))
-    with atomic_path(path) as partial:
-        partial.write_text(page, encoding="utf-8", newline="\n")
+    write_text(path, make_page(content_of(found), wording.headline(found)))
     return found.left_out
 
 
@@ -66,43 +65,24 @@ def content_of(found: finding.Findings) -> dict[str, Any]:
     names = names_for((), k)
     attributes = tuple(matter.attributes)
     judged = [scores(matter, labels, attributes, k) for labels in labelings]
-    points = [{"even": one["even"], "kept": one["kept"]} for one in judged]
     step = Step(labelings[here], names, attributes=attributes)
-    state = {
-        "revision": 0,
-        "step": 0,
-        "can_undo": False,
-        "can_redo": False,
-        "what": "start",
-        "labels": labelings[here].tolist(),
-        "clusters": list(names),
-        "locked": [],
-        "even": list(attributes),
-        "rules": [],
-        "scores": judged[here],
-        "curve": {"points": points if attributes else [], "here": here, "current": True},
-        "alternatives": [],
-        "costs": None,
-        "kept": True,
-    }
-    board = {
-        "title": matter.title,
-        "mark": "",
-        "people": list(matter.names),
-        "attributes": {name: list(column) for name, column in matter.attributes.items()},
-        "directed": False,
-        "notes": [],
-        "restored": False,
-    }
+    session = Session(matter, step, keep=False)
+    if attributes:
+        points = [{"labels": labels, **found} for labels, found in zip(labelings, judged, strict=True)]
+        session.curve_found(points, step)
+        session.revision = 0
+    board = session.board()
+    state = board.pop("state")
+    board |= {"mark": ""}
+    del board["wishes"]
     drawn = drawn_graph(matter, step) if matter.adjacency.nnz else None
-    upper = sparse.triu(matter.adjacency, format="coo")
     return {
         "board": board,
         "state": state,
         "first": labelings[0].tolist(),
         "changes": [changes(one, other) for one, other in itertools.pairwise(labelings)],
         "scores": judged,
-        "links": np.column_stack((upper.row, upper.col)).ravel().tolist(),
+        "links": links_of(matter.adjacency),
         "drawn": None
         if drawn is None
         else {**drawn, "links": drawn["links"] if drawn["kind"] == "clusters" else None},
@@ -112,8 +92,6 @@ def content_of(found: finding.Findings) -> dict[str, Any]:
 def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
     """Return who changes the cluster: steps from one such person to the next, each with the new cluster.
 
-    Examples
-    --------
     >>> changes(np.array([0, 0, 1, 1]), np.array([0, 2, 1, 0]))
     [1, 2, 2, 0]
     """
@@ -156,27 +134,36 @@ def make_page(content: dict[str, Any], title: str) -> str:
     assert "</script" not in script.lower()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY.format(f"sha256-{digest}")),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Html(style)),
-    )
-    body = element(
-        "body",
+    return document(
+        title,
+        style,
         element("div", id="equigraph-explore"),
         element(
             "noscript", f"{title}. This page needs JavaScript; `equigraph report` makes one that does not."
         ),
         element("script", Html(data), type="application/json", id="equigraph-data"),
         element("script", Html(script), type="module"),
+        policy=_POLICY.format(f"sha256-{digest}"),
     )
-    page = element("html", head, body, lang="en")
-    return f"<!doctype html>\n{page}\n"
 
 
-def static_text(name: str) -> str:
-    """Return a built file of the page."""
-    return resources.files("equigraph.explore").joinpath("static", name).read_text("utf-8")
+def make_widget(subject: Any, graph: Any = None) -> Any:
+    """Return a widget that shows a clustering or a curve."""
+    found = findings_of(subject, graph, "product")
+    content = json.dumps(content_of(found), ensure_ascii=False, separators=(",", ":"))
+    return _widget_class()(content=content)
+
+
+@cache
+def _widget_class() -> Any:
+    anywidget: Any = require("anywidget", extra="widget", purpose="The explorer in a notebook")
+    traitlets: Any = require("traitlets", extra="widget", purpose="The explorer in a notebook")
+
+    class BoardWidget(anywidget.AnyWidget):
+        """A board that is looked at."""
+
+        _esm = static_text("explore.js")
+        _css = static_text("explore.css")
+        content = traitlets.Unicode("{}").tag(sync=True)
+
+    return BoardWidget

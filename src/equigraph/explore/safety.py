@@ -11,7 +11,6 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
@@ -30,6 +29,11 @@ _WRITES = ("POST", "PUT", "DELETE", "PATCH")
 def cookie_name(port: int) -> str:
     """Return the name of the cookie: two servers on one machine share a host, and not a token."""
     return f"equigraph-{port}"
+
+
+def is_token(text: str, token: str) -> bool:
+    """Return whether a text is the token, in a time that does not tell how much of it is right."""
+    return secrets.compare_digest(text.encode("utf-8", "replace"), token.encode())
 
 
 class Guard:
@@ -74,17 +78,13 @@ class Guard:
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if self.is_token(bearer):
+        if is_token(bearer, self.token):
             return None
         if scope["path"] == "/enter":
             return None  # checks the token itself
-        if not self.is_token(self._cookie(headers.get("cookie", ""))):
+        if not is_token(self._cookie(headers.get("cookie", "")), self.token):
             return 401
         return 403 if scope["method"] in _WRITES and origin is None else None
-
-    def is_token(self, text: str) -> bool:
-        """Return whether a text is the token, in a time that does not tell how much of it is right."""
-        return secrets.compare_digest(text.encode("utf-8", "replace"), self.token.encode())
 
     def _cookie(self, header: str) -> str:
         try:

@@ -13,7 +13,7 @@ from equigraph.exceptions import OutputError, ParameterError
 from equigraph.explore import keeping
 from equigraph.explore.judging import judged_rules, reasons, scores
 from equigraph.explore.matter import Matter
-from equigraph.explore.steps import Step, act, with_labels, with_number
+from equigraph.explore.steps import Step, act, is_place, with_labels, with_number
 
 _MOST_STEPS = 1000
 
@@ -75,7 +75,7 @@ class Session:
 
     def _take(self, found: list[dict[str, Any]], told: Mapping[str, Any], what: str) -> None:
         number = told.get("number")
-        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(found):
+        if not is_place(number, len(found)):
             raise ParameterError(f"There is no such {what}.")
         self._add(with_labels(self.step, found[number]["labels"], what))
 
@@ -203,15 +203,10 @@ class Session:
     def _summary(self, found: Mapping[str, Any]) -> dict[str, Any]:
         labels = found["labels"]
         moved = int((labels != self.step.labels).sum()) if labels.shape == self.step.labels.shape else None
-        return {
-            "even": found["even"],
-            "kept": found["kept"],
-            "labels": labels.tolist(),
-            "moved": moved,
-        }
+        return {"even": found["even"], "kept": found["kept"], "labels": labels.tolist(), "moved": moved}
 
     def why(self, who: Any) -> dict[str, Any]:
         """Return why a person is where she is."""
-        if not isinstance(who, int) or not 0 <= who < self.matter.n_people or not self.has_labels:
+        if not is_place(who, self.matter.n_people) or not self.has_labels:
             raise ParameterError("There is no such person on this board.")
         return reasons(self.matter, self.step, who)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,31 +21,14 @@ MAX_RULES = 500
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Who is in which cluster, under which rules.
+    """Who is in which cluster, under which rules."""
 
-    Attributes
-    ----------
-    labels : ndarray of int
-        Cluster of each person; empty before the first labels are found.
-    clusters : tuple of str
-        Names of the clusters.
-    rules : tuple of Rule
-        What has to hold.
-    locked : frozenset of int
-        People who stay where they are.
-    attributes : tuple of str
-        The attributes that are to be spread evenly.
-    what : str
-        The action that led here.
-    """
-
-    labels: NDArray[np.intp]
-    clusters: tuple[str, ...]
-    rules: tuple[Rule, ...] = ()
-    locked: frozenset[int] = frozenset()
-    attributes: tuple[str, ...] = ()
-    what: str = "start"
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    labels: NDArray[np.intp]  # cluster of each person; empty before the first labels are found
+    clusters: tuple[str, ...]  # their names
+    rules: tuple[Rule, ...] = ()  # what has to hold
+    locked: frozenset[int] = frozenset()  # people who stay where they are
+    attributes: tuple[str, ...] = ()  # those that are to be spread evenly
+    what: str = "start"  # the action that led here
 
     @property
     def n_clusters(self) -> int:
@@ -104,14 +87,19 @@ def check_number(matter: Matter, n_clusters: int) -> None:
         raise ParameterError(f"There can be 2 to {most} groups of these people, not {n_clusters}.")
 
 
+def is_place(value: Any, size: int) -> TypeGuard[int]:
+    """Return whether a value is a whole number below a size."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+
+
 def _person(matter: Matter, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < matter.n_people:
+    if not is_place(value, matter.n_people):
         raise ParameterError(f"There is no person number {str(value)[:40]!r} on this board.")
     return value
 
 
 def _cluster(step: Step, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < step.n_clusters:
+    if not is_place(value, step.n_clusters):
         raise ParameterError(f"There is no group number {str(value)[:40]!r} on this board.")
     return value
 
@@ -176,9 +164,7 @@ def _add_rule(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     given = told.get("rule")
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
-    content = {key: tuple(value) if key == "sizes" else value for key, value in given.items()}
-    rules = Rules.from_dict(content)
-    for rule in rules.items:
+    for rule in Rules.from_dict(given).items:
         _check_rule(matter, rule)
         step = _with_rule(step, rule)
     return step
@@ -198,9 +184,10 @@ def _check_rule(matter: Matter, rule: Rule) -> None:
 
 def _remove_rule(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     number = told.get("number")
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(step.rules):
+    if not is_place(number, len(step.rules)):
         raise ParameterError(f"There is no rule number {str(number)[:40]!r}.")
-    return replace(step, rules=step.rules[:number] + step.rules[number + 1 :], what="unrule")
+    kept = [rule for place, rule in enumerate(step.rules) if place != number]
+    return replace(step, rules=tuple(kept), what="unrule")
 
 
 def _rename(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
@@ -238,19 +225,7 @@ ACTIONS: dict[str, Callable[[Matter, Step, Mapping[str, Any]], Step]] = {
 def act(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     """Return the step after an action.
 
-    Parameters
-    ----------
-    matter : Matter
-        The people.
-    step : Step
-        The state of the board.
-    told : mapping
-        The action under ``do``, and what it needs.
-
-    Raises
-    ------
-    InputError
-        If there is no such action, or it cannot be done.
+    The action stands under ``do``, with what it needs beside it.
     """
     action = ACTIONS.get(str(told.get("do")))
     if action is None:

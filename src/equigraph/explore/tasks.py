@@ -191,11 +191,6 @@ def price(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
     ]
 
 
-def layout(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
-    """Return where the people are drawn, and the links between them."""
-    return files.drawn_graph(matter, step)
-
-
 def download(matter: Matter, step: Step, kind: str, tell: Tell) -> bytes:
     """Return a file of the board."""
     with tempfile.TemporaryDirectory(prefix="equigraph-explore-") as folder:
@@ -211,7 +206,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "repair": repair,
     "alternatives": alternatives,
     "price": price,
-    "layout": layout,
+    "layout": lambda matter, step, tell: files.drawn_graph(matter, step),
     "download": download,
     "inspect": uploads.inspect,
     "read": uploads.read,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from equigraph.exceptions import EquigraphError, InputError, RosterError
+from equigraph.explore.keeping import read_board
 from equigraph.explore.matter import Matter
-from equigraph.explore.saved import read_board
 from equigraph.explore.steps import Step
 
 MAX_BYTES = 32 << 20
@@ -157,22 +158,8 @@ def read(
 ) -> tuple[Matter, Step | None]:
     """Read a file that was sent.
 
-    Parameters
-    ----------
-    path, name : str
-        Where it lies, and what to call it.
-    tell : callable
-        Not used: reading has no steps.
-    kind : {"people", "links", "board"}
-        What it holds.
-    columns : mapping, optional
-        For people: what the columns are; see `equigraph.read_roster`.
-    people : (str, str), optional
-        For links: path and name of the table of people with their groups.
-    attribute : str, optional
-        For links: the column of the groups.
-    accept_near : bool
-        For people: whether a name that is nearly right is taken.
+    It holds people, whose columns may be told as in `equigraph.read_roster`; links, with path and name of the table of
+    their people; or a board.
     """
     if kind == "board":
         return _board(path, name)
@@ -189,9 +176,7 @@ def _links(path: str, name: str, people: tuple[str, str] | None, attribute: str 
     from equigraph.graph import read_graph
 
     origin = {"read": "graph", "file": name, "groups": people[1] if people else None, "attribute": attribute}
-    if people is None:
-        return Matter.of_graph(read_graph(path), name, origin)
-    graph = read_graph(path, groups=people[0], attribute=attribute)
+    graph = read_graph(path) if people is None else read_graph(path, people[0], attribute)
     return Matter.of_graph(graph, name, origin)
 
 
@@ -200,18 +185,13 @@ def _board(path: str, name: str) -> tuple[Matter, Step]:
         return read_board(path)
 
 
-class _named:
-    """Errors of the block call a file by the name it was sent under, and never say where it lies."""
-
-    def __init__(self, path: str, name: str) -> None:
-        self.path, self.name = path, name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, EquigraphError):
-            raise InputError(_without_path(str(error), self.path, self.name)) from None
+@contextmanager
+def _named(path: str, name: str) -> Iterator[None]:
+    """Call a file in errors by the name it was sent under, and never say where it lies."""
+    try:
+        yield
+    except EquigraphError as error:
+        raise InputError(_without_path(str(error), path, name)) from None
 
 
 def _without_path(text: str, path: str, name: str) -> str:

@@ -10,7 +10,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from equigraph.callbacks import Progress
+from equigraph.roster.reader_process import limit_memory
 
+Tell = Callable[[str, int, int], None]
 _MEMORY = 6 << 30
 _START = 180.0  # seconds that a process may take to load everything on a slow machine
 _LOOK = 0.05  # seconds between looks at whether a task was cancelled
@@ -26,12 +28,7 @@ class TaskFailed(Exception):
 
 
 class Worker:
-    """A process that is started when it is first needed, and again after it was ended.
-
-    >>> worker = Worker()
-    >>> worker.is_alive()
-    False
-    """
+    """A process that is started when it is first needed, and again after it was ended."""
 
     def __init__(self) -> None:
         self._context = multiprocessing.get_context("spawn")
@@ -82,13 +79,7 @@ class Worker:
         self.stop()
 
     def run(
-        self,
-        task: str,
-        told: Mapping[str, Any],
-        *,
-        seconds: float,
-        cancelled: threading.Event,
-        tell: Callable[[str, int, int], None],
+        self, task: str, told: Mapping[str, Any], *, seconds: float, cancelled: threading.Event, tell: Tell
     ) -> Any:
         """Have a task done, in a thread of its own; the process is ended if it is cancelled or takes too long.
 
@@ -112,13 +103,7 @@ class Worker:
         finally:
             self._busy.release()
 
-    def _wait(
-        self,
-        pipe: Connection,
-        seconds: float,
-        cancelled: threading.Event,
-        tell: Callable[[str, int, int], None],
-    ) -> Any:
+    def _wait(self, pipe: Connection, seconds: float, cancelled: threading.Event, tell: Tell) -> Any:
         end = time.monotonic() + seconds
         while True:
             if pipe.poll(_LOOK):
@@ -142,7 +127,7 @@ def _serve(pipe: Connection) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
-    _limit_memory()
+    limit_memory(_MEMORY)  # a file that asks for all of it ends the task alone
     from equigraph.explore import tasks
 
     pipe.send(("done", None))
@@ -173,14 +158,3 @@ def _teller(pipe: Connection) -> Callable[[Progress], None]:
             pipe.send(("progress", (progress.stage, int(progress.step), int(progress.total or 0))))
 
     return tell
-
-
-def _limit_memory() -> None:
-    """Bound the memory of the process, so that a file that asks for all of it ends the task alone."""
-    try:
-        import resource
-    except ImportError:  # there is no such thing on Windows
-        return
-    most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    wanted = _MEMORY if most == resource.RLIM_INFINITY else min(_MEMORY, most)
-    resource.setrlimit(resource.RLIMIT_AS, (wanted, most))

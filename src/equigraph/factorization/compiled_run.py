@@ -46,7 +46,7 @@ class CompiledRun:
         fit_interaction: bool,
         n_threads: int | None = None,
     ):
-        from equigraph.factorization.update_kernels import FixedInputs, Form, Work
+        from equigraph.factorization.update_kernels import FixedInputs, Work
 
         self._H = pad(H)
         self._other = empty_panel(H.shape[0], self._H.shape[1], H.dtype)
@@ -55,23 +55,24 @@ class CompiledRun:
         totals = zero_totals(self._n_columns, n_groups, width)
         cuts = row_blocks(product.entries.indptr, bytes_per_block=sum(part.nbytes for part in totals))
         no_table = np.zeros((0, 0))
-        tables = Form(no_table, no_table, np.zeros(0)) if form is None else Form(*form[1:])
+        positive, negative, own = (no_table, no_table, np.zeros(0)) if form is None else form[1:]
         self._fixed = FixedInputs(
             entries=entries_as(product.entries, H.dtype),
             ahead=rows_ahead(self._H),
             cuts=cuts,
             codes=None if form is None else form.codes.astype(np.int32),
-            form=tables,
+            positive=positive,
+            negative=negative,
+            own=own,
             squared_norm=product.squared_norm(),
             fit_interaction=fit_interaction,
         )
         small, by_group = np.zeros((self._n_columns, width), H.dtype), np.zeros((n_groups, width), H.dtype)
-        own = tables.own.astype(H.dtype)
         n_blocks = cuts.size - 1
         W = np.array(W, dtype=np.float64, order="C")
         self._work = Work(
             AH=empty_panel(H.shape[0], width, H.dtype),
-            tables=Tables(small, small.copy(), by_group, by_group.copy(), own),
+            tables=Tables(small, small.copy(), by_group, by_group.copy(), own.astype(H.dtype)),
             **{
                 f"{name}_blocks": np.zeros((n_blocks, *part.shape)) for name, part in totals._asdict().items()
             },

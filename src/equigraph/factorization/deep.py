@@ -39,10 +39,6 @@ class OnRows(Penalty):
         """Return what pulls the rows up."""
         return self.terms(H).negative
 
-    def value(self, H: NDArray) -> float:
-        """Return the penalty."""
-        return self.penalty.value(with_rows(H, self.rows, self.n_nodes))
-
     def terms(self, H: NDArray) -> PenaltyTerms:
         """Return both products and the value together."""
         terms = self.penalty.terms(with_rows(H, self.rows, self.n_nodes))

@@ -12,8 +12,8 @@ from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
-from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.deep import OnRows, deep_updates, pretrain, with_rows
+from equigraph.factorization.multiplicative import warn_unless_converged
 from equigraph.graph.units import in_users_unit
 from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph.penalties import GroupParity, Penalty, WeightedSum, over_attributes
@@ -146,7 +146,7 @@ class DFNMF(GraphClusterer):
         return Clustering(
             membership=H,
             interaction=W,
-            attributes={**fitted_attributes(factors), "layers_": layers},
+            attributes={**factors.attributes, "layers_": layers},
         )
 
     def _penalty_of(self, problem: Problem) -> Penalty:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
 from equigraph.execution import product_of, single_blas_thread
 from equigraph.execution.stores import EXECUTION, is_out_of_core
-from equigraph.factorization.convergence import fitted_attributes
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, on_unit_graph
@@ -164,7 +164,7 @@ class FairNMTF(GraphClusterer):
             runs = [self._run(problem, problem.seed + run, notify) for run in range(self.n_init)]
             factors = min(runs, key=lambda run: run.history[-1:].sum())  # no history without edges
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
-        return Clustering(membership=membership, interaction=factors.W, attributes=fitted_attributes(factors))
+        return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
 
     def _run(self, problem: Problem, seed: int, notify: Notifier) -> Factors:
         """Factorise the graph from one start."""
@@ -216,12 +216,8 @@ class FairNMTF(GraphClusterer):
         """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
         scale = graph_scale(product_of(adjacency))
         product = product_of(_scaled(adjacency, 1 / scale.norm))
-
-        def run(H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
-            return multiplicative_updates(
-                product, H, W, penalty=penalty, max_iter=self.max_iter, tol=self.tol, notify=notify
-            )
-
+        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
+        run = partial(multiplicative_updates, product, notify=notify, **limits)
         return on_unit_graph(run, H, W, penalty, weight, scale)
 
     def _penalty_of(self, problem: Problem) -> Penalty | None:

@@ -16,11 +16,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from equigraph.callbacks import Notifier
+from equigraph.exceptions import warn
 from equigraph.execution import FusedProduct, Product, gram
 from equigraph.execution.panels import FLOOR
 from equigraph.penalties import Penalty, WeightedSum
+from equigraph.words import count
 
 
 class Status(StrEnum):
@@ -46,6 +49,28 @@ class Factors:
     def n_iter(self) -> int:
         """Number of iterations done."""
         return int(self.history.size)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The fitted attributes that every factorisation has."""
+        return {"objective_history_": self.history, "n_iter_": self.n_iter, "status_": str(self.status)}
+
+
+def warn_unless_converged(
+    name: str, factors: Factors, *, max_iter: int, tol: float, divergence: str = ""
+) -> None:
+    """Issue a ConvergenceWarning when the solver diverged or ran out of iterations."""
+    if factors.status is Status.DIVERGED:
+        done = count(factors.n_iter, "iteration")
+        message = f"{name} diverged after {done}{divergence}; the last finite factors are kept."
+    elif factors.status is Status.MAX_ITER and tol > 0:
+        message = (
+            f"{name} did not converge in max_iter={max_iter} iterations: H still changes by "
+            f"{factors.change:.1e} per iteration (tol={tol:g})."
+        )
+    else:
+        return
+    warn(message, ConvergenceWarning)
 
 
 class Sums(NamedTuple):

@@ -17,9 +17,13 @@ from equigraph.exceptions import ParameterError
 from equigraph.execution import FusedProduct, Product, product_of, single_blas_thread
 from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.compiled_run import MOST_ENTRIES, Fit, run_fits
-from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
 from equigraph.factorization.coordinate import coordinate_descent
-from equigraph.factorization.multiplicative import Factors, is_nothing, multiplicative_updates
+from equigraph.factorization.multiplicative import (
+    Factors,
+    is_nothing,
+    multiplicative_updates,
+    warn_unless_converged,
+)
 from equigraph.factorization.out_of_core import factorize_rows
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.graph.units import in_users_unit
@@ -209,7 +213,7 @@ class NMTF(GraphClusterer):
             divergence=self._divergence_reason(problem, factors),
         )
         H, W = in_users_unit(factors.H, factors.W, problem.unit)
-        return Clustering(membership=H, interaction=W, attributes=fitted_attributes(factors))
+        return Clustering(membership=H, interaction=W, attributes=factors.attributes)
 
     def _fit_together(
         self, problem: Problem, models: Sequence[NMTF]
@@ -236,13 +240,8 @@ class NMTF(GraphClusterer):
             fits.append(Fit(*starts[own.seed], form))
         if self.penalty is not None:
             check_penalty(self.penalty, fits[0].H)
-        return self._run_together(product, fits, models, problems)
-
-    def _run_together(
-        self, product: FusedProduct, fits: list[Fit], models: Sequence[NMTF], problems: list[Problem]
-    ) -> Iterator[tuple[int, Callable[[], NMTF]]]:
-        for place, factors in run_fits(product, fits, max_iter=self.max_iter, tol=self.tol):
-            yield place, partial(models[place]._finish_with, problems[place], factors)
+        runs = run_fits(product, fits, max_iter=self.max_iter, tol=self.tol)
+        return ((i, partial(models[i]._finish_with, problems[i], factors)) for i, factors in runs)
 
     def _finish_with(self, problem: Problem, factors: Factors) -> Self:
         return self._finish(problem, self._clustering(problem, factors))

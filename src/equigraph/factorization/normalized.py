@@ -82,7 +82,7 @@ def rescale(H: NDArray, W: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
 
 
 def on_unit_graph(
-    run: Callable[[NDArray, NDArray, Penalty], Factors],
+    run: Callable[..., Factors],
     H: NDArray,
     W: NDArray,
     penalty: Penalty | None,
@@ -91,6 +91,6 @@ def on_unit_graph(
 ) -> Factors:
     """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
     terms = [] if penalty is None else [(penalty_weight(weight, H.shape[1], scale), penalty)]
-    factors = run(*rescale(H, W / scale.norm), WeightedSum(terms))
+    factors = run(*rescale(H, W / scale.norm), penalty=WeightedSum(terms))
     H, W = rescale(factors.H, factors.W)
     return replace(factors, H=H * H.dtype.type(np.sqrt(scale.norm)), W=W)

@@ -9,8 +9,7 @@ import numpy as np
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.callbacks import Callbacks, Notifier
 from equigraph.execution import product_of, single_blas_thread
-from equigraph.factorization.convergence import fitted_attributes, warn_unless_converged
-from equigraph.factorization.multiplicative import multiplicative_updates
+from equigraph.factorization.multiplicative import multiplicative_updates, warn_unless_converged
 from equigraph.parameters import CALLBACKS, Constraint, Integer, Real
 from equigraph.randomness import RandomState
 
@@ -96,4 +95,4 @@ class SymNMF(GraphClusterer):
             )
         warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
-        return Clustering(membership=membership, interaction=factors.W, attributes=fitted_attributes(factors))
+        return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)

@@ -20,22 +20,19 @@ GOING_ON, CONVERGED, DIVERGED = 0, 1, 2
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-class Form(NamedTuple):
-    """A penalty as tables on group sums, as in `equigraph.penalties.GroupForm`; without groups they are empty."""
-
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    own: NDArray[np.float64]
-
-
 class FixedInputs(NamedTuple):
-    """What does not change in a run: the graph, its blocks of rows, and the penalty; its codes are None without one."""
+    """What does not change in a run: the graph, its blocks of rows, and the penalty, as in `GroupForm`.
+
+    Without a penalty the codes are None, and its tables are empty.
+    """
 
     entries: Entries
     ahead: int
     cuts: NDArray[np.int64]
     codes: NDArray[np.int32] | None
-    form: Form
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    own: NDArray[np.float64]
     squared_norm: float
     fit_interaction: bool
 
@@ -137,7 +134,7 @@ def start_blocks(fixed, work, H, first, last):
 @compiled
 def after_update(fixed, work):
     """Add up the sums of the blocks, write the tables of the penalty, and return its value."""
-    form, totals, tables = fixed.form, work.totals, work.tables
+    totals, tables = work.totals, work.tables
     _add_up(work.HH_blocks, totals.HH)
     _add_up(work.sums_blocks, totals.sums)
     _add_up(work.squares_blocks, totals.squares)
@@ -148,11 +145,11 @@ def after_update(fixed, work):
         for c in range(sums.shape[1]):
             up, down = 0.0, 0.0
             for t in range(sums.shape[0]):
-                up += form.positive[s, t] * sums[t, c]
-                down += form.negative[s, t] * sums[t, c]
+                up += fixed.positive[s, t] * sums[t, c]
+                down += fixed.negative[s, t] * sums[t, c]
             tables.positive[s, c] = up
             tables.negative[s, c] = down
-            value += sums[s, c] * (up - down) + form.own[s] * squares[s, c]
+            value += sums[s, c] * (up - down) + fixed.own[s] * squares[s, c]
     return value
 
 

@@ -26,14 +26,6 @@ class TextCodes:
     Each batch is encoded by itself, and from time to time the texts of the batches are merged: seldom enough that the
     known texts are not hashed for every batch, often enough that memory follows their number. At least `pending` texts
     are kept unmerged; the texts known so far, if that is more.
-
-    >>> import pyarrow as pa
-    >>> codes = TextCodes(2)
-    >>> codes.add([pa.array(["ann", "bob"]), pa.array(["bob", "cem"])])
-    >>> codes.add([pa.array(["cem"]), pa.array(["ann"])])
-    >>> (source, target), names = codes.finish()
-    >>> source.tolist(), target.tolist(), names.to_pylist()
-    ([0, 1, 2], [1, 2, 0], ['ann', 'bob', 'cem'])
     """
 
     def __init__(self, n_columns: int, *, pending: int = PENDING) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from equigraph.graph.adapters import library_of
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.names import (
     as_names,
+    canonical,
     has_missing,
     look_alike,
     names_from_text,
@@ -56,11 +56,7 @@ def check_options(missing: str, unknown: str) -> None:
 
 
 def attribute_list(attribute: Any) -> list[Any]:
-    """Return the attributes that were asked for, one or several, as a list.
-
-    >>> attribute_list(None), attribute_list("gender"), attribute_list(("gender", 3))
-    ([], ['gender'], ['gender', 3])
-    """
+    """Return the attributes that were asked for, one or several, as a list."""
     if attribute is None:
         return []
     return list(attribute) if isinstance(attribute, (list, tuple)) else [attribute]
@@ -144,8 +140,8 @@ def keys_of_index(
     """
     if index is None:
         return None
-    nodes = {_canonical(text) for text in texts(graph.node_names)}
-    named = {_canonical(text) for text in texts(index)}
+    nodes = {canonical(text) for text in texts(graph.node_names)}
+    named = {canonical(text) for text in texts(index)}
     if counts_rows:
         # The nodes of an edge list that are 0, 1, 2, ... are sorted: name and position are one.
         return index if not graph.positional and named == nodes else None
@@ -204,9 +200,9 @@ def _key_of(
                 f"groups have {listed_columns(columns)}."
             )
         return key, table.values[key]
-    different = set(map(_canonical, texts(table.values[0])))
+    different = set(map(canonical, texts(table.values[0])))
     if 0 not in places:
-        names_nodes = not different.isdisjoint(map(_canonical, texts(graph.node_names))) if every else True
+        names_nodes = not different.isdisjoint(map(canonical, texts(graph.node_names))) if every else True
         if names_nodes and (not every or 2 * len(different) >= table.n_rows):
             return 0, table.values[0]
     if table.index is not None and not table.counts_rows:
@@ -332,8 +328,8 @@ def by_name(
     no_key = np.flatnonzero(has_missing(keys))
     if no_key.size:
         raise GroupsError(f"Row {no_key[0]} of the {what} (counting from 0) names no node: expected a name.")
-    place = _places(graph)
-    key_texts = [text if text in place else _canonical(text) for text in texts(keys)]
+    place = node_places(graph)
+    key_texts = [text if text in place else canonical(text) for text in texts(keys)]
     strangers = {text: k for k, text in reversed(list(enumerate(key_texts))) if text not in place}
     if strangers:
         if unknown == "error":
@@ -342,7 +338,7 @@ def by_name(
             )
         if unknown == "add":
             graph = _with_nodes(graph, keys[sorted(strangers.values())])
-            place = _places(graph)
+            place = node_places(graph)
     result = np.full(graph.n_nodes, None, dtype=object)
     seen: dict[int, Any] = {}
     for text, value in zip(key_texts, values.tolist(), strict=True):
@@ -392,17 +388,13 @@ def _placed(values: NDArray[Any], places: NDArray[np.intp], n: int) -> NDArray[A
     return result
 
 
-def _canonical(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _places(graph: Graph) -> dict[str, int]:
+def node_places(graph: Graph) -> dict[str, int]:
     """Return the place of every node by the text of its name and, where only one node has it, by its NFC."""
     exact = {text: k for k, text in enumerate(texts(graph.node_names))}
     composed: dict[str, list[int]] = {}
     for text, k in exact.items():
         if not text.isascii():
-            composed.setdefault(_canonical(text), []).append(k)
+            composed.setdefault(canonical(text), []).append(k)
     return {**{text: places[0] for text, places in composed.items() if len(places) == 1}, **exact}
 
 

@@ -97,7 +97,10 @@ def convert(
     elif sparse.issparse(X) or isinstance(X, (np.ndarray, list, tuple)):
         graph = _from_matrix(X, None, symmetrize, dtype)
     elif isinstance(X, Mapping) and "adjacency" in X:
-        graph = _from_bunch(X, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
+        # A data set: an adjacency with, perhaps, names, groups and what these are called.
+        graph = convert(X["adjacency"], symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
+        names = graph.node_names if X.get("node_names") is None else X["node_names"]
+        graph = Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
     else:
         graph = _from_foreign(X, symmetrize, duplicates, dtype, weight)
     return without_weights(graph) if weight is False else graph
@@ -110,19 +113,8 @@ def _from_matrix(X: Any, names: Any, symmetrize: str | None, dtype: DTypeLike | 
     return Graph._trusted(adjacency, names)
 
 
-def _from_bunch(X: Mapping[str, Any], **options: Any) -> Graph:
-    """Return the graph of a data set: an adjacency with, perhaps, names, groups and what these are called."""
-    graph = convert(X["adjacency"], **options)
-    names = graph.node_names if X.get("node_names") is None else X["node_names"]
-    return Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
-
-
 def _from_foreign(
-    X: Any,
-    symmetrize: str | None,
-    duplicates: str,
-    dtype: DTypeLike | None,
-    weight: str | int | bool | None,
+    X: Any, symmetrize: str | None, duplicates: str, dtype: DTypeLike | None, weight: str | int | bool | None
 ) -> Graph:
     library = library_of(X)
     if library in GRAPH_LIBRARIES:

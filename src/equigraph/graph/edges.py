@@ -20,17 +20,11 @@ from equigraph.messages import option
 from equigraph.parameters import check_known
 
 
-def sorted_pairs(
-    first: NDArray[np.integer], second: NDArray[np.integer], weight: NDArray[Any] | None, n: int
-) -> sparse.csr_array:
+def sorted_pairs(first: Array, second: Array, weight: Array | None, n: int) -> sparse.csr_array:
     """Return the rows as a CSR with sorted indices that still holds repeated pairs, in the order of the rows.
 
     Two counting sorts, each stable: by the second end, then by the first. They move what they sort and need neither
     64-bit keys nor a permutation. No weights stand for ones, kept in one byte each.
-
-    >>> pairs = sorted_pairs(np.array([1, 0, 1]), np.array([2, 1, 2]), np.array([5.0, 6.0, 4.0]), 3)
-    >>> pairs.indptr.tolist(), pairs.indices.tolist(), pairs.data.tolist()
-    ([0, 1, 3, 3], [1, 2, 2], [6.0, 5.0, 4.0])
     """
     index = index_type(first.size, n)
     ends = (second.astype(index, copy=False), first.astype(index, copy=False))
@@ -85,7 +79,7 @@ def _starts(pairs: sparse.csr_array) -> NDArray[np.bool_]:
     return result
 
 
-def added(weight: NDArray[Any], starts: NDArray[np.intp], *, mean: bool) -> NDArray[Any]:
+def added(weight: Array, starts: NDArray[np.intp], *, mean: bool) -> Array:
     """Return the sum or mean of each pair, the same to the last bit whatever the order of the rows."""
     lengths = np.diff(starts, append=weight.size)
     several = lengths > 1
@@ -104,6 +98,7 @@ def added(weight: NDArray[Any], starts: NDArray[np.intp], *, mean: bool) -> NDAr
     return (total / lengths).astype(weight.dtype, copy=False)
 
 
+Array = NDArray[Any]
 DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
 
 
@@ -111,10 +106,10 @@ DUPLICATES = ("error", "sum", "max", "min", "mean", "first")
 class EdgeRows:
     """Rows of an edge list, with nodes as positions in a list of names."""
 
-    source: NDArray[np.integer]  # positions of the two ends in `names`
-    target: NDArray[np.integer]
-    weight: NDArray[Any] | None  # weights, or None for an unweighted list
-    names: NDArray[Any]  # distinct node names
+    source: Array  # positions of the two ends in `names`
+    target: Array
+    weight: Array | None  # weights, or None for an unweighted list
+    names: Array  # distinct node names
     # Says in words where a row stands, for the messages: ``where(3)`` may be "friends.csv, line 5".
     where: Callable[[int], str]
 
@@ -124,9 +119,7 @@ def check_duplicates(duplicates: str) -> None:
     check_known("duplicates", duplicates, DUPLICATES)
 
 
-def encode_rows(
-    source: NDArray[Any], target: NDArray[Any], weight: NDArray[Any] | None, where: Callable[[int], str]
-) -> EdgeRows:
+def encode_rows(source: Array, target: Array, weight: Array | None, where: Callable[[int], str]) -> EdgeRows:
     """Encode the ids of both ends of every row; ids of different types become text."""
     for ids, end in ((source, "source"), (target, "target")):
         missing = np.flatnonzero(has_missing(ids))
@@ -148,7 +141,7 @@ def encode_rows(
     return EdgeRows(codes[:half], codes[half:], weight, names, where)
 
 
-def encode_numbers(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def encode_numbers(ids: Array) -> tuple[Array, NDArray[np.intp]]:
     """Return the sorted distinct ids and the place of each id among them.
 
     A table of all values in range is many times faster than np.unique, where the range is compact.
@@ -200,9 +193,9 @@ def graph_from_rows(
 
 def _distinct_pairs(
     rows: EdgeRows,
-    weight: NDArray[Any] | None,
-    names: NDArray[Any],
-    place: NDArray[np.integer] | None,
+    weight: Array | None,
+    names: Array,
+    place: Array | None,
     duplicates: str,
     *,
     directed: bool,
@@ -222,8 +215,8 @@ def _distinct_pairs(
 
 
 def _checked_weights(
-    weight: NDArray[Any] | None, where: Callable[[int], str], dtype: np.dtype | None
-) -> NDArray[Any] | None:
+    weight: Array | None, where: Callable[[int], str], dtype: np.dtype | None
+) -> Array | None:
     """Return the weights as floats, after a look at each."""
     if weight is None:
         return None
@@ -246,7 +239,7 @@ def _checked_weights(
     return weight
 
 
-def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.float64]:
+def _numbers(weight: Array, where: Callable[[int], str]) -> NDArray[np.float64]:
     result = np.empty(weight.size)
     for row, value in enumerate(weight.tolist()):
         try:
@@ -263,7 +256,7 @@ def _numbers(weight: NDArray[Any], where: Callable[[int], str]) -> NDArray[np.fl
     return result
 
 
-def _conflict(of_pair: NDArray[np.intp], weight: NDArray[Any], pair: str, rows: EdgeRows) -> GraphError:
+def _conflict(of_pair: NDArray[np.intp], weight: Array, pair: str, rows: EdgeRows) -> GraphError:
     """Return the error for rows of one pair of which some have another weight than the first."""
     first = of_pair[0]
     other = of_pair[weight[of_pair] != weight[first]][0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from equigraph.graph.attributes import Values, values_of_table
 from equigraph.graph.delimited import WHITESPACE, Record, TextFile, open_text_file
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import names_from_text, object_array, texts, with_gaps
+from equigraph.graph.names import canonical, names_from_text, object_array, texts, with_gaps
 from equigraph.graph.read import check_file, file_format, read_parquet
 from equigraph.graph.tables import Table, column_place, read_table
 
@@ -145,8 +144,8 @@ def _has_header(columns: list[NDArray[Any]], wanted: Sequence[Any], node_column:
     if len(first) == 1:
         return graph.positional and columns[0].size == graph.n_nodes + 1
     key = (None if node_column is None else column_place(first, node_column, GroupsError)) or 0
-    wanted = unicodedata.normalize("NFC", first[key])
-    if any(unicodedata.normalize("NFC", text) == wanted for text in texts(graph.node_names)):
+    wanted = canonical(first[key])
+    if any(canonical(text) == wanted for text in texts(graph.node_names)):
         return False
     if graph.node_names.dtype.kind == "i" and names_from_text([first[key]]).dtype.kind != "i":
         return True

@@ -24,10 +24,7 @@ LONGEST_LINE = 1 << 24
 
 
 def check_nodes(n_nodes: int, n_bytes: int, what: str) -> None:
-    """Raise GraphError if a matrix has many more nodes than it has bytes: a damaged size, not a graph.
-
-    >>> check_nodes(1_000_000, 78, "The matrix")
-    """
+    """Raise GraphError if a matrix has many more nodes than it has bytes: a damaged size, not a graph."""
     if n_nodes > FREE_NODES + n_bytes:
         raise GraphError(
             f"{what} has {n_nodes:,} nodes in {n_bytes:,} bytes: expected at most {FREE_NODES:,} nodes, and one "

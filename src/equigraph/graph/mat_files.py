@@ -46,7 +46,9 @@ class Variable:
 
 def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
     """Read the matrix called A or adjacency, or the only square one; the arrays of a sparse one are not checked yet."""
-    with _seekable(path) as stream:
+    with open_bytes(path) as opened:
+        # What is unpacked cannot be gone back in.
+        stream: IO[bytes] = io.BytesIO(opened.read()) if path.suffix.lower() == ".gz" else opened
         head = stream.read(_HEADER)
         if len(head) >= 4 and 0 in head[:4]:
             found = list(_old_variables(stream, path))
@@ -63,13 +65,6 @@ def read_mat(path: Path) -> sparse.spmatrix | sparse.sparray | NDArray[Any]:
                 f"{path.name}: the variable {chosen!r} holds no numbers, expected a real matrix."
             )
         return not_too_full(by_name[chosen].load(), path)
-
-
-def _seekable(path: Path) -> IO[bytes]:
-    if path.suffix.lower() != ".gz":
-        return path.open("rb")
-    with open_bytes(path) as stream:
-        return io.BytesIO(stream.read())
 
 
 def _cut_off(path: Path) -> GraphError:
@@ -235,7 +230,9 @@ def _old_variable(
         return Variable(name, stored, "f", load)
     # Rows of a sparse matrix are row, column and value of an entry; the last one is the shape.
     entries = load()
-    if stored[1] != 3 or not stored[0] or not _are_sizes(entries[:, :2]):
+    sizes = entries[:, :2]
+    whole = (sizes >= 0) & (sizes < 2**53) & (sizes == np.trunc(sizes))
+    if stored[1] != 3 or not stored[0] or not whole.all():
         raise _cut_off(path)
     shape = tuple(entries[-1, :2].astype(np.int64).tolist())
     ends = entries[:-1, :2].astype(np.int64) - 1
@@ -247,7 +244,3 @@ def _old_variable(
         return sparse.coo_array((entries[:-1, 2], (ends[:, 0], ends[:, 1])), shape=shape)
 
     return Variable(name, shape, "f", triples)
-
-
-def _are_sizes(numbers: NDArray) -> bool:
-    return bool(((numbers >= 0) & (numbers < 2**53) & (numbers == np.trunc(numbers))).all())

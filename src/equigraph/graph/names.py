@@ -49,11 +49,7 @@ def as_names(values: Any) -> NDArray[Any]:
 
 
 def text_array(texts: Iterable[str]) -> NDArray[Any]:
-    """Return texts as an array: of numpy's fixed width, or of objects where all would pay for the longest.
-
-    >>> text_array(["ann", "bob"]).dtype.kind, text_array(["ann"] * 3000 + ["x" * 100_000]).dtype.kind
-    ('U', 'O')
-    """
+    """Return texts as an array: of numpy's fixed width, or of objects where all would pay for the longest."""
     listed = list(texts)
     width = max(map(len, listed), default=1)
     narrow = width <= _WIDE or width * len(listed) <= _SMALL
@@ -93,6 +89,11 @@ def name_text(value: Any) -> str:
         raise GraphError(
             f"A name or group of type {type(value).__name__} has no text: {reason(error)}."
         ) from error
+
+
+def canonical(text: str) -> str:
+    """Return a text with its letters composed (Unicode NFC)."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def texts(values: NDArray[Any]) -> list[str]:
@@ -163,11 +164,6 @@ def places_of(keys: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp] | Non
 
     It is plain where the keys are integers or text, and so are the names; none of the keys is empty, every key is a
     name and comes once. Integers and text are compared by the text.
-
-    >>> places_of(np.array(["cem", "ann"]), np.array(["ann", "bob", "cem"])).tolist()
-    [2, 0]
-    >>> places_of(np.array(["cem", "zoe"]), np.array(["ann", "bob", "cem"])) is None
-    True
     """
     if keys.dtype.kind == "O" and any(isinstance(key, str) and "\0" in key for key in keys):
         return None  # numpy drops a NUL at the end of a text, and would find another name

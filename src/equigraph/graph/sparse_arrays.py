@@ -29,14 +29,6 @@ def to_csr(matrix: Any, dtype: np.dtype | None = None) -> sparse.csr_array:
     range of the indices are checked first, whatever the format. Weights become floats before repeated ones are added
     up: in their own type 200 + 100 may be 44. The result is on the arrays of the input, where these are in order
     already.
-
-    >>> to_csr(sparse.csc_array([[0, 2], [2, 0]])).indices.tolist()
-    [1, 0]
-    >>> broken = sparse.csr_array([[0, 2], [2, 0]])
-    >>> broken.indices[0] = 7
-    >>> to_csr(broken)
-    Traceback (most recent call last):
-    equigraph.exceptions.GraphError: The adjacency matrix of shape (2, 2) has an index 7: expected indices from 0 to 1.
     """
     if not sparse.issparse(matrix):
         return _from_dense(matrix, dtype)
@@ -241,12 +233,6 @@ def check_sparse(matrix: Any, what: str) -> None:
 
     For whatever a user gives besides the graph, before scipy converts it or multiplies with it. Anything that is no
     sparse matrix of two dimensions passes.
-
-    >>> broken = sparse.csr_array([[0, 2, 0], [2, 0, 0]])
-    >>> broken.indices[0] = 7
-    >>> check_sparse(broken, "The membership")
-    Traceback (most recent call last):
-    equigraph.exceptions.GraphError: The membership of shape (2, 3) has an index 7: expected indices from 0 to 2.
     """
     if not sparse.issparse(matrix) or len(matrix.shape) != 2:
         return

@@ -24,10 +24,6 @@ def unit_weights(adjacency: sparse.csr_array) -> sparse.csr_array:
     In another unit the same weights differ in their last digit, which would break ties differently and send a method
     elsewhere. Rounded, they are the same to the bit, but for the rare one that lies between two rounded numbers. It is
     the same object where its weights are in that unit already; otherwise one that shares all but the weights.
-
-    >>> path = sparse.csr_array([[0.0, 2e300, 0], [2e300, 0, 1e300], [0, 1e300, 0]])
-    >>> unit_weights(path).toarray().tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.5], [0.0, 0.5, 0.0]]
     """
     data = adjacency.data
     unit = largest_weight(data)
@@ -48,10 +44,6 @@ def in_users_unit(H: NDArray, W: NDArray, unit: float) -> tuple[NDArray, NDArray
     """Return factors of a graph whose weights were shares of a unit, so that H W H' is in the user's own.
 
     W takes the unit; where that is more than a double can hold, H takes what W has above 1.
-
-    >>> H, W = in_users_unit(np.eye(1), np.array([[4.0]]), 1e308)
-    >>> H.tolist(), W.tolist()
-    ([[2.0]], [[1e+308]])
     """
     with np.errstate(over="ignore"):
         scaled = W * unit

@@ -203,9 +203,6 @@ def is_symmetric(adjacency: sparse.csr_array, tolerance: float) -> bool:
 
     The transpose is made for a block of rows at a time. Since rows come in order, the block's entries of a column must
     be the next ones of the row with the same number, from where the last block ended.
-
-    >>> is_symmetric(sparse.csr_array([[0.0, 2.0], [2.0, 0.0]]), 1e-10)
-    True
     """
     indptr, indices, data = adjacency.indptr, adjacency.indices, adjacency.data
     n = adjacency.shape[0]

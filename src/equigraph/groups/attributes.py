@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -151,20 +151,14 @@ def encode_attributes(
         alone = len(columns) == 1
         try:
             bins = options.bins.get(name)
-            make = encode_groups if bins is None else _binned(name if alone else None, bins)
+            told = name if alone else None
+            make = encode_groups if bins is None else partial(bin_groups, n_bins=bins, name=told)
             encoded[name] = make(column, n_nodes=n_nodes, missing=missing)
         except GroupsError as error:
             if alone:  # it needs no name to be told apart
                 raise
             raise GroupsError(f"The attribute {name!r}: {template(error)}") from None
     return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))
-
-
-def _binned(name: str | None, n_bins: int) -> Any:
-    def make(column: Any, **settings: Any) -> Groups:
-        return bin_groups(column, n_bins, name=name, **settings)
-
-    return make
 
 
 def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:

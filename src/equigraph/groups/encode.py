@@ -130,12 +130,8 @@ def encode_groups(
 def make_groups(names: NDArray[Any], codes: NDArray[Any]) -> Groups:
     """Return groups of codes into names, -1 for none."""
     codes = codes.astype(np.intp, copy=False)
-    return Groups(codes=codes, names=names, sizes=member_counts(codes, names.size))
-
-
-def member_counts(codes: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
-    """Count the members of each group; nodes without one (code -1) are of none."""
-    return np.bincount(codes + 1, minlength=n_groups + 1)[1:].astype(np.intp)
+    sizes = np.bincount(codes + 1, minlength=names.size + 1)[1:].astype(np.intp)
+    return Groups(codes=codes, names=names, sizes=sizes)
 
 
 def as_column(values: Any) -> NDArray[Any]:

@@ -228,9 +228,3 @@ def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
             "give the number of clusters that was asked for."
         )
     return number
-
-
-def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Raise if a string option is none of its choices."""
-    if value not in choices:
-        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph.exceptions import ParameterError
 from equigraph.groups import Groups, encode_groups
 from equigraph.groups.encode import column_of, names_of_rows
-from equigraph.metrics._table import check_choice, check_n_clusters, mean_over_attributes
+from equigraph.metrics._table import check_n_clusters, mean_over_attributes
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
+from equigraph.parameters import check_known
 
 Average = Literal["mean", "min", "weighted"]
 Empty = Literal["ignore", "zero"]
@@ -78,7 +79,7 @@ def balance_score(
     >>> balance_score(labels, sensitive_features=groups, n_clusters=3, empty="zero")
     0.5
     """
-    check_choice("empty", empty, ("ignore", "zero"))
+    check_known("empty", empty, ("ignore", "zero"))
     return mean_over_attributes(
         labels,
         sensitive_features,
@@ -270,11 +271,6 @@ def population_balance(sensitive_features: ArrayLike | Groups) -> float:
     return float(sizes.min() / sizes.max())
 
 
-def cluster_balances(counts: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Balance of each row of a contingency table: smallest over largest count, 0 for an empty row."""
-    return BALANCE.cluster_scores(counts)
-
-
 def cluster_normalized_balances(
     counts: NDArray[np.integer], group_sizes: NDArray[np.integer] | None = None
 ) -> NDArray[np.float64]:
@@ -286,7 +282,7 @@ def balance_of_table(
     counts: NDArray[np.integer], average: Average = "mean", empty: Empty = "ignore"
 ) -> float:
     """Balance B of a contingency table; empty rows are left out, or count as 0 with ``empty="zero"``."""
-    return _aggregate(cluster_balances(counts), counts.sum(axis=1), average, empty)
+    return _aggregate(BALANCE.cluster_scores(counts), counts.sum(axis=1), average, empty)
 
 
 def normalized_balance_of_table(
@@ -328,8 +324,8 @@ def _aggregate(
     scores: NDArray[np.float64], sizes: NDArray[np.integer], average: Average, empty: Empty
 ) -> float:
     """Average the scores of the clusters."""
-    check_choice("average", average, ("mean", "min", "weighted"))
-    check_choice("empty", empty, ("ignore", "zero"))
+    check_known("average", average, ("mean", "min", "weighted"))
+    check_known("empty", empty, ("ignore", "zero"))
     total = sizes.sum()
     if total == 0:
         raise ParameterError("The contingency table is empty: no cluster has a node.")

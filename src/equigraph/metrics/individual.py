@@ -184,7 +184,8 @@ def individual_balance_score(
                 labels, sensitive_features, lambda table: _individual_balance(table, self_pairs, normalize)
             )
         table = make_table(labels, sensitive_features)
-        return _per_node(_group_balances(table, self_pairs, normalize), table, np.nan)
+        sizes = table.labels.sizes[:, None] if normalize else 1
+        return _per_node(group_balances(table.counts, sizes, self_pairs), table, np.nan)
     encoded, counts, totals = _representative_counts(representation, labels, self_pairs)
     data = counts.data / encoded.sizes[counts.indices] if normalize else counts.data
     low = _reduce_rows(np.minimum, data, counts.indptr)
@@ -196,7 +197,8 @@ def individual_balance_score(
 
 def _individual_balance(table: LabelTable, self_pairs: bool = False, normalize: bool = False) -> float:
     """Mean rho for group-induced R: every (cluster, group) cell holds nodes with one value."""
-    cells = _group_balances(table, self_pairs, normalize)
+    sizes = table.labels.sizes[:, None] if normalize else 1
+    cells = group_balances(table.counts, sizes, self_pairs)
     return float((table.counts * cells).sum() / table.counts.sum())
 
 
@@ -204,11 +206,6 @@ def _per_node(cells: NDArray[np.float64], table: LabelTable, without: float) -> 
     """Return for each node the value of its (cluster, group) cell; a node without a group has one of its own."""
     values = cells[table.labels.codes, table.groups.codes]
     return np.where(table.groups.codes < 0, without, values) if table.groups.n_ungrouped else values
-
-
-def _group_balances(table: LabelTable, self_pairs: bool, normalize: bool) -> NDArray[np.float64]:
-    sizes = table.labels.sizes[:, None] if normalize else 1
-    return group_balances(table.counts, sizes, self_pairs)
 
 
 def group_balances(
@@ -238,9 +235,13 @@ def _max_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Largest value of each column over all rows but the cell's own; -inf where there is no other row."""
     if values.shape[-2] == 1:
         return np.full(values.shape, -np.inf)
-    largest = np.partition(values, -2, axis=-2)
-    second, first = largest[..., -2:-1, :], largest[..., -1:, :]
-    return np.where(values == first, second, first)
+    place = values.argmax(axis=-2, keepdims=True)
+    first = np.take_along_axis(values, place, axis=-2)
+    rest = values.astype(np.float64)
+    np.put_along_axis(rest, place, -np.inf, axis=-2)
+    others = np.broadcast_to(first, values.shape).copy()
+    np.put_along_axis(others, place, rest.max(axis=-2, keepdims=True), axis=-2)
+    return others
 
 
 def _representative_counts(

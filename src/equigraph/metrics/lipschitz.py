@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from scipy import sparse
 from equigraph.exceptions import ParameterError
 from equigraph.metrics._membership import as_outputs
 from equigraph.metrics._table import read_nodes
+from equigraph.parameters import Integer, check_parameters
 
 _TOLERANCE = 1e-12  # output distances below this are rounding, not a difference
 _BLOCK_ENTRIES = 1 << 21
@@ -112,7 +112,7 @@ def lipschitz_score(
     inf
     """
     _check_bound(bound)
-    n_worst = _check_n_worst(n_worst)
+    check_parameters("lipschitz_score", {"n_worst": Integer(low=0)}, {"n_worst": n_worst})
     if distances is not None and pairs is None:
         raise ParameterError("distances needs pairs: give the pair that each distance belongs to.")
     if adjacency is None and (pairs is None or distances is None):
@@ -124,7 +124,7 @@ def lipschitz_score(
         inputs = _check_distances(distances, first.size)
     else:
         inputs = 1.0 - _jaccard(matrix, first, second)
-    return _report(first, second, outputs.total_variation(first, second), inputs, float(bound), n_worst)
+    return _report(first, second, outputs.total_variation(first, second), inputs, float(bound), int(n_worst))
 
 
 def _report(
@@ -228,13 +228,3 @@ def _check_distances(distances: ArrayLike, n_pairs: int) -> NDArray[np.float64]:
 def _check_bound(bound: float) -> None:
     if not (isinstance(bound, (int, float, np.number)) and bound >= 0):
         raise ParameterError(f"bound must be a number >= 0, not {bound!r}.")
-
-
-def _check_n_worst(n_worst: int) -> int:
-    try:
-        number = operator.index(n_worst)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ParameterError(f"n_worst must be an integer >= 0, not {n_worst!r}.")
-    return number

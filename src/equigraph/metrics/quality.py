@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
 from equigraph.groups import Groups
 from equigraph.metrics._table import read_nodes
+from equigraph.parameters import Real, check_parameters
 
 _BLOCK_ENTRIES = 1 << 22  # stored entries handled at a time: bounds the temporaries to some 100 MB
+
+_PARAMETERS = {"resolution": Real(low=0)}
 
 
 def modularity_score(adjacency: Any, labels: ArrayLike, *, resolution: float = 1.0) -> float:
@@ -58,7 +59,7 @@ def modularity_score(adjacency: Any, labels: ArrayLike, *, resolution: float = 1
     """
     nodes = read_nodes(adjacency)
     encoded = nodes.labels(labels)
-    _check_resolution(resolution)
+    check_parameters("modularity_score", _PARAMETERS, {"resolution": resolution})
     return _modularity(nodes.adjacency, encoded.codes, encoded.n_clusters, resolution)
 
 
@@ -107,7 +108,7 @@ def group_modularity_scores(
     nodes = read_nodes(adjacency)
     encoded, groups = nodes.labels(labels), nodes.groups(sensitive_features)
     assert groups is not None
-    _check_resolution(resolution)
+    check_parameters("group_modularity_scores", _PARAMETERS, {"resolution": resolution})
     scores = _group_modularity(nodes.adjacency, encoded.codes, encoded.n_clusters, groups, resolution)
     return dict(zip(groups.names.tolist(), scores.tolist(), strict=True))
 
@@ -188,10 +189,3 @@ def _row_blocks(indptr: NDArray[np.integer], max_entries: int) -> Iterator[tuple
 def _degrees(adjacency: sparse.csr_array) -> NDArray[np.float64]:
     """Weighted degrees, always summed in double precision."""
     return adjacency @ np.ones(adjacency.shape[1])
-
-
-def _check_resolution(resolution: float) -> None:
-    if not (
-        isinstance(resolution, (int, float, np.number)) and math.isfinite(resolution) and resolution >= 0
-    ):
-        raise ParameterError(f"resolution must be a finite number >= 0, not {resolution!r}.")

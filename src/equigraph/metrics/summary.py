@@ -17,7 +17,6 @@ from equigraph.messages import option
 from equigraph.metrics._shown import Shown, capped
 from equigraph.metrics._table import (
     LabelTable,
-    check_choice,
     check_n_clusters,
     encode_labels,
     make_tables,
@@ -26,6 +25,7 @@ from equigraph.metrics._table import (
 from equigraph.metrics.agreement import _accuracy, _ari, _nmi
 from equigraph.metrics.balance import Empty
 from equigraph.metrics.scores import SCORES
+from equigraph.parameters import check_known
 
 
 def evaluate(
@@ -79,7 +79,7 @@ def evaluate(
     >>> both["NB[one]"], both["NB[other]"], both["NB"]
     (1.0, 0.0, 0.5)
     """
-    check_choice("empty", empty, ("ignore", "zero"))
+    check_known("empty", empty, ("ignore", "zero"))
     nodes = read_nodes(adjacency)
     encoded = nodes.labels(labels)
     if n_clusters is not None:

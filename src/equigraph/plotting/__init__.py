@@ -9,12 +9,6 @@ from equigraph.plotting.stability import StabilityDisplay
 from equigraph.plotting.tradeoff import TradeoffCurvesDisplay, TradeoffDisplay
 
 __all__ = [
-    "ClusterGraphDisplay",
-    "CompositionDisplay",
-    "GraphDisplay",
-    "InteractionDisplay",
-    "StabilityDisplay",
-    "TradeoffCurvesDisplay",
-    "TradeoffDisplay",
-    "spring_layout",
-]
+    "ClusterGraphDisplay", "CompositionDisplay", "GraphDisplay", "InteractionDisplay", "StabilityDisplay",
+    "TradeoffCurvesDisplay", "TradeoffDisplay", "spring_layout",
+]  # fmt: skip

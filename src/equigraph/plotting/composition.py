@@ -45,12 +45,7 @@ class CompositionDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        model: Any,
-        graph: Any = None,
-        *,
-        sensitive_features: Any = None,
-        ax: Any = None,
+        cls, model: Any, graph: Any = None, *, sensitive_features: Any = None, ax: Any = None
     ) -> Self:
         """Draw the labels of a fitted estimator; the groups are given, or come with the graph."""
         attribute = None
@@ -75,12 +70,7 @@ class CompositionDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls,
-        labels: ArrayLike,
-        *,
-        sensitive_features: Any,
-        attribute: str | None = None,
-        ax: Any = None,
+        cls, labels: ArrayLike, *, sensitive_features: Any, attribute: str | None = None, ax: Any = None
     ) -> Self:
         """Draw any labels and groups.
 

@@ -13,9 +13,9 @@ from equigraph.groups import Groups
 from equigraph.groups.attributes import joined_name
 from equigraph.groups.encode import unique_values
 from equigraph.metrics._table import read_nodes
+from equigraph.plotting.annotate import write_names
 from equigraph.plotting.base import Display
 from equigraph.plotting.layout import spring_layout
-from equigraph.plotting.names import write_names
 from equigraph.plotting.style import (
     EDGE,
     MUTED,

@@ -12,6 +12,8 @@ from equigraph.graph import Graph, as_graph
 from equigraph.graph.labels import labels_in_order
 from equigraph.groups.encode import unique_values
 
+Points = NDArray[np.float64]
+Codes = NDArray[np.intp]
 MAX_SPRING_NODES = 3000
 _BLOCK = 256  # rows of the distance matrix at a time
 _PAIRS = 1.5e8  # pairs of nodes over all iterations: a few seconds
@@ -19,7 +21,7 @@ _COHESION = 0.5  # pull towards the centre of the own cluster, in units of the s
 _GRAVITY = 0.02  # pull towards the middle, so that components do not drift away
 
 
-def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int = 0) -> NDArray[np.float64]:
+def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int = 0) -> Points:
     """Return a position for each node.
 
     Up to 3000 nodes neighbours attract and all nodes repel each other, as Fruchterman and Reingold proposed;
@@ -74,11 +76,11 @@ def spring_layout(adjacency: Any, *, labels: ArrayLike | None = None, seed: int 
     return _fit(positions)
 
 
-def _codes(labels: ArrayLike, graph: Graph) -> NDArray[np.intp]:
+def _codes(labels: ArrayLike, graph: Graph) -> Codes:
     return np.asarray(unique_values(labels_in_order(labels, graph))[1], dtype=np.intp)
 
 
-def _fit(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fit(positions: Points) -> Points:
     """Centre the positions and scale them to [-1, 1], both directions alike."""
     low, high = positions.min(axis=0), positions.max(axis=0)
     half = float((high - low).max()) / 2
@@ -86,14 +88,14 @@ def _fit(positions: NDArray[np.float64]) -> NDArray[np.float64]:
     return centred / half if half > 0 else centred
 
 
-def _circle(n: int) -> NDArray[np.float64]:
+def _circle(n: int) -> Points:
     angle = 2 * np.pi * np.arange(n) / max(n, 1) + np.pi / 2
     return np.column_stack((np.cos(angle), np.sin(angle)))
 
 
 def _springs(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp], with_labels: bool, rng: np.random.Generator
-) -> NDArray[np.float64]:
+    adjacency: sparse.csr_array, codes: Codes, with_labels: bool, rng: np.random.Generator
+) -> Points:
     """Move the nodes by attraction and repulsion, in smaller and smaller steps."""
     from threadpoolctl import threadpool_limits
 
@@ -103,21 +105,20 @@ def _springs(
     springs = sparse.csr_array((adjacency.data / adjacency.data.max(), adjacency.indices, adjacency.indptr))
     distance = 2 / np.sqrt(n)
     n_iter = int(np.clip(_PAIRS / n**2, 30, 300))
-    cohesion = _COHESION if with_labels else 0.0
+    cohesion, sizes = _COHESION if with_labels else 0.0, np.maximum(np.bincount(codes), 1)
     with threadpool_limits(limits=1, user_api="blas"):
         for step in np.linspace(0.25, 0.002, n_iter):
             force = _attraction(positions, springs, distance) + _repulsion(positions, distance)
             force -= _GRAVITY * positions / distance
             if cohesion:
-                force += cohesion * (_centres(positions, codes, n_codes)[codes] - positions)
+                sums = [np.bincount(codes, positions[:, i], minlength=n_codes) for i in (0, 1)]
+                force += cohesion * ((np.column_stack(sums) / sizes[:, None])[codes] - positions)
             length = np.maximum(np.hypot(force[:, 0], force[:, 1]), 1e-12)
             positions = positions + force * (np.minimum(length, step) / length)[:, None]
     return positions
 
 
-def _attraction(
-    positions: NDArray[np.float64], springs: sparse.csr_array, distance: float
-) -> NDArray[np.float64]:
+def _attraction(positions: Points, springs: sparse.csr_array, distance: float) -> Points:
     """Return the pull of the neighbours, distance squared over the ideal one."""
     rows = np.repeat(np.arange(positions.shape[0]), np.diff(springs.indptr))
     gap = positions[springs.indices] - positions[rows]
@@ -125,7 +126,7 @@ def _attraction(
     return np.column_stack([np.bincount(rows, pull[:, i], minlength=positions.shape[0]) for i in (0, 1)])
 
 
-def _repulsion(positions: NDArray[np.float64], distance: float) -> NDArray[np.float64]:
+def _repulsion(positions: Points, distance: float) -> Points:
     """Return the push of all nodes, the ideal distance squared over the distance."""
     force = np.empty_like(positions)
     x, y = positions.T
@@ -137,15 +138,7 @@ def _repulsion(positions: NDArray[np.float64], distance: float) -> NDArray[np.fl
     return force
 
 
-def _centres(positions: NDArray[np.float64], codes: NDArray[np.intp], n_codes: int) -> NDArray[np.float64]:
-    sizes = np.maximum(np.bincount(codes, minlength=n_codes), 1)
-    sums = [np.bincount(codes, positions[:, i], minlength=n_codes) for i in (0, 1)]
-    return np.column_stack(sums) / sizes[:, None]
-
-
-def _discs(
-    adjacency: sparse.csr_array, codes: NDArray[np.intp], with_labels: bool, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _discs(adjacency: sparse.csr_array, codes: Codes, with_labels: bool, rng: np.random.Generator) -> Points:
     """Give each cluster a disc of its size; the eigenvectors decide the angle and radius within it."""
     coordinates = _eigenvectors(adjacency, rng)
     sizes = np.bincount(codes)
@@ -166,13 +159,13 @@ def _discs(
     return positions
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ranks(values: Points) -> Points:
     ranks = np.empty(values.size)
     ranks[np.argsort(values, kind="stable")] = (np.arange(values.size) + 0.5) / values.size
     return ranks
 
 
-def _eigenvectors(adjacency: sparse.csr_array, rng: np.random.Generator) -> NDArray[np.float64]:
+def _eigenvectors(adjacency: sparse.csr_array, rng: np.random.Generator) -> Points:
     """Return the second and third eigenvector of the normalised adjacency, roughly."""
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
@@ -186,9 +179,7 @@ def _eigenvectors(adjacency: sparse.csr_array, rng: np.random.Generator) -> NDAr
     return (vectors * root[:, None])[:, np.argsort(values)[:2]]
 
 
-def _place_isolated(
-    positions: NDArray[np.float64], isolated: NDArray[np.intp], codes: NDArray[np.intp]
-) -> None:
+def _place_isolated(positions: Points, isolated: Codes, codes: Codes) -> None:
     """Put the nodes without an edge on a rim around the others, cluster by cluster."""
     if not isolated.size:
         return

@@ -54,11 +54,7 @@ def look() -> Iterator[None]:
 
 
 def cluster_colors(n_clusters: int) -> list[tuple[float, float, float]]:
-    """Return one colour per cluster; every further round through the palette is darker.
-
-    >>> len(set(cluster_colors(20)))
-    20
-    """
+    """Return one colour per cluster; every further round through the palette is darker."""
     return [_darker(PALETTE[i % len(PALETTE)], i // len(PALETTE)) for i in range(n_clusters)]
 
 
@@ -77,11 +73,7 @@ UNGROUPED_MARKER = "."
 
 
 def text_color(background: tuple[float, ...]) -> str:
-    """Return a text colour that can be read on a background.
-
-    >>> text_color((1, 1, 1)), text_color((0, 0, 0))
-    ('#222222', 'white')
-    """
+    """Return a text colour that can be read on a background."""
     red, green, blue = background[:3]
     return TEXT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
 
@@ -89,8 +81,6 @@ def text_color(background: tuple[float, ...]) -> str:
 def shown(value: Any, length: int | None = None) -> str:
     """Return a name as one line that can be drawn: without control characters, and not too long.
 
-    Examples
-    --------
     >>> shown("two" + chr(10) + "lines"), shown("a" * 30, 10)
     ('two lines', 'aaaaaaaaa…')
     """

@@ -127,7 +127,8 @@ class TradeoffDisplay(Display):
         for axis, name, marker, size in ((ax, "Q", "o", 12), (right, names[1], "s", 10)):
             place = ([point.fairness], [point.scores[name]])
             axis.plot(*place, marker, markersize=size, markerfacecolor="none", markeredgecolor=_MARK)
-        share = _axis_share(ax, point.fairness)
+        place = ax.transData.transform((point.fairness, 0.0))
+        share = float(ax.transAxes.inverted().transform(place)[0])  # where on the axis, from 0 to 1
         measured = ", ".join(f"{name} = {point.scores[name]:.3f}" for name in names)
         ax.text(
             share,
@@ -170,36 +171,14 @@ class TradeoffDisplay(Display):
         below = ~curve.table()["on_front"]
         ax.plot(x, y, ".-", color=_QUALITY, markersize=7, linewidth=1.2, zorder=2, label=_FRONT)
         self._draw_spreads(ax)
-        ax.plot(
-            all_x[below],
-            all_y[below],
-            "o",
-            markersize=4.5,
-            markerfacecolor="white",
-            markeredgecolor=EDGE,
-            zorder=2,
-            label="dominated by others" if below.any() else None,
-        )
-        shown = "values of the dial" if curve.spacing == "dial" else "evenly spaced"
-        ax.plot(
-            all_x[~below],
-            all_y[~below],
-            "o",
-            color=_QUALITY,
-            markersize=8,
-            zorder=3,
-            label=f"points: {shown}",
-        )
+        hollow = {"markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": EDGE, "zorder": 2}
+        dominated = "dominated by others" if below.any() else None
+        ax.plot(all_x[below], all_y[below], "o", label=dominated, **hollow)
+        shown = "points: values of the dial" if curve.spacing == "dial" else "points: evenly spaced"
+        ax.plot(all_x[~below], all_y[~below], "o", color=_QUALITY, markersize=8, zorder=3, label=shown)
         chosen = (self.selected.scores["Q"], self.selected.scores[measure])
-        ax.plot(
-            *chosen,
-            "o",
-            markersize=13,
-            markerfacecolor="none",
-            markeredgecolor=_MARK,
-            zorder=5,
-            label="marked",
-        )
+        ring = {"markersize": 13, "markerfacecolor": "none", "markeredgecolor": _MARK, "zorder": 5}
+        ax.plot(*chosen, "o", label="marked", **ring)
         for i, (xy, color) in enumerate(zip(self.compared.values(), itertools.cycle(_OTHERS), strict=False)):
             marker = MARKERS[1:][i % (len(MARKERS) - 1)]
             ax.plot(
@@ -209,7 +188,7 @@ class TradeoffDisplay(Display):
         ax.grid(color="#E6E6E6", linewidth=0.7)
         ax.set_axisbelow(True)
         ax.set_xlabel(words_of("Q"))
-        ax.set_ylabel(_name(measure))
+        ax.set_ylabel(words_of(measure))
         self._set_title(ax, f"Cohesion against fairness: {self._title()}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
         self._write_labels(ax, x, y)
@@ -307,7 +286,7 @@ class TradeoffCurvesDisplay(Display):
             ax.grid(color="#E6E6E6", linewidth=0.7)
             ax.set_axisbelow(True)
             ax.set_xlabel(words_of("Q"))
-            ax.set_ylabel(_name(measure))
+            ax.set_ylabel(words_of(measure))
             method = next(iter(self.curves.values())).method
             self._set_title(ax, f"Cohesion against fairness: {method}")
             ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
@@ -351,11 +330,6 @@ def _band(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray
     return means - spreads, np.minimum(means + spreads, 1.0)
 
 
-def _name(measure: str) -> str:
-    """Return a score in words; a notion of one's own has none but its name."""
-    return words_of(measure)
-
-
 def _along_dial(curve: TradeoffCurve, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the dial and a score along it: at the points, or along the whole front up to a dial of 1."""
     if curve.spacing == "dial":
@@ -383,7 +357,7 @@ def _draw_measure(ax: Any, curve: TradeoffCurve, name: str, *, color: str, **sty
     ax.set_yticks(
         [tick for tick in ax.get_yticks() if 1.1 * lowest <= tick <= min(1, 1.1 * max(highest, 0.1))]
     )
-    ax.set_ylabel(_name(name), color=color)
+    ax.set_ylabel(words_of(name), color=color)
     ax.tick_params(axis="y", colors=color)
 
 
@@ -396,11 +370,6 @@ def _dial_axis(ax: Any, curve: TradeoffCurve) -> None:
         # Plain numbers: the default ones are formulas, which the look of equigraph does not read.
         ax.xaxis.set_major_formatter("{x:g}")
     ax.margins(x=0.03)
-
-
-def _axis_share(ax: Any, value: float) -> float:
-    """Return where a value of the dial is on the axis, from 0 to 1."""
-    return float(ax.transAxes.inverted().transform(ax.transData.transform((value, 0.0)))[0])
 
 
 def _samples(x: NDArray[np.float64], y: NDArray[np.float64], n: int = 12) -> NDArray[np.float64]:

@@ -110,7 +110,13 @@ def _with_result(
     front = nondominated((point, *others.front), others.measure)
     place = index_of(point, front)
     if place is None:
-        better = next(one for one in front if _dominates(one, point, others.measure))
+        # At least as good by both measures, up to rounding.
+        names = ("Q", others.measure)
+        better = next(
+            one
+            for one in front
+            if all(round(one.scores[name] - point.scores[name], 12) >= 0 for name in names)
+        )
         return Costs(others, point, better, compared)
     if not has_dial:
         # Asked for by a bound: its dial is the one at which it is passed.
@@ -119,11 +125,6 @@ def _with_result(
         front = (*front[:place], point, *front[place + 1 :])
     points = sorted((*others.points, point), key=lambda one: (one.fairness, one.scores[others.measure]))
     return Costs(replace(others, points=tuple(points), front=front), point, None, compared)
-
-
-def _dominates(one: TradeoffPoint, other: TradeoffPoint, measure: str) -> bool:
-    """Return whether a point is at least as good by both measures, up to rounding."""
-    return all(round(one.scores[name] - other.scores[name], 12) >= 0 for name in ("Q", measure))
 
 
 def method_of(estimator: str) -> Method | None:

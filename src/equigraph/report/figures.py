@@ -1,21 +1,118 @@
-"""The pictures of the page: displays of `equigraph.plotting`, small enough to be read on a phone."""
+"""The pictures of the page: displays of `equigraph.plotting`, small enough for a phone, and bars of its own."""
 
 from __future__ import annotations
 
+import io
+import re
+import warnings
+from collections.abc import Iterable
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import require
 from equigraph.groups import Groups
-from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
+from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS, Shown
 from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
+from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.graph import MAX_NAMED_NODES
-from equigraph.plotting.style import UNGROUPED_MARKER, cluster_colors, group_markers, look, shown
+from equigraph.plotting.style import (
+    UNGROUPED_MARKER,
+    cluster_colors,
+    group_colors,
+    group_markers,
+    look,
+    shown,
+    text_color,
+)
 from equigraph.report.findings import Findings
-from equigraph.report.markup import Html, element, joined
-from equigraph.report.svg import as_text, inline_svg, marker_icon
+from equigraph.report.markup import Html, element, joined, percent, table
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_DROPPED = (f"{_SVG}metadata", f"{_SVG}style")  # the page has a rule for the latter
+# Pictures are drawn small, so that their letters are large enough on a phone.
+_ENLARGED = 1.25
+_HALO = "halo"
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+
+def as_text(texts: Iterable[Any]) -> None:
+    """Have the style sheet draw the halo of texts: those that matplotlib draws one around are written as curves."""
+    for text in texts:
+        if text.get_path_effects():
+            text.set_path_effects([])
+            text.set_gid(_HALO)
+
+
+def inline_svg(figure: Any, *, name: str, label: str) -> Html:
+    """Return a figure as an svg element.
+
+    Its ids start with a name, another for every picture of a page; the label is for those who do not see it.
+    """
+    buffer = io.StringIO()
+    with look(), warnings.catch_warnings():
+        # The browser has fonts for all letters, whatever matplotlib has.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    used = {match for node in root.iter() for match in _references(node)}
+    for node in root.iter():
+        for child in [child for child in node if child.tag in _DROPPED]:
+            node.remove(child)
+        node.tag = node.tag.removeprefix(_SVG)
+        node.attrib = _attributes(node.attrib, used, name)
+        for place in ("text", "tail"):
+            if not (getattr(node, place) or "").strip():
+                setattr(node, place, None)
+    # The box says the proportions; the width is that of the page, up to a little more than it was drawn for.
+    width = float(root.attrib["width"].removesuffix("pt")) * 4 / 3 * _ENLARGED
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-label": shown(label),
+        "style": f"max-width: {width:.0f}px",
+    }
+    return Html(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _references(node: ElementTree.Element) -> list[str]:
+    """Return the ids that an element refers to."""
+    found = [match for value in node.attrib.values() for match in _REFERENCE.findall(value)]
+    link = node.attrib.get(_LINK, "")
+    return [*found, link[1:]] if link.startswith("#") else found
+
+
+def _attributes(given: dict[str, str], used: set[str], name: str) -> dict[str, str]:
+    """Return the attributes of an element, with ids of its own and only where something refers to them."""
+    kept = {}
+    for key, value in given.items():
+        if key == "id":
+            if value == _HALO:
+                kept["class"] = _HALO
+            elif value in used:
+                kept["id"] = f"{name}-{value}"
+        elif key == _LINK:
+            kept["href"] = f"#{name}-{value[1:]}" if value.startswith("#") else "".join(value.split())
+        else:
+            kept[key] = _REFERENCE.sub(rf"url(#{name}-\1)", " ".join(value.split()))
+    return kept
+
+
+def marker_icon(marker: str, color: str) -> Html:
+    """Return a marker of the pictures as a small svg element, for legends."""
+    from matplotlib.markers import MarkerStyle
+
+    style = MarkerStyle(marker)
+    path = style.get_path().transformed(style.get_transform())
+    polygons = [np.asarray(polygon) for polygon in path.to_polygons(closed_only=False)]
+    outline = " ".join("M" + "L".join(f"{x:.2f} {-y:.2f}" for x, y in polygon) + "Z" for polygon in polygons)
+    box = 'viewBox="-0.62 -0.62 1.24 1.24" class="icon" aria-hidden="true"'
+    return Html(f'<svg {box}><path d="{outline}" fill="{color}" stroke="#222222" stroke-width="0.06"/></svg>')
+
 
 MAX_DRAWN_NODES = 1000
 MAX_NUMBERED_NODES = 200  # more are too small for the number of their cluster
@@ -23,11 +120,7 @@ _MAX_VALUES = 8  # clusters of a heat map with numbers that can be read on a pho
 
 
 def hex_color(color: tuple[float, ...]) -> str:
-    """Return a colour as the style sheet writes it.
-
-    >>> hex_color((0, 0.5, 1))
-    '#0080ff'
-    """
+    """Return a colour as the style sheet writes it."""
     return "#" + "".join(f"{round(255 * part):02x}" for part in color[:3])
 
 
@@ -123,3 +216,86 @@ def _legend(title: str, entries: list[tuple[Html, str]], most: int) -> Html:
     if len(entries) > most:
         items.append(element("li", f"and {len(entries) - most:,} more"))
     return element("div", element("strong", title), element("ul", *items), class_="legend")
+
+
+_MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
+
+
+def composition_bars(shown: Shown, *, caption: str) -> Html:
+    """Return one bar for the population and one per cluster."""
+    colors = [hex_color(color) for color in group_colors(len(shown.groups))]
+    rows = [_row("all", shown.totals, shown.n_ungrouped, shown, ())]
+    borders = np.cumsum(shown.totals)[:-1] / shown.totals.sum()
+    if len(shown.groups) > MAX_LINED_GROUPS:
+        borders = borders[:0]
+    rows += [
+        _row(str(cluster), counts, int(rest), shown, borders)
+        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
+    ]
+    keys = [
+        element(
+            "li",
+            element("span", class_=_texture(i), style=f"background-color: {color}"),
+            element("bdi", name),
+        )
+        for i, (name, color) in enumerate(zip(shown.groups, colors, strict=True))
+    ]
+    return element(
+        "figure",
+        element("div", element("ul", *keys), class_="legend keys"),
+        element("div", *rows, class_="bars"),
+        element("figcaption", caption),
+    )
+
+
+def _texture(group: int) -> str:
+    """Return the class of a group's texture: neighbours differ in more than their colour."""
+    return f"part texture-{group % 3}"
+
+
+def _row(name: str, counts: NDArray[np.int64], n_ungrouped: int, shown: Shown, borders: Any) -> Html:
+    size = int(counts.sum())
+    parts = []
+    for i, (part, color) in enumerate(zip(counts.tolist(), group_colors(counts.size), strict=True)):
+        if part:
+            share, paint = part / size, f"background-color: {hex_color(color)}"
+            written = element("span", percent(share), style=paint) if share >= _MIN_WRITTEN else ""
+            style = f"width: {100 * share:.3f}%; {paint}; color: {text_color(color)}"
+            title = f"{shown.groups[i]}: {part:,} of {size:,} ({percent(share)})"
+            parts.append(element("span", written, class_=_texture(i), style=style, title=title))
+    lines = [element("i", style=f"left: {100 * border:.3f}%") for border in borders]
+    label = "All" if name == "all" else f"Cluster {name}"
+    head = element(
+        "span", element("strong", label), element("small", f"{size + n_ungrouped:,}"), class_="bar-name"
+    )
+    words = ", ".join(
+        f"{group} {percent(part / max(size, 1))}"
+        for group, part in zip(shown.groups, counts.tolist(), strict=True)
+    )
+    bar = element("span", *parts, *lines, class_="bar", role="img", aria_label=f"{label}: {words}")
+    return element("div", head, bar, class_="bar-row whole" if name == "all" else "bar-row")
+
+
+def composition_table(shown: Shown, *, attribute: str | None) -> Html:
+    """Return the numbers behind the bars."""
+
+    def cells(counts: NDArray[np.int64]) -> list[Html]:
+        size = max(int(counts.sum()), 1)
+        return [
+            element("span", f"{part:,} ", element("small", percent(part / size)), class_="pair")
+            for part in counts.tolist()
+        ]
+
+    def row(name: str, counts: NDArray[np.int64], rest: int) -> list[Any]:
+        ungrouped = [f"{rest:,}"] if shown.n_ungrouped else []
+        return [name, f"{counts.sum() + rest:,}", *cells(counts), *ungrouped]
+
+    rows = [
+        row(f"Cluster {cluster}", counts, int(rest))
+        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
+    ]
+    rows.append(row("All", shown.totals, shown.n_ungrouped))
+    heads = ["cluster", "nodes", *(element("bdi", name) for name in shown.groups)]
+    heads += ["no group"] if shown.n_ungrouped else []
+    caption = f"Nodes of each {attribute or 'group'} in each cluster"
+    return table(heads, rows, caption=caption, words=(0,), mark=len(rows) - 1)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph.base import interaction_of
 from equigraph.exceptions import ParameterError
+from equigraph.featured import clustered_graph
 from equigraph.graph import Graph
 from equigraph.graph.labels import labels_in_order
 from equigraph.groups import Attributes, Groups
@@ -21,7 +22,6 @@ from equigraph.metrics.summary import Composition
 from equigraph.report import baseline as baselines
 from equigraph.report.baseline import Baseline, Costs
 from equigraph.results import ClusteringResult
-from equigraph.same_graph import clustered_graph
 from equigraph.tradeoff import TradeoffCurve
 
 if TYPE_CHECKING:
@@ -199,15 +199,14 @@ def _given_baseline(
     from equigraph.groups.encode import unique_values
 
     n = result.labels.size
-    is_result = isinstance(given, ClusteringResult)
+    given_labels: Any = given
+    scores: Mapping[str, Any] = {}
     if isinstance(given, ClusteringResult):
-        given_labels: Any = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
-    else:
-        given_labels = given
+        given_labels = dict(zip(given.node_names.tolist(), given.labels.tolist(), strict=True))
+        scores = given.scores
     nodes = Graph._trusted(sparse.csr_array((n, n)), result.node_names)
     labels = labels_in_order(given_labels, nodes, "labels of the baseline")
-    scores: Mapping[str, Any] = given.scores if isinstance(given, ClusteringResult) else {}
-    if not is_result and graph is not None:
+    if graph is not None and not isinstance(given, ClusteringResult):
         scores = evaluate(graph, labels, sensitive_features=result.attributes)
     codes = unique_values(labels)[1]
     found = baselines.aligned(codes, result.labels, scores, "in the baseline", [])

@@ -17,22 +17,12 @@ class Html(str):
 
 
 def text(value: Any) -> Html:
-    """Return a value as markup.
-
-    Examples
-    --------
-    >>> str(text("<b>")), str(text(Html("<b>")))
-    ('&lt;b&gt;', '<b>')
-    """
+    """Return a value as markup."""
     return value if isinstance(value, Html) else Html(escape(shown(value)))
 
 
 def element(name: str, /, *children: Any, **attributes: Any) -> Html:
-    """Return an element; an attribute that is None is left out, and ``class_`` is ``class``.
-
-    >>> str(element("p", "1 < 2", class_="note", id=None))
-    '<p class="note">1 &lt; 2</p>'
-    """
+    """Return an element; an attribute that is None is left out, and ``class_`` is ``class``."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(shown(value))}"'
         for key, value in attributes.items()
@@ -48,6 +38,19 @@ def joined(parts: Iterable[Any], separator: str = "") -> Html:
     return Html(separator.join(text(part) for part in parts))
 
 
+def document(title: str, style: str, *body: Any, policy: str) -> str:
+    """Return a whole page, for which no browser may fetch or run anything but what the policy allows."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Html(style)),
+    )
+    return f"<!doctype html>\n{element('html', head, element('body', *body), lang='en')}\n"
+
+
 def table(
     heads: Sequence[Any],
     rows: Iterable[Sequence[Any]],
@@ -59,20 +62,8 @@ def table(
 ) -> Html:
     """Return a table in a box of its own, which scrolls where the page is too narrow for it.
 
-    Parameters
-    ----------
-    heads : sequence
-        Names of the columns.
-    rows : iterable of sequences
-        Cells; the first of a row is its head.
-    caption : str
-        What the table shows.
-    words : sequence of int
-        Columns of words, set to the left; the others are numbers.
-    mark : int
-        Row to emphasise.
-    stacked : bool
-        Whether the cells of a row stand below each other on a phone, each with the head of its column.
+    The first cell of a row is its head. Columns of `words` are set to the left, and one row is emphasised by a `mark`.
+    Cells of a `stacked` table stand below each other on a phone, each with the head of its column.
     """
     kinds = ["words" if i in words else "number" for i in range(len(heads))]
     top = [element("th", head, scope="col", class_=kind) for head, kind in zip(heads, kinds, strict=True)]
@@ -103,22 +94,12 @@ def table(
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage.
-
-    >>> percent(0.814).replace(NO_BREAK, " ")
-    '81 %'
-    """
+    """Return a share as a percentage."""
     return f"{100 * share:.0f}{NO_BREAK}%"
 
 
 def number(value: Any) -> str:
-    """Return a score with three digits, a count as it is, and a dash for what there is not.
-
-    Examples
-    --------
-    >>> number(0.12345), number(1200), number(float("nan"))
-    ('0.123', '1,200', '–')
-    """
+    """Return a score with three digits, a count as it is, and a dash for what there is not."""
     if value is None or value != value:
         return "\N{EN DASH}"
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")

@@ -8,12 +8,12 @@ from importlib import resources
 from typing import Any
 
 from equigraph.exceptions import MissingDependencyError
-from equigraph.files import atomic_path
+from equigraph.files import write_text
 from equigraph.report import findings as finding
 from equigraph.report import sections, wording
 from equigraph.report.baseline import method_of
 from equigraph.report.findings import Findings
-from equigraph.report.markup import Html, element, joined, text
+from equigraph.report.markup import Html, document, element, joined, text
 from equigraph.report.rules import rules
 from equigraph.results import ClusteringResult
 from equigraph.tradeoff import TradeoffCurve
@@ -31,36 +31,14 @@ def write_report(
 ) -> list[str]:
     """Write one self-contained page about a clustering or a curve.
 
-    Parameters
-    ----------
-    subject : ClusteringResult or TradeoffCurve
-        What to explain.
-    path : path-like
-        The file; it is complete or not there.
-    graph : graph, optional
-        The graph of the subject.
-    baseline : bool, ClusteringResult or array-like, default=True
-        For a clustering: what to compare with; see `ClusteringResult.report`.
-    select : TradeoffPoint or str, default="product"
-        For a curve: the point to explain, or the rule that picks it.
-
-    Returns
-    -------
-    list of str
-        What the page leaves out and why, in sentences.
-
-    Raises
-    ------
-    GraphError
-        If the graph is not the one of the subject.
+    A clustering is compared with a baseline, as in `ClusteringResult.report`; of a curve one point is explained, or
+    the one that a rule picks. Returns what the page leaves out and why, in sentences.
     """
     if isinstance(subject, TradeoffCurve):
         found = finding.of_curve(subject, graph, select)
     else:
         found = finding.of_result(subject, graph, baseline)
-    page = make_page(found)
-    with atomic_path(path) as partial:
-        partial.write_text(page, encoding="utf-8", newline="\n")
+    write_text(path, make_page(found))
     return found.left_out
 
 
@@ -84,23 +62,16 @@ def make_page(findings: Findings) -> str:
         sections.asked(findings),
         sections.composition(findings),
         rules(findings),
-        *(_drawn(make, findings) for make in (sections.tradeoff,)),
+        _drawn(sections.tradeoff, findings),
         sections.moved(findings),
-        *(_drawn(make, findings) for make in (sections.drawing, sections.interaction)),
+        _drawn(sections.drawing, findings),
+        _drawn(sections.interaction, findings),
         sections.scores(findings),
     ]
     # Last: the sections above add to what is left out.
     body.append(_making(findings))
-    head = [
-        element("meta", charset="utf-8"),
-        # No browser may fetch anything for this page, whatever is in it.
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", f"{headline} | {kicker}"),
-        element("style", Html(resources.files("equigraph.report").joinpath("page.css").read_text("utf-8"))),
-    ]
-    page = element("html", element("head", *head), element("body", element("main", *body)), lang="en")
-    return f"<!doctype html>\n{page}\n"
+    style = resources.files("equigraph.report").joinpath("page.css").read_text("utf-8")
+    return document(f"{headline} | {kicker}", style, element("main", *body), policy=_POLICY)
 
 
 def _status(findings: Findings) -> str | None:

@@ -14,7 +14,7 @@ from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.metrics.summary import Composition, score_name
 from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors
-from equigraph.report import bars, figures, wording
+from equigraph.report import figures, wording
 from equigraph.report.baseline import method_of
 from equigraph.report.findings import Findings
 from equigraph.report.markup import NO_BREAK, Html, element, joined, number, percent, table
@@ -25,6 +25,16 @@ from equigraph.words import count
 _MAX_MOVED = 30
 _MANY_NODES, _MAX_OF_MANY = 2000, 20
 _MAX_MOVES = 12  # rows of that table
+
+
+_HEADS = {"min_balance": "min. B", "n_nonempty": "clusters"}
+_MIRROR_NOTE = (
+    " A cluster is said to mirror the population if each group is off by less than one node, or by at most "
+    f"{100 * wording.TOLERANCE:.0f} % of its due number."
+)
+_ALIGNMENT_NOTE = (
+    " Clusters with the most nodes in common are taken for the same, whatever their numbers were."
+)
 
 
 def section(title: str, *parts: Any, class_: str | None = None) -> Html:
@@ -83,7 +93,9 @@ def asked(findings: Findings) -> Html:
     entries: list[tuple[str, Any]] = [("Graph", graph if source is None else f"{source}: {graph}")]
     for attribute, groups, _ in findings.compositions():
         entries.append(("Groups", _groups_words(findings, attribute, groups)))
-    entries.append(("Method", joined((element("strong", subject.method), _method_words(subject.method)))))
+    method = method_of(subject.method)
+    summary = "" if method is None else f": {method.summary}"
+    entries.append(("Method", joined((element("strong", subject.method), summary))))
     found = int((findings.sizes > 0).sum())
     empty = f", of which {found:,} have a node" if found < findings.n_clusters else ""
     entries.append(("Clusters", f"{findings.n_clusters:,}{empty}"))
@@ -111,11 +123,6 @@ def _groups_words(findings: Findings, attribute: str | None, groups: Groups) -> 
     return f"{head}{', '.join(told)}{share}"
 
 
-def _method_words(name: str) -> str:
-    method = method_of(name)
-    return "" if method is None else f": {method.summary}"
-
-
 def _dial_words(findings: Findings) -> str:
     from equigraph.parameters import Real
 
@@ -138,7 +145,7 @@ def composition(findings: Findings) -> Html:
     parts: list[Any] = [element("p", sentence) for sentence in wording.remarks(findings)]
     compositions = findings.compositions()
     if compositions:
-        parts.insert(0, element("p", wording.fairness_sentence(findings), _mirror_note()))
+        parts.insert(0, element("p", wording.fairness_sentence(findings), _MIRROR_NOTE))
     for attribute, _, what in compositions:
         if len(compositions) > 1:
             parts.append(element("h3", element("bdi", attribute)))
@@ -159,21 +166,14 @@ def _bars_of(what: Composition, attribute: str | None) -> list[Html]:
             f"{count(shown.hidden_nodes, 'node')} are not."
         )
     return [
-        bars.composition_bars(
+        figures.composition_bars(
             shown,
             caption=f"Share of each group in each cluster, and at the top in the whole population{lines}."
             f"{' Nodes without a group are in no share.' if what.ungrouped.any() else ''} Parts "
             f"below 13 % have no number; the table has all of them.{hidden}",
         ),
-        bars.composition_table(shown, attribute=attribute),
+        figures.composition_table(shown, attribute=attribute),
     ]
-
-
-def _mirror_note() -> str:
-    return (
-        f" A cluster is said to mirror the population if each group is off by less than one node, or by at most "
-        f"{100 * wording.TOLERANCE:.0f} % of its due number."
-    )
 
 
 def _members(findings: Findings) -> Html:
@@ -251,7 +251,7 @@ def _points_table(findings: Findings) -> Html:
         for one in shown
     ]
     return table(
-        ["dial", *(_short(name) for name in names), "sizes"],
+        ["dial", *(_HEADS.get(name, name) for name in names), "sizes"],
         rows,
         caption="All points of the curve; the chosen one is emphasised",
         words=(len(names) + 1,),
@@ -264,10 +264,6 @@ def _sizes(sizes: Any, most: int = 12) -> str:
     return told if sizes.size <= most else f"{told} and {sizes.size - most:,} more"
 
 
-def _short(name: str) -> str:
-    return {"min_balance": "min. B", "n_nonempty": "clusters"}.get(name, name)
-
-
 def moved(findings: Findings) -> Html:
     """List the nodes that are in another cluster than in the baseline."""
     compared = findings.baseline
@@ -275,7 +271,7 @@ def moved(findings: Findings) -> Html:
         return Html("")
     title = "Whom fairness moved" if "fairness" in compared.phrase else "Who moved"
     nodes = compared.moved(findings.labels)
-    parts: list[Any] = [element("p", wording.moved_sentence(findings), _alignment_note(nodes.size))]
+    parts: list[Any] = [element("p", wording.moved_sentence(findings), _ALIGNMENT_NOTE if nodes.size else "")]
     if nodes.size:
         pairs = Counter(zip(compared.labels[nodes].tolist(), findings.labels[nodes].tolist(), strict=True))
         common = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
@@ -296,12 +292,6 @@ def moved(findings: Findings) -> Html:
             others = count(sum(size for _, size in rest), "node")
             parts.append(element("p", f"and {count(len(rest), 'other move')} with {others}."))
     return section(title, *parts)
-
-
-def _alignment_note(n_moved: int) -> str:
-    if not n_moved:
-        return ""
-    return " Clusters with the most nodes in common are taken for the same, whatever their numbers were."
 
 
 def drawing(findings: Findings) -> Html:

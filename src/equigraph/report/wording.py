@@ -39,11 +39,7 @@ _ENDINGS = {
 
 
 def status_sentence(status: str | None) -> str:
-    """Say what a reader must know of a fit that did not end as it should; nothing of one that did.
-
-    >>> status_sentence("converged"), status_sentence("stopped")[:22]
-    ('', 'The method was stopped')
-    """
+    """Say what a reader must know of a fit that did not end as it should; nothing of one that did."""
     return _ENDINGS.get(status or "", "")
 
 

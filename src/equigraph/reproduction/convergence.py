@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.chart_style import save
 from equigraph.reproduction.networks import TITLES, load_network
-from equigraph.reproduction.tables import FAILED, markdown_table, write_rows, write_text
+from equigraph.reproduction.tables import FAILED, markdown_table, save, write_rows, write_text
 
 NETWORKS = ("diaries", "drugnet", "facebook")
 N_CLUSTERS = 5
@@ -104,11 +103,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 
 def _rectangle(histories: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Return histories as rows of one length; a solver that ended early keeps its last value.
-
-    >>> _rectangle([[3, 2, 1], [5, 4]]).tolist()
-    [[3.0, 2.0, 1.0], [5.0, 4.0, 4.0]]
-    """
+    """Return histories as rows of one length; a solver that ended early keeps its last value."""
     length = max(map(len, histories))
     return np.array(
         [[*history, *[history[-1]] * (length - len(history))] for history in histories], dtype=float

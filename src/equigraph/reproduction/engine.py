@@ -1,23 +1,177 @@
-"""Computing cells side by side: the longest first, each stored as soon as it is done."""
+"""Computing cells side by side: the longest first, each in a process of its own and stored as soon as it is done.
+
+``concurrent.futures`` rather than joblib's loky: it needs no further package state, hands back one future per cell,
+and an executor of a single process keeps damage local. If the process dies (no memory left, a crash in compiled
+code), only the cell in it is lost, and the next cell gets a new process.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import json
+import os
+import signal
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from equigraph.exceptions import EquigraphError, ParameterError
-from equigraph.files import atomic_path
+from equigraph.files import write_text
 from equigraph.messages import one_line
-from equigraph.reproduction.cells import Cell
-from equigraph.reproduction.schedule import Forecast, expected_seconds
-from equigraph.reproduction.store import FOLDER, Finished, read_cell, write_cell
-from equigraph.reproduction.workers import CellWorker
+from equigraph.reproduction.cells import FOLDER, Cell, Finished, read_cell, stored_seconds, write_cell
+
+# Cells run side by side, so each of them gets one thread of every library that would take all cores.
+_ONE_THREAD = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS",
+)  # fmt: skip
+
+
+class CellWorker:
+    """A process that computes one cell after the other; it is started by the first of them."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._lifeline: Connection | None = None
+
+    def submit(self, cell: Cell) -> Future[Finished]:
+        """Hand over a cell; the process must be idle."""
+        try:
+            return self._submit(cell)
+        except BrokenProcessPool:  # it died since its last cell
+            self.abandon()
+            return self._submit(cell)
+
+    def _submit(self, cell: Cell) -> Future[Finished]:
+        # Started by "spawn" on every system: a fork would copy threads and locks of this process.
+        with _one_thread_each():
+            if self._pool is None:
+                context = get_context("spawn")
+                end, self._lifeline = context.Pipe(duplex=False)
+                self._pool = ProcessPoolExecutor(1, context, initializer=_prepare, initargs=(end,))
+            return self._pool.submit(compute, cell.function, cell.arguments)
+
+    def close(self) -> None:
+        """End the process, which must be idle."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """End the process at once, whatever it is doing."""
+        if self._lifeline is not None:
+            self._lifeline.close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = self._lifeline = None
+
+
+def compute(function: str, arguments: dict[str, Any]) -> Finished:
+    """Call a function by its name, and return what it gives as it will be read from a file."""
+    module, _, name = function.partition(":")
+    start, cpu = time.perf_counter(), time.process_time()
+    result = getattr(importlib.import_module(module), name)(**arguments)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    if not isinstance(result, dict):
+        raise TypeError(f"{function} returned {type(result).__name__}, not a dict.")
+    return Finished(json.loads(json.dumps(result, allow_nan=False)), seconds, cpu_seconds)
+
+
+def _prepare(lifeline: Connection) -> None:
+    """Set up a worker: Ctrl-C is for the parent, and without a parent there is nothing to do."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
+
+
+def _end_with_parent(lifeline: Connection) -> None:
+    # Nothing is ever sent: this returns when the other end is closed, by the parent or by its death.
+    with contextlib.suppress(EOFError, OSError):
+        lifeline.recv_bytes()
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Set the variables that the libraries read when they are loaded; a new process inherits them."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+# Seconds that the longer cells of a full run take on one core, about; they order the cells and start the forecast.
+# Those of a method are for five clusters, and others are taken in proportion; weights are ten to a cell.
+_SCORE_SECONDS = {
+    "diaries": {"dmon": 9, "fair-partition": 52},
+    "drugnet": {"dmon": 5, "fair-nmtf": 6, "fair-partition": 51},
+    "facebook": {"fair-partition": 71},
+    "friendship": {"dmon": 6, "fair-partition": 55},
+    "lastfm": {"dmon": 26, "fair-nmtf": 4, "fair-partition": 92, "ifair-nmtf": 9},
+    "nba": {"fair-nmtf": 6, "fair-partition": 115, "ifair-nmtf": 6},
+    "sbm-2k": {"fair-nmtf": 8, "fair-partition": 34, "fair-sc": 15, "ifair-nmtf": 13, "individual-fair-sc": 13},
+    "sbm-5k": {
+        "dmon": 8, "fair-nmtf": 14, "fair-partition": 24, "fair-sc": 26, "ifair-nmtf": 42, "individual-fair-sc": 30,
+    },
+    "sbm-10k": {
+        "dmon": 17, "fair-nmtf": 72, "fair-partition": 335, "fair-sc": 68, "ifair-nmtf": 103, "individual-fair-sc": 74,
+        "scalable-fair-sc": 11,
+    },
+}  # fmt: skip
+_WEIGHTS_SECONDS = {"drugnet": 7.0, "lastfm": 16.0}
+_UNKNOWN_SECONDS = 3.0
+# The hints count as this many seconds of experience beside what the run itself has shown.
+_TRUST_SECONDS = 20.0
+
+
+def expected_seconds(cells: Iterable[Cell], folder: Path) -> dict[str, float]:
+    """Return what each cell will take: as an earlier run in the folder tells, or by the hints of the package."""
+    return {cell.key: stored_seconds(folder, cell) or _hint(cell.key) for cell in cells}
+
+
+def _hint(key: str) -> float:
+    kind, network, *rest = [*key.split("."), "", ""]
+    if kind == "weights":
+        return _WEIGHTS_SECONDS.get(network, _UNKNOWN_SECONDS)
+    seconds = _SCORE_SECONDS.get(network, {}).get(rest[0])
+    return _UNKNOWN_SECONDS if seconds is None else seconds * int(rest[1].removeprefix("k")) / 5
+
+
+class Forecast:
+    """The time left, learned from the cells that are done; before that from the seconds that hints expect."""
+
+    def __init__(self, expected: Mapping[str, float], n_workers: int):
+        self.expected = expected
+        self.n_workers = n_workers
+        self._hinted = self._taken = _TRUST_SECONDS
+
+    def learn(self, key: str, seconds: float) -> None:
+        """Take note of what a cell took."""
+        self._hinted += self.expected[key]
+        self._taken += seconds
+
+    def seconds_left(self, *, waiting: Iterable[str], running: Mapping[str, float]) -> float:
+        """Return the time left, given the seconds that each running cell has had."""
+        pace = self._taken / self._hinted
+        rest = [max(pace * self.expected[key] - had, 0.0) for key, had in running.items()]
+        rest += [pace * self.expected[key] for key in waiting]
+        # All workers share the rest, but one cell stays with one worker.
+        return max(sum(rest) / self.n_workers, max(rest, default=0.0))
+
 
 _TICK_SECONDS = 0.5
 
@@ -112,8 +266,7 @@ class _CellRun:
         if isinstance(error, BrokenProcessPool):
             worker.abandon()
         self.outcome.failures[cell.key] = _sentence(error)
-        with atomic_path(failed) as partial:
-            partial.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        write_text(failed, "".join(traceback.format_exception(error)))
         return worker
 
     def _tell(self) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.chart_style import STYLES, save
 from equigraph.reproduction.method_entries import Entry, entry_of
 from equigraph.reproduction.networks import TITLES as NETWORK_TITLES
 from equigraph.reproduction.networks import load_network
-from equigraph.reproduction.plans import score_cell
-from equigraph.reproduction.scoring import COMPARED, CROSSED, MEASURES, TITLES
-from equigraph.reproduction.tables import FAILED, markdown_table, number, write_rows, write_text
+from equigraph.reproduction.scoring import COMPARED, CROSSED, MEASURES, TITLES, score_cell
+from equigraph.reproduction.tables import FAILED, STYLES, markdown_table, number, save, write_rows, write_text
 
 NETWORKS = ("drugnet", "lastfm")
 _NAMES = {"Q": "modularity Q", "B": "balance B"}
@@ -65,10 +62,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 
 def _draw(
-    settings: Settings,
-    entries: dict[tuple[str, str, int], Entry],
-    balances: dict[str, float],
-    path: Path,
+    settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float], path: Path
 ) -> Path:
     from matplotlib.figure import Figure
 
@@ -114,19 +108,12 @@ def _page(settings: Settings, entries: dict[tuple[str, str, int], Entry], balanc
             [TITLES[method], *(_pair(entries[network, method, k]) for k in numbers)] for method in COMPARED
         ]
         for method in CROSSED:
-            weights = [_weight(entries[network, method, k]) for k in numbers]
-            rows.append([f"weight of {TITLES[method]}", *weights])
-        parts.append(markdown_table(_head(numbers), rows))
+            rows.append(
+                [f"weight of {TITLES[method]}", *(entries[network, method, k].weight for k in numbers)]
+            )
+        parts.append(markdown_table(["method", *(f"k = {k}" for k in numbers)], rows))
     return "\n\n".join(parts)
-
-
-def _head(numbers: Sequence[int]) -> list[str]:
-    return ["method", *(f"k = {k}" for k in numbers)]
 
 
 def _pair(entry: Entry) -> str:
     return FAILED if entry.failed else f"{number(entry.means['Q'])} / {number(entry.means['B'])}"
-
-
-def _weight(entry: Entry) -> str:
-    return "-" if entry.chosen is None else f"{entry.chosen:g}"

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.chart_style import save
-from equigraph.reproduction.tables import FAILED, markdown_table, write_rows, write_text
+from equigraph.reproduction.tables import FAILED, markdown_table, save, write_rows, write_text
 from equigraph.reproduction.toys import ROMAN, Toy, interaction_toy
 
 STARTS = {"spectral": "spectral", "svd": "authors' (svd)", "random": "random"}
@@ -67,12 +66,7 @@ def _fit(toy: Toy, start: str, seed: int) -> dict[str, Any]:
 
 
 def per_pair(H: NDArray, W: NDArray, labels: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return W for columns of H whose own nodes have 1 on average; a cluster without nodes has zeros.
-
-    >>> H = np.array([[2.0, 0.0], [4.0, 0.0], [0.0, 0.5]])
-    >>> per_pair(H, np.array([[0.1, 0.2], [0.2, 4.0]]), np.array([0, 0, 1])).round(6).tolist()
-    [[0.9, 0.3], [0.3, 1.0]]
-    """
+    """Return W for columns of H whose own nodes have 1 on average; a cluster without nodes has zeros."""
     own = np.array(
         [
             H[labels == cluster, cluster].mean() if (labels == cluster).any() else 0

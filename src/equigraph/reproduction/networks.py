@@ -46,11 +46,7 @@ class PrintedNetwork:
 
 @lru_cache(maxsize=2)
 def load_network(name: str, seed: int = 0) -> PrintedNetwork:
-    """Return a network; a block model is drawn anew for every seed, a real network is always the same.
-
-    >>> load_network("sbm-2k", 3).graph
-    Graph(2,000 nodes, 136,326 edges, 'group': 5 groups)
-    """
+    """Return a network; a block model is drawn anew for every seed, a real network is always the same."""
     from equigraph import datasets
 
     if name in SBM:

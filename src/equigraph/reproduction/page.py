@@ -9,8 +9,7 @@ from pathlib import Path
 
 from equigraph._version import __version__
 from equigraph.reproduction.cells import Settings
-from equigraph.reproduction.experiments import EXPERIMENTS, Experiment
-from equigraph.reproduction.run import Report, heaviest, in_words
+from equigraph.reproduction.run import EXPERIMENTS, Experiment, Report, heaviest, in_words
 from equigraph.reproduction.tables import write_text
 
 _STYLE = """

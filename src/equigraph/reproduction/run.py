@@ -1,18 +1,74 @@
-"""A whole run: check what is needed, compute the cells, write tables, figures and the page."""
+"""The experiments by name, and a whole run of some: check what is needed, compute the cells, write what follows."""
 
 from __future__ import annotations
 
+import importlib
 import time
 import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from equigraph.exceptions import DatasetError, require
+from equigraph.exceptions import DatasetError, ParameterError, require
 from equigraph.reproduction.cells import Settings
 from equigraph.reproduction.engine import CellResults, Watch, run_cells
-from equigraph.reproduction.experiments import Experiment
 from equigraph.reproduction.tables import write_text
+from equigraph.words import did_you_mean
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper."""
+
+    name: str  # name on the command line, and of its folder
+    module: str  # module with ``cells(settings)`` and ``finish(settings, results, folder)``
+    title: str  # heading of its part of the page
+    networks: tuple[str, ...] = ()  # real networks that it needs
+
+    def load(self) -> Any:
+        """Import and return the module."""
+        return importlib.import_module(self.module)
+
+
+_PACKAGE = "equigraph.reproduction"
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "table1",
+            f"{_PACKAGE}.table1",
+            "Nine networks, seven methods, five clusters",
+            ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm"),
+        ),
+        Experiment("fig-k", f"{_PACKAGE}.figure_k", "Over the number of clusters", ("drugnet", "lastfm")),
+        Experiment(
+            "fig-lambda", f"{_PACKAGE}.figure_lambda", "Over the weight of iFairNMTF", ("drugnet", "lastfm")
+        ),
+        Experiment("fig-interaction", f"{_PACKAGE}.interaction", "Which clusters interact"),
+        Experiment("fig-tradeoff-toy", f"{_PACKAGE}.tradeoff_toy", "What the weight does to a small graph"),
+        Experiment(
+            "fig-convergence",
+            f"{_PACKAGE}.convergence",
+            "The loss, iteration by iteration",
+            ("diaries", "drugnet", "facebook"),
+        ),
+    )
+}
+
+
+def get_experiments(name: str) -> list[Experiment]:
+    """Return one experiment, or all of them."""
+    if name == ALL:
+        return list(EXPERIMENTS.values())
+    if name not in EXPERIMENTS:
+        raise ParameterError(
+            f"There is no experiment {name!r}{did_you_mean(name, EXPERIMENTS)}; the "
+            f"experiments are {', '.join(EXPERIMENTS)}, or {ALL}."
+        )
+    return [EXPERIMENTS[name]]
 
 
 @dataclass(frozen=True)
@@ -38,31 +94,8 @@ def reproduce(
 ) -> Report:
     """Run experiments into a folder; what is already stored there is not computed again.
 
-    Parameters
-    ----------
-    experiments
-        What to run.
-    folder
-        Where everything goes: results of cells in ``cells``, tables and figures in a folder per experiment, and the
-        page ``index.html``.
-    settings
-        Quick or in full, and the seed.
-    n_workers
-        Number of processes; it changes nothing but the time.
-    watch
-        Told about the state several times a second.
-
-    Returns
-    -------
-    Report
-        Files, failures and times.
-
-    Raises
-    ------
-    DatasetError
-        If a network is neither on this machine nor within reach; nothing is computed then.
-    MissingDependencyError
-        If matplotlib, or torch where DMoN takes part, is not installed.
+    Results of cells go to ``cells``, tables and figures to a folder per experiment, all of them to ``index.html``. A
+    network that is not within reach, or a package that is missing, is an error before anything is computed.
     """
     from equigraph.reproduction.page import write_page
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from equigraph.methods import get_method
 from equigraph.metrics import evaluate
-from equigraph.reproduction.networks import PrintedNetwork, load_network
+from equigraph.reproduction.cells import Cell, Settings
+from equigraph.reproduction.networks import SBM, PrintedNetwork, load_network
 from equigraph.tradeoff import selection
 
 TITLES = {
@@ -83,20 +84,11 @@ def sweep_weights(
     seeds = range(first_seed, first_seed + n_runs)
     # Seeds outside: a block model is drawn once for each.
     scores = [[_score(network, method, n_clusters, seed, weight) for weight in weights] for seed in seeds]
-    return {
-        "sweep": [
-            {"weight": weight, **means(runs), "spreads": spreads(runs)}
-            for weight, runs in zip(weights, zip(*scores, strict=True), strict=True)
-        ]
-    }
+    return {"sweep": _sweep(weights, scores)}
 
 
 def crossing(sweep: Sequence[dict[str, Any]]) -> int:
-    """Return the place in a sweep where Q and B, scaled to [0, 1] each, first cross: the paper's rule.
-
-    >>> crossing([{"Q": 0.6, "B": 0.1}, {"Q": 0.4, "B": 0.3}, {"Q": 0.1, "B": 0.5}])
-    1
-    """
+    """Return the place in a sweep where Q and B, scaled to [0, 1] each, first cross: the paper's rule."""
     return selection.intersection(column(sweep, "Q"), column(sweep, "B"))
 
 
@@ -106,25 +98,23 @@ def column(sweep: Iterable[dict[str, Any]], name: str) -> NDArray[np.float64]:
 
 
 def means(runs: Iterable[Scores]) -> Scores:
-    """Return the mean of every measure over runs.
-
-    Examples
-    --------
-    >>> means([{"Q": 0.25, "B": 0.0}, {"Q": 0.75, "B": 1.0}])
-    {'Q': 0.5, 'B': 0.5}
-    """
-    return _over_runs(runs, np.mean)
+    """Return the mean of every measure over runs."""
+    runs = list(runs)
+    return {name: float(column(runs, name).mean()) for name in runs[0]}
 
 
 def spreads(runs: Iterable[Scores]) -> Scores:
     """Return the standard deviation of every measure over runs (n - 1 in the denominator; 0 for one run)."""
     runs = list(runs)
-    return _over_runs(runs, lambda values: np.std(values, ddof=min(1, len(runs) - 1)))
+    return {name: float(column(runs, name).std(ddof=min(1, len(runs) - 1))) for name in runs[0]}
 
 
-def _over_runs(runs: Iterable[Scores], summary: Any) -> Scores:
-    runs = list(runs)
-    return {name: float(summary([run[name] for run in runs])) for name in runs[0]}
+def _sweep(weights: Sequence[float], scores: Sequence[Sequence[Scores]]) -> list[dict[str, Any]]:
+    """Return means and spreads at each weight, from the scores of every run."""
+    return [
+        {"weight": weight, **means(runs), "spreads": spreads(runs)}
+        for weight, runs in zip(weights, zip(*scores, strict=True), strict=True)
+    ]
 
 
 def _score_curve(
@@ -137,20 +127,10 @@ def _score_curve(
     for seed in seeds:
         data = load_network(network, seed)
         curve = tradeoff_curve(
-            data.graph,
-            n_clusters=n_clusters,
-            notion="balance",
-            fairness=dial,
-            random_state=seed,
+            data.graph, n_clusters=n_clusters, notion="balance", fairness=dial, random_state=seed
         )
         scores.append([_scores(data, point.labels) for point in curve.points])
-    return {
-        "n_runs": len(scores),
-        "sweep": [
-            {"weight": value, **means(runs), "spreads": spreads(runs)}
-            for value, runs in zip(dial, zip(*scores, strict=True), strict=True)
-        ],
-    }
+    return {"n_runs": len(scores), "sweep": _sweep(dial, scores)}
 
 
 def _score(network: str, method: str, n_clusters: int, seed: int, weight: float | None = None) -> Scores:
@@ -189,3 +169,45 @@ def build(method: str, n_clusters: int, seed: int, weight: float | None = None) 
     }
     estimator = get_method(method).load()
     return estimator(n_clusters, random_state=seed, **own, **as_printed.get(method, {}))
+
+
+K = 5  # clusters in the table and in the charts over the weight
+# 15 weights in [0, 100] with median 3 for small networks, in [0, 3500] for large ones: the paper's ranges.
+_SMALL = (0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 35, 60, 100)
+_LARGE = (0, 1, 3, 10, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 3500)
+_N_RUNS, _N_SWEEP_RUNS, _N_DMON_SBM_RUNS = 10, 3, 3
+_N_QUICK_RUNS = 3
+
+
+def score_cell(settings: Settings, network: str, method: str, n_clusters: int = K) -> Cell:
+    """Return the cell of one method on one network; the experiments share these."""
+    sbm = network in SBM
+    n_runs = _N_QUICK_RUNS if settings.quick else _N_RUNS
+    arguments: dict[str, Any] = {
+        "network": network,
+        "method": method,
+        "n_clusters": n_clusters,
+        "first_seed": settings.seed,
+        "n_runs": min(n_runs, _N_DMON_SBM_RUNS) if sbm and method == "dmon" else n_runs,
+    }
+    if method == "ifair-nmtf":
+        large = sbm or network == "lastfm"
+        arguments["weights"] = list(_LARGE if large else _SMALL)
+        arguments["n_sweep_runs"] = 1 if settings.quick and large else _N_SWEEP_RUNS
+    elif method == "fair-nmtf":
+        # From 0 to 1 by tenths.
+        arguments["weights"] = dial_values(11)
+        arguments["n_sweep_runs"] = 1 if settings.quick else _N_SWEEP_RUNS
+    elif method == LEADING:
+        # On block models the curve is a step.
+        arguments["weights"] = dial_values(11 if sbm else 21 if settings.quick else 41)
+    return Cell(
+        key=f"score.{network}.{method}.k{n_clusters}",
+        function="equigraph.reproduction.scoring:score_method",
+        arguments=arguments,
+    )
+
+
+def dial_values(n_values: int) -> list[float]:
+    """Return even values in [0, 1]."""
+    return np.linspace(0, 1, n_values).round(6).tolist()

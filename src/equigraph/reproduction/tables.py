@@ -1,4 +1,4 @@
-"""Numbers, tables and files as the experiments write them."""
+"""Numbers, tables, figures and files as the experiments write them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from equigraph.files import atomic_path
+from equigraph.plotting.style import MUTED, PALETTE, look
 
 FAILED = "failed"
 
 
 def number(value: float | None) -> str:
-    """Return a score with three digits, as tables of the paper show it.
-
-    Examples
-    --------
-    >>> number(0.6124), number(-0.0001), number(1.0), number(None)
-    ('.612', '.000', '1.000', '-')
-    """
+    """Return a score with three digits, as tables of the paper show it."""
     if value is None:
         return "-"
     text = f"{value:.3f}"
@@ -29,22 +24,12 @@ def number(value: float | None) -> str:
 
 
 def with_spread(mean: float | None, spread: float | None) -> str:
-    """Return a mean and its spread.
-
-    >>> with_spread(0.5, 0.0312)
-    '.500 ±.031'
-    """
+    """Return a mean and its spread."""
     return number(mean) if spread is None else f"{number(mean)} ±{number(spread)}"
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; the first column is of words, the others of numbers.
-
-    >>> print(markdown_table(["network", "Q"], [["NBA", ".150"]]))
-    | network | Q |
-    |:--|--:|
-    | NBA | .150 |
-    """
+    """Return a table in Markdown; the first column is of words, the others of numbers."""
     lines = [_line(head), "|:--|" + "--:|" * (len(head) - 1), *map(_line, rows)]
     return "\n".join(lines)
 
@@ -67,4 +52,27 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(rows)
+    return path
+
+
+_BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED, _, _GREY = PALETTE
+_BROWN = "#8C6D46"  # the palette has no further colour that is seen on white
+# A colour and a marker for each method: either is enough to tell them apart.
+STYLES: dict[str, dict[str, Any]] = {
+    "fair-sc": {"color": _ORANGE, "marker": "s", "markersize": 5, "linewidth": 1.4},
+    "scalable-fair-sc": {"color": _GREEN, "marker": "^", "markersize": 6, "linewidth": 1.4},
+    "individual-fair-sc": {"color": _PINK, "marker": "v", "markersize": 6, "linewidth": 1.4},
+    "dmon": {"color": _SKY, "marker": "D", "markersize": 5, "linewidth": 1.4},
+    "ifair-nmtf": {"color": _BLUE, "marker": "o", "markersize": 5.5, "linewidth": 2.2},
+    "fair-nmtf": {"color": _BROWN, "marker": "h", "markersize": 6, "linewidth": 1.4},
+    "fair-partition": {"color": _RED, "marker": "P", "markersize": 7, "linewidth": 2.2},
+    "sc": {"color": _GREY, "marker": "X", "markersize": 6, "linewidth": 1.4},
+    "nmtf": {"color": MUTED, "marker": "p", "markersize": 6, "linewidth": 1.4},
+}
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Write a figure as png, completely or not at all, and return its path."""
+    with look(), atomic_path(path) as partial:
+        figure.savefig(partial, format="png", dpi=150, bbox_inches="tight", pad_inches=0.15)
     return path

@@ -42,13 +42,6 @@ def interaction_toy(seed: int) -> Toy:
     Clusters I and II share no edge, IV has three times as many edges to II as to I. Edges between two clusters are
     spread evenly over their nodes. That matters: W can hold only what all nodes of a cluster have in common, and uneven
     edges would become memberships in two clusters instead.
-
-    >>> toy = interaction_toy(0)
-    >>> toy.graph
-    Graph(40 nodes, 230 edges, 'group': 2 groups)
-    >>> between = toy.graph.adjacency[toy.target == 3]
-    >>> [int(between[:, toy.target == cluster].sum()) for cluster in range(3)]
-    [10, 30, 10]
     """
     rng = np.random.default_rng(seed)
     ends = [_inside(cluster, n_edges, rng) for cluster, n_edges in enumerate(_INSIDE)]
@@ -78,10 +71,6 @@ def tradeoff_toy(seed: int) -> Toy:
 
     Twelve nodes have friends in a second circle as well, some hardly and some nearly as many. If all of them changed,
     every circle would mirror the population.
-
-    >>> toy = tradeoff_toy(0)
-    >>> [(toy.graph.sensitive_features[toy.target == circle] == "A").sum().item() for circle in range(3)]
-    [14, 10, 3]
     """
     rng = np.random.default_rng(seed)
     sizes = np.array(_CIRCLES)

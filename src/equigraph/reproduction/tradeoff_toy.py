@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.reproduction.cells import Cell, Settings
-from equigraph.reproduction.chart_style import save
-from equigraph.reproduction.tables import markdown_table, number, with_spread, write_rows, write_text
+from equigraph.reproduction.tables import markdown_table, number, save, with_spread, write_rows, write_text
 from equigraph.reproduction.toys import ROMAN, tradeoff_toy
 
 WEIGHTS = {"none": 0.0, "medium": 15.0, "large": 400.0}
@@ -84,13 +83,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 
 
 def typical_runs(runs: Sequence[Run]) -> list[Run]:
-    """Return one run per weight, all on one graph: those nearest to the means of modularity and minimum balance.
-
-    >>> scores = [(0, 0.5, 0.0), (0, 0.4, 0.2), (1, 0.4, 0.1)]
-    >>> runs = [{"weight": 0.0, "seed": seed, "Q": q, "min_balance": b} for seed, q, b in scores]
-    >>> typical_runs(runs)
-    [{'weight': 0.0, 'seed': 1, 'Q': 0.4, 'min_balance': 0.1}]
-    """
+    """Return one run per weight, all on one graph: those nearest to the means of modularity and minimum balance."""
     weights = sorted({run["weight"] for run in runs})
     center = {weight: _means(runs, weight, ("Q", "min_balance")) for weight in weights}
 
@@ -158,11 +151,7 @@ def draw_runs(shown: Sequence[Run]) -> Any:
 
 
 def _counts(labels: NDArray[np.intp], groups: NDArray[np.str_]) -> str:
-    """Return how many of each group every cluster has.
-
-    >>> _counts(np.array([0, 0, 1, 2, 2]), np.array(["A", "B", "B", "A", "A"]))
-    'A + B: I 1 + 1, II 0 + 1, III 2 + 0'
-    """
+    """Return how many of each group every cluster has."""
     parts = []
     for cluster in range(N_CLUSTERS):
         own = groups[labels == cluster]

@@ -25,6 +25,8 @@ from equigraph.words import count
 
 Told = Mapping[str, str | Sequence[str] | None]
 
+Wanted = dict[str, list[str]]  # headers told for each role or attribute
+Filled = list[list[tuple[int, str]]]  # of each column, rows and texts of the cells that are not blank
 _DEPTH = 20  # rows in which the header is looked for, below titles and dates
 _MEANINGS = {
     NAME: "names",
@@ -121,11 +123,11 @@ def make_layout(sheet: Sheet, told: Told | None) -> SheetLayout:
     return SheetLayout(row, tuple(columns), tuple(notes))
 
 
-def _wanted(told: Told) -> dict[str, list[str]]:
+def _wanted(told: Told) -> Wanted:
     """Return the headers told for each role or attribute, or raise ParameterError for what is no such thing."""
     if not isinstance(told, Mapping):
         raise ParameterError(f"columns={told!r} is no mapping: expected such as {{'name': 'Pupil'}}.")
-    wanted: dict[str, list[str]] = {}
+    wanted: Wanted = {}
     for key, value in told.items():
         role = _ALIASES.get(str(key), str(key).replace(" ", "_"))
         near = [known for known, steps in zip(ROLES, distances(role, ROLES, 2), strict=True) if steps <= 2]
@@ -141,7 +143,7 @@ def _wanted(told: Told) -> dict[str, list[str]]:
     return wanted
 
 
-def _header_row(sheet: Sheet, wanted: dict[str, list[str]]) -> int:
+def _header_row(sheet: Sheet, wanted: Wanted) -> int:
     headers = {header for listed in wanted.values() for header in listed}
     top = range(min(_DEPTH, len(sheet.rows)))
     if any(wanted.get(role) for role in NAMES):
@@ -184,7 +186,7 @@ def _filled(sheet: Sheet, row: int, place: int) -> list[tuple[int, str]]:
     return [(i, sheet.cell(i, place)) for i in range(row + 1, len(sheet.rows)) if sheet.cell(i, place)]
 
 
-def _check_headers(sheet: Sheet, row: int, headers: list[str], filled: list[list[tuple[int, str]]]) -> None:
+def _check_headers(sheet: Sheet, row: int, headers: list[str], filled: Filled) -> None:
     for place, header in enumerate(headers):
         if not header and filled[place]:
             first, text = filled[place][0]
@@ -197,13 +199,7 @@ def _check_headers(sheet: Sheet, row: int, headers: list[str], filled: list[list
             )
 
 
-def _assign(
-    sheet: Sheet,
-    row: int,
-    headers: list[str],
-    filled: list[list[tuple[int, str]]],
-    wanted: dict[str, list[str]],
-) -> list[Column]:
+def _assign(sheet: Sheet, row: int, headers: list[str], filled: Filled, wanted: Wanted) -> list[Column]:
     told = _told_columns(sheet, row, headers, wanted)
     columns = []
     for place, header in enumerate(headers):
@@ -216,9 +212,7 @@ def _assign(
     return columns
 
 
-def _told_columns(
-    sheet: Sheet, row: int, headers: list[str], wanted: dict[str, list[str]]
-) -> dict[int, Column]:
+def _told_columns(sheet: Sheet, row: int, headers: list[str], wanted: Wanted) -> dict[int, Column]:
     told: dict[int, Column] = {}
     for key, listed in wanted.items():
         role, attribute = (key, None) if key in ROLES else (ATTRIBUTE, key)
@@ -256,18 +250,14 @@ def _listed(headers: list[str]) -> str:
     return f"did you mean one of {', '.join(shown[:12])}{more}"
 
 
-def _guess(place: int, header: str, texts: list[str], wanted: dict[str, list[str]]) -> Column:
+def _guess(place: int, header: str, texts: list[str], wanted: Wanted) -> Column:
     role = role_of(header)
     if role in wanted or (role in NAMES and any(wanted.get(name) for name in NAMES)):
         role = UNUSED  # what was told replaces what would be guessed
     if role is None:
-        role = ATTRIBUTE if _has_groups(texts) else UNUSED
+        # A column parts people into groups if it has at most half as many values as there are people.
+        role = ATTRIBUTE if 0 < 2 * len(set(texts)) <= len(texts) else UNUSED
     return Column(place, header, role, header if role == ATTRIBUTE else None)
-
-
-def _has_groups(texts: list[str]) -> bool:
-    """Return whether a column parts people into groups: at most half as many values as there are people."""
-    return 0 < 2 * len(set(texts)) <= len(texts)
 
 
 def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]:

@@ -47,7 +47,9 @@ def look_into(raw: bytes, source: str) -> Contents:
             if "xl/workbook.xml" in names:
                 return _look_into_xlsx(archive, source)
             if "content.xml" in names:
-                _check_ods_is_open(archive, source)
+                manifest = "META-INF/manifest.xml"
+                if manifest in names and b"encryption-data" in archive.read(manifest):
+                    raise RosterError(f"{source} is protected by a password: save it without one.")
                 return _look_into_ods(archive, source)
     except (zipfile.BadZipFile, struct.error, zlib.error, KeyError, OSError, NotImplementedError) as error:
         raise RosterError(
@@ -222,7 +224,7 @@ def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
             element.clear()
         elif event == "end" and tag in ("table-cell", "covered-table-cell"):
             n = int(_attribute(element, "number-columns-repeated") or 1)
-            if _has_content(element):
+            if len(element) or _attribute(element, "formula") is not None:
                 last = max(last, column + n - 1)
                 _check_corner(row + repeated - 1, last, f"{source}, sheet {sheet!r}")
                 reason = _why_blank_ods(element)
@@ -238,20 +240,10 @@ def _look_into_ods(archive: zipfile.ZipFile, source: str) -> Contents:
     return contents
 
 
-def _check_ods_is_open(archive: zipfile.ZipFile, source: str) -> None:
-    manifest = "META-INF/manifest.xml"
-    if manifest in archive.namelist() and b"encryption-data" in archive.read(manifest):
-        raise RosterError(f"{source} is protected by a password: save it without one.")
-
-
-def _has_content(cell: ElementTree.Element) -> bool:
-    return bool(len(cell)) or _attribute(cell, "formula") is not None
-
-
 def _why_blank_ods(cell: ElementTree.Element) -> str | None:
     if _attribute(cell, "formula") is None:
         return None
     shown = "".join(cell.itertext()).strip()
-    if shown.startswith("#") or shown.startswith("Err:"):
+    if shown.startswith(("#", "Err:")):
         return _FAILED.format(shown)
     return None if shown or _attribute(cell, "value-type") else _UNCOMPUTED

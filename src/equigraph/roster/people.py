@@ -18,23 +18,11 @@ _ERROR_VALUE = re.compile(r"#[A-ZÀ-Ý0-9/]{2,}[!?]?\Z")
 
 @dataclass(frozen=True)
 class People:
-    """Names of the people, the rows they stand in, and whom a text names.
-
-    Attributes
-    ----------
-    names : tuple of str
-        As given.
-    rows : tuple of int
-        Row of each, from 0.
-    known : dict of str to int
-        Place of the person that a folded name belongs to.
-    notes : tuple of str
-        Rows that were passed over.
-    """
+    """Names of the people, the rows they stand in, and whom a text names."""
 
     names: tuple[str, ...]
-    rows: tuple[int, ...]
-    known: dict[str, int]
+    rows: tuple[int, ...]  # row of each, from 0
+    known: dict[str, int]  # place of the person that a folded name belongs to
     notes: tuple[str, ...] = ()
 
     def find(self, text: str) -> int | None:
@@ -43,13 +31,7 @@ class People:
 
 
 def same(text: str) -> str:
-    """Return what two ways to write the same name have in common: neither capitals nor what cannot be seen count.
-
-    Examples
-    --------
-    >>> same("  Anna  MÜLLER") == same("Anna Müller")
-    True
-    """
+    """Return what two ways to write the same name have in common: neither capitals nor what cannot be seen count."""
     visible = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
     return tidy(visible).casefold()
 

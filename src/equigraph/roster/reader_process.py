@@ -14,13 +14,14 @@ from typing import Any
 _MEMORY = 2 << 30
 
 
-def _limit_memory() -> None:
+def limit_memory(most_bytes: int) -> None:
+    """Bound the memory of this process."""
     try:
         import resource
     except ImportError:  # there is no such thing on Windows
         return
     most = resource.getrlimit(resource.RLIMIT_AS)[1]
-    wanted = _MEMORY if most == resource.RLIM_INFINITY else min(_MEMORY, most)
+    wanted = most_bytes if most == resource.RLIM_INFINITY else min(most_bytes, most)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
 
 
@@ -55,7 +56,7 @@ def read(raw: bytes, wanted: str | int | None) -> dict[str, Any]:
 
 def main() -> None:
     """Answer with the cells, or with the kind of the error."""
-    _limit_memory()
+    limit_memory(_MEMORY)
     try:
         answer = read(sys.stdin.buffer.read(), json.loads(sys.argv[1]))
     except BaseException as error:  # a panic of the compiled reader is no Exception

@@ -91,13 +91,16 @@ class Roster:
         if len(known) < len(self.people):
             twice = next(name for name in self.people if self.people.count(name) > 1)
             raise RosterError(f"The name {twice!r} occurs twice in the people: expected unique names.")
-        for field_name in ("friends", "apart", "together"):
-            strangers = [name for group in getattr(self, field_name) for name in group if name not in known]
+        spoken_of = {
+            "friends": self.friends,
+            "apart": self.apart,
+            "together": self.together,
+            "fixed": [self.fixed],
+        }
+        for field_name, groups in spoken_of.items():
+            strangers = [name for group in groups for name in group if name not in known]
             if strangers:
                 raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
-        strangers = [name for name in self.fixed if name not in known]
-        if strangers:
-            raise RosterError(f"fixed names {strangers[0]!r}, who is not one of the people.")
         for attribute, values in self.attributes.items():
             if len(values) != len(self.people):
                 raise RosterError(

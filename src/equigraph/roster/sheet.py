@@ -6,7 +6,7 @@ import datetime
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from equigraph.exceptions import RosterError
@@ -85,11 +85,7 @@ def letters(column: int) -> str:
 
 
 def tidy(text: str) -> str:
-    """Return a text in one line, without outer blanks and with composed accents.
-
-    >>> tidy(" Zoe" + chr(0x308) + chr(10) + " Krause ")
-    'Zoë Krause'
-    """
+    """Return a text in one line, without outer blanks and with composed accents."""
     return _BLANKS.sub(" ", unicodedata.normalize("NFC", text)).strip()
 
 
@@ -122,7 +118,7 @@ def check_bounds(sheet: Sheet) -> Sheet:
             f"{sheet.source} is used up to column {letters(width - 1)}: expected at most {MAX_COLUMNS} columns."
         )
     rows = [_tidy_row(sheet, number, row) for number, row in enumerate(kept)]
-    return Sheet(sheet.source, rows, sheet.merged, sheet.broken, sheet.notes, sheet.is_text)
+    return replace(sheet, rows=rows)
 
 
 def _without_end(values: list[_T], is_blank: Callable[[_T], bool]) -> list[_T]:
@@ -141,9 +137,5 @@ def _tidy_row(sheet: Sheet, number: int, row: list[str]) -> list[str]:
                 f"{sheet.where(number, column)}: the cell has {len(text):,} letters; "
                 f"expected at most {MAX_TEXT:,}."
             )
-    return [tidy_lines(text) for text in row]
-
-
-def tidy_lines(text: str) -> str:
-    """Return the lines of a cell, each tidied; lines part the names of a list."""
-    return "\n".join(filter(None, map(tidy, text.splitlines())))
+    # Lines part the names of a list.
+    return ["\n".join(filter(None, map(tidy, text.splitlines()))) for text in row]

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from equigraph.exceptions import ParameterError, RosterError, require
@@ -40,7 +41,7 @@ def read_workbook(
     if len(known) == 1:
         others = [one.source for one in filled if one is not known[0]]
         note = f"Read {known[0].source}, the only sheet with a header that is known; left out: {len(others)}."
-        return Sheet(**{**vars(known[0]), "notes": (*known[0].notes, note)})
+        return replace(known[0], notes=(*known[0].notes, note))
     listed = ", ".join(repr(name) for name in book.visible[:8])
     raise RosterError(f"{source} has {len(filled)} sheets ({listed}): say which one, sheet='...'.")
 
@@ -98,16 +99,16 @@ def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
         )
         answer: dict[str, Any] = json.loads(done.stdout)
     except (subprocess.SubprocessError, OSError, ValueError) as error:
-        raise RosterError(_damaged(source)) from error
+        raise _damaged(source) from error
     if answer.get("error") == "PasswordError":
         raise RosterError(f"{source} is protected by a password: save it without one.")
     if "error" in answer:
-        raise RosterError(_damaged(source))
+        raise _damaged(source)
     return answer
 
 
-def _damaged(source: str) -> str:
-    return f"{source} is damaged and cannot be opened: save it again as .xlsx or .csv."
+def _damaged(source: str) -> RosterError:
+    return RosterError(f"{source} is damaged and cannot be opened: save it again as .xlsx or .csv.")
 
 
 _OLD = "In an .xls file a formula that failed looks like a blank cell: save it as .xlsx if it has formulas."

@@ -11,12 +11,13 @@ have links to keep, are classes of one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import optimize, sparse
 
 from equigraph.rules.compile import CompiledRules, Integers
 from equigraph.rules.hint import cohesive_hint
@@ -43,9 +44,7 @@ class Program:
     cost: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    matrix: sparse.csr_array
-    row_low: NDArray[np.float64]
-    row_high: NDArray[np.float64]
+    constraints: Sequence[optimize.LinearConstraint]
 
 
 def individuals(compiled: CompiledRules) -> NDArray[np.bool_]:
@@ -86,14 +85,12 @@ def _one_number(columns: list[Integers]) -> Integers:
     return key
 
 
-class _ConstraintRows:
-    """Rows of a matrix of constraints, collected in blocks."""
+class _ConstraintRows(list[optimize.LinearConstraint]):
+    """Constraints on so many variables."""
 
     def __init__(self, n_variables: int) -> None:
+        super().__init__()
         self.n_variables = n_variables
-        self.blocks: list[sparse.csr_array] = []
-        self.low: list[NDArray] = []
-        self.high: list[NDArray] = []
 
     def add(self, parts: dict[int, Any], low: Any, high: Any) -> None:
         """Add rows made of blocks of columns, given with the number of their first column."""
@@ -103,10 +100,9 @@ class _ConstraintRows:
         rows = np.concatenate([piece.row for piece in pieces.values()]).astype(np.int32)
         columns = np.concatenate([piece.col + start for start, piece in pieces.items()]).astype(np.int32)
         data = np.concatenate([piece.data for piece in pieces.values()]).astype(float)
-        shape = (height, self.n_variables)
-        self.blocks.append(sparse.coo_array((data, (rows, columns)), shape=shape).tocsr())
-        self.low.append(np.broadcast_to(low, height))
-        self.high.append(np.broadcast_to(high, height))
+        matrix = sparse.coo_array((data, (rows, columns)), shape=(height, self.n_variables)).tocsr()
+        sides = (np.broadcast_to(side, height) for side in (low, high))
+        self.append(optimize.LinearConstraint(matrix, *sides))
 
 
 def n_entries(compiled: CompiledRules, classes: Classes) -> int:
@@ -148,9 +144,7 @@ def make_program(
         cost=cost,
         low=low,
         high=high,
-        matrix=sparse.vstack(rows.blocks, format="csr"),
-        row_low=np.concatenate(rows.low),
-        row_high=np.concatenate(rows.high),
+        constraints=rows,
     )
 
 

@@ -78,7 +78,7 @@ def _solve(program: Program, compiled: CompiledRules, time_limit: float) -> Answ
             program.cost,
             integrality=np.ones(program.cost.size),
             bounds=optimize.Bounds(program.low, program.high),
-            constraints=optimize.LinearConstraint(program.matrix, program.row_low, program.row_high),
+            constraints=program.constraints,
             # Where nothing is to be minimised, the first labels that are found will do.
             options={"time_limit": time_limit, "mip_rel_gap": 0.0 if program.minimise else 1e9},
         )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.exceptions import GroupsError, ParameterError, SlowNotionWarning, warn
 from equigraph.metrics.notions import Notion, get_notion
 from equigraph.search.folding import NOTHING, Folded, Held, fold_groups, known_nodes, rows_of
 from equigraph.search.levels import Level, first_level
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
 HIGHEST = 0.97
+# What a search at default effort takes for each count that it reads, and from how long on that is said beforehand.
+_SECONDS_EACH, _LONG = 1.3e-7, 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,27 @@ class Objective:
     def value(self, modularity: float, notion: float) -> float:
         """Return J; at f = 1 this is N alone."""
         return (1 - self.fairness) * modularity + self.fairness * notion
+
+    def warn_if_slow(self, n_entries: int, n_clusters: int, effort: float = 1.0) -> None:
+        """Say before the wait that a notion which takes no folded groups will read very many counts.
+
+        Every look at a move reads a count of each group. Where clusters are too many to look at all, it is found out
+        for each group and cluster how much one of the group is wanted there.
+        """
+        if self.notion.folds:
+            return
+        from equigraph.search.kernels.climb import MOST_DENSE
+
+        n_groups = int(np.diff(self.offsets).max(initial=0))
+        looks = self.n_nodes + n_entries + (n_groups * n_clusters if n_clusters > MOST_DENSE else 0)
+        seconds = _SECONDS_EACH * n_groups * looks * max(effort, 0.1) ** 0.5
+        if seconds > _LONG:
+            warn(
+                f"The notion {self.notion.name!r} reads the members of all {n_groups:,} groups at every look at a "
+                f"move, which will take some {seconds:.0f} seconds here: give fewer groups, or write its score for "
+                "folded groups and say folds=True.",
+                SlowNotionWarning,
+            )
 
     @property
     def score(self) -> Any:

@@ -109,6 +109,8 @@ class Search:
     ----------
     lost : bool
         Whether the search ended because the workers with the rows were lost.
+    is_inner : bool
+        Whether it is a step of another search, which has said what there is to say.
     """
 
     ground: Ground | None
@@ -150,6 +152,7 @@ class Search:
         """Return a search on a graph of super-nodes; the objective is that of the nodes inside them."""
         search = cls.__new__(cls)
         search._begin(level, objective.unbounded(), n_clusters, effort, seed)
+        search.is_inner = True
         search.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort, on_parts=False)
         return search
 
@@ -159,7 +162,7 @@ class Search:
         self.ground = None
         self.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort)
         self.steps = Steps(level, n_clusters)
-        self.lost = False
+        self.lost, self.is_inner = False, False
         # Labels found on parts that are not in the pool before their nodes have moved.
         self.pending: tuple[NDArray, Target] | None = None
         # Divisions as the dial was raised, of the last run.
@@ -206,6 +209,9 @@ class Search:
         # Without groups there is cohesion alone, whatever the dial says: one search serves all.
         alike = not self.objective.is_fair
         wanted = [Target()] if alike else targets
+        if any_fair(wanted) and not self.is_inner:
+            n_entries = self.level.graph.nnz if self.ground is None else self.ground.n_entries
+            self.objective.warn_if_slow(n_entries, self.n_clusters, self.effort)
         work = self._work(wanted, list(starts), n_runs)
         n_steps = self._n_steps(wanted, n_runs)
         with self._kept_if_lost():

@@ -6,9 +6,5 @@ from equigraph.tradeoff.point import TradeoffPoint
 from equigraph.tradeoff.sweep import tradeoff_curve
 
 __all__ = [
-    "TradeoffCurve",
-    "TradeoffCurves",
-    "TradeoffPoint",
-    "align_labels",
-    "tradeoff_curve",
-]
+    "TradeoffCurve", "TradeoffCurves", "TradeoffPoint", "align_labels", "tradeoff_curve",
+]  # fmt: skip

@@ -40,11 +40,7 @@ def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArra
 
 
 def best_numbers(overlap: NDArray) -> NDArray[np.intp]:
-    """Return the number that each row gets, so that the rows share as much as possible with the columns they get.
-
-    >>> best_numbers(np.array([[1, 4], [3, 0]])).tolist()
-    [1, 0]
-    """
+    """Return the number that each row gets, so that the rows share as much as possible with the columns they get."""
     from scipy.optimize import linear_sum_assignment
 
     return np.asarray(linear_sum_assignment(overlap, maximize=True)[1], dtype=np.intp)

@@ -14,6 +14,7 @@ from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.featured import Featured
 from equigraph.groups import AttributeOptions
 from equigraph.groups.attributes import Features
+from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
 from equigraph.notebook import Explorable
 from equigraph.parameters import Real, check_known, check_parameters
@@ -22,7 +23,6 @@ from equigraph.tradeoff import selection
 from equigraph.tradeoff.front import hypervolume, pareto_front
 from equigraph.tradeoff.keeping import KeptCurve
 from equigraph.tradeoff.point import TradeoffPoint, index_of
-from equigraph.tradeoff.scores import measure_of
 
 Of = Literal["labels", "means"]
 RULES = {"product": selection.product, "intersection": selection.intersection, "knee": selection.knee}
@@ -94,7 +94,7 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
     @property
     def measure(self) -> str:
         """Name of the score that belongs to the notion, such as NB."""
-        return measure_of(self.notion)
+        return get_notion(self.notion).measure
 
     def attribute_measures(self) -> dict[str, str]:
         """Return the names of several attributes with those of their scores by the notion; nothing for a single one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,19 +10,49 @@ from numpy.typing import NDArray
 
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
+from equigraph.metrics.notions import get_notion
 from equigraph.numbering import number_by_size
 from equigraph.scoring import score_labels
 from equigraph.search.agree import as_rules
+from equigraph.search.pool import TOLERANCE
 from equigraph.tradeoff.alignment import align_all, align_labels
 from equigraph.tradeoff.front import evenly_spaced, front_in_order, passing_weights
 from equigraph.tradeoff.point import TradeoffPoint, index_of
 from equigraph.tradeoff.runs import Runs, Sweep
-from equigraph.tradeoff.scores import (
-    best_restart,
-    mean_and_spread,
-    measure_of,
-    typical_restart,
-)
+
+
+def mean_and_spread(scores: Sequence[dict[str, float]]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the mean and the standard deviation (n - 1 in the denominator; NaN for one value) by score."""
+    columns = {name: np.array([one[name] for one in scores], dtype=np.float64) for name in scores[0]}
+    means = {name: float(values.mean()) for name, values in columns.items()}
+    if len(scores) == 1:
+        return means, dict.fromkeys(columns, float("nan"))
+    return means, {name: float(values.std(ddof=1)) for name, values in columns.items()}
+
+
+def best_restart(scores: Sequence[Mapping[str, float]], fairness: float, measure: str) -> int:
+    """Return the restart with the largest ``(1 - f) Q + f N``; equal: the larger Q, then the first.
+
+    At 1, as in the search, the one with the largest Q among those whose N is within .01 of the largest.
+    """
+    enough = max(one[measure] for one in scores) - TOLERANCE
+
+    def key(i: int) -> tuple[float, float, int]:
+        quality, notion = scores[i]["Q"], scores[i][measure]
+        value = (
+            (1 - fairness) * quality + fairness * notion if fairness < 1 else float(notion >= enough - 1e-12)
+        )
+        return round(value, 12), round(quality, 12), -i
+
+    return max(range(len(scores)), key=key)
+
+
+def typical_restart(scores: Sequence[dict[str, float]], measure: str) -> int:
+    """Return the restart whose Q and N are closest to their means (Euclidean); equal: the first."""
+    points = np.array([[one["Q"], one[measure]] for one in scores])
+    distance = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    return int(np.argmin(np.round(distance, 12)))
+
 
 _Found = tuple[int, NDArray[np.intp]]
 _NAN = float("nan")
@@ -30,7 +60,7 @@ _NAN = float("nan")
 
 def points_and_front(sweep: Sweep, runs: Runs) -> tuple[tuple[TradeoffPoint, ...], tuple[TradeoffPoint, ...]]:
     """Return one point for each value of the dial, or evenly spaced ones of the front; and the front."""
-    measure = measure_of(sweep.notion)
+    measure = get_notion(sweep.notion).measure
     others = _alone(sweep, runs)
     if sweep.values is None:
         front = _numbered(sweep, nondominated(others, measure))
@@ -83,7 +113,7 @@ def _numbered(
     sweep: Sweep, front: Sequence[TradeoffPoint], points: Sequence[TradeoffPoint] = ()
 ) -> tuple[TradeoffPoint, ...]:
     """Number the clusters of all but the points like those of the neighbour before, and give what has none a dial."""
-    weights = passing_weights(_column(front, "Q"), _column(front, measure_of(sweep.notion)))
+    weights = passing_weights(_column(front, "Q"), _column(front, get_notion(sweep.notion).measure))
     n_clusters = _most_clusters(sweep, [one.labels for one in front])
     known = [one for one in front if index_of(one, points) is not None]
     kept = _names_clusters(sweep)
@@ -115,7 +145,7 @@ def _most_clusters(sweep: Sweep, labelings: Sequence[NDArray]) -> int:
 
 
 def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[TradeoffPoint, ...]:
-    measure = measure_of(sweep.notion)
+    measure = get_notion(sweep.notion).measure
     # A search has one pool for all values; what another restart or value found may be the best here.
     shared = others if sweep.model._searches_dial else ()
     scores = {

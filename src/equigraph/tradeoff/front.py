@@ -13,9 +13,6 @@ def pareto_front(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
 
     A point dominates another when it is at least as good by both measures and better by one. Equal points do not
     dominate each other, so that all of them are kept; a point with a NaN is never kept.
-
-    >>> pareto_front([3, 2, 2, 1], [1, 2, 2, 1]).tolist()
-    [0, 1, 2]
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     (valid,) = np.nonzero(np.isfinite(x) & np.isfinite(y))
@@ -34,9 +31,6 @@ def front_in_order(x: ArrayLike, y: ArrayLike) -> NDArray[np.intp]:
     """Return the front in ascending order of y, which is a descending one of x; of equal points the first.
 
     Scores are sums of rounded numbers, so those that differ by less than 1e-12 are equal.
-
-    >>> front_in_order([2, 3, 2, 1], [2, 1, 2, 1]).tolist()
-    [1, 0]
     """
     x, y = np.round(np.asarray(x, dtype=np.float64), 12), np.round(np.asarray(y, dtype=np.float64), 12)
     front = pareto_front(x, y)
@@ -58,7 +52,10 @@ def passing_weights(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     corners: list[int] = []
     for i in range(x.size):
-        while len(corners) > 1 and _is_under(x, y, corners[-2], corners[-1], i):
+        while len(corners) > 1:
+            low, middle = corners[-2:]
+            if (x[middle] - x[low]) * (y[i] - y[low]) > (x[i] - x[low]) * (y[middle] - y[low]):
+                break  # above the line between its neighbours
             corners.pop()
         corners.append(i)
     weights = np.zeros(x.size)
@@ -68,17 +65,8 @@ def passing_weights(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
     return weights
 
 
-def _is_under(x: NDArray[np.float64], y: NDArray[np.float64], low: int, middle: int, high: int) -> bool:
-    """Return whether a point lies on or under the line between its neighbours."""
-    return bool((x[middle] - x[low]) * (y[high] - y[low]) <= (x[high] - x[low]) * (y[middle] - y[low]))
-
-
 def evenly_spaced(y: ArrayLike, n_points: int) -> NDArray[np.intp]:
-    """Return for even levels between the ends of a front, in ascending order of y, the first point that reaches each.
-
-    >>> evenly_spaced([0.5, 0.52, 0.7, 1.0], 3).tolist()
-    [0, 3]
-    """
+    """Return for even levels between the ends of a front, which ascends in y, the first point that reaches each."""
     y = np.asarray(y, dtype=np.float64)
     levels = np.linspace(y[0], y[-1], n_points) - 1e-12
     return np.unique(np.searchsorted(y, levels))
@@ -88,9 +76,6 @@ def hypervolume(x: ArrayLike, y: ArrayLike, reference: tuple[float, float] = (0.
     """Return the area between a reference and the front of the points: what is dominated by at least one.
 
     Points that are not better than the reference by both measures, and points with a NaN, add nothing.
-
-    >>> hypervolume([1.0, 2.0], [3.0, 1.0])
-    4.0
     """
     x = np.asarray(x, dtype=np.float64) - reference[0]
     y = np.asarray(y, dtype=np.float64) - reference[1]

@@ -93,12 +93,7 @@ class KeptCurve:
         return {"raw": raw, "kinds": kinds_of({"node": self.node_names, **self.group_columns()})}
 
     def write_files(
-        self: Any,
-        folder: Path,
-        point: TradeoffPoint,
-        *,
-        raw: bool = False,
-        **further: Any,
+        self: Any, folder: Path, point: TradeoffPoint, *, raw: bool = False, **further: Any
     ) -> None:
         """Write the files of `save`, with further entries of curve.json."""
         from equigraph.records import write_csv

@@ -63,11 +63,9 @@ class TradeoffPoint:
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB"))
-        return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {self._clusters()})"
-
-    def _clusters(self) -> str:
         found = int(self.scores["n_nonempty"])
-        return f"{found} clusters" if found == self.sizes.size else f"{found} of {self.sizes.size} clusters"
+        asked = "" if found == self.sizes.size else f" of {self.sizes.size}"
+        return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {found}{asked} clusters)"
 
 
 def index_of(point: TradeoffPoint, points: Sequence[TradeoffPoint]) -> int | None:

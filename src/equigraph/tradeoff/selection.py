@@ -13,11 +13,7 @@ _DIGITS = 12
 
 
 def min_max(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale to [0, 1]; values that are all equal become 1, since all of them are the best there is.
-
-    >>> min_max(np.array([2.0, 4.0, 3.0])).tolist(), min_max(np.array([2.0, 2.0])).tolist()
-    ([0.0, 1.0, 0.5], [1.0, 1.0])
-    """
+    """Scale to [0, 1]; values that are all equal become 1, since all of them are the best there is."""
     low, high = values.min(), values.max()
     if round(float(high - low), _DIGITS) == 0:
         return np.ones_like(values)
@@ -31,9 +27,6 @@ def intersection(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     lines are straight, so the nearer one is that with the smaller gap (equal gaps: the lower value). Where the lines
     touch but never cross, it is the value with the smallest gap (equal gaps: where the lines are higher, then the lower
     value).
-
-    >>> intersection(np.array([1.0, 0.9, 0.5, 0.0]), np.array([0.0, 0.2, 0.6, 1.0]))
-    2
     """
     across, up = min_max(x), min_max(y)
     gap = np.round(across - up, _DIGITS)
@@ -51,9 +44,6 @@ def knee(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     The front (see `pareto_front`) is min-max scaled, so that its ends are (0, 1) and (1, 0). The distance is signed:
     points beyond the chord, towards (1, 1), count; on a front that sags below it the ends, at distance 0, are the
     farthest. Equal distances: the lower value of the dial.
-
-    >>> knee(np.array([1.0, 0.9, 0.5, 0.0]), np.array([0.0, 0.8, 0.9, 1.0]))
-    1
     """
     front = pareto_front(x, y)
     distance = (min_max(x[front]) + min_max(y[front]) - 1) / np.sqrt(2)
@@ -66,19 +56,12 @@ def product(x: NDArray[np.float64], y: NDArray[np.float64]) -> int:
     It covers the largest rectangle above (0, 0), the largest part of the hypervolume that one point can cover. Unlike
     the knee it counts losses in proportion, so that on a front like a step it does not stay at one end. Negative values
     count as 0.
-
-    >>> product(np.array([0.69, 0.68, 0.59]), np.array([0.19, 0.26, 0.97]))
-    2
     """
     return int(np.argmax(np.round(np.maximum(x, 0) * np.maximum(y, 0), _DIGITS)))
 
 
 def reaching(x: NDArray[np.float64], y: NDArray[np.float64], target: float, *, names: tuple[str, str]) -> int:
-    """Return the point of largest x among those whose y is at least the target (equal x: largest y).
-
-    >>> reaching(np.array([0.5, 0.4, 0.3]), np.array([0.6, 0.9, 1.0]), 0.8, names=("Q", "NB"))
-    1
-    """
+    """Return the point of largest x among those whose y is at least the target (equal x: largest y)."""
     enough = np.nonzero(np.round(y - target, _DIGITS) >= 0)[0]
     if enough.size == 0:
         highest = float(y.max())
@@ -93,9 +76,6 @@ def within_loss(x: NDArray[np.float64], y: NDArray[np.float64], loss: float) -> 
     """Return the point of largest y among those that lose at most a fraction of the best x (equal y: largest x).
 
     The loss of a point is ``(best - x) / |best|``, relative to the largest x of the curve; 0 where both are 0.
-
-    >>> within_loss(np.array([0.5, 0.46, 0.3]), np.array([0.6, 0.9, 1.0]), 0.1)
-    1
     """
     best = float(x.max())
     cheap = np.nonzero(np.round(x - (best - loss * abs(best)), _DIGITS) >= 0)[0]

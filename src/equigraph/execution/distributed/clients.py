@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from equigraph.exceptions import ParameterError, require
@@ -23,11 +23,22 @@ def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any
     "tcp://10.0.0.1:8786" is the scheduler there; a client is used as it is.
     """
     distributed = require("distributed", extra="dask", purpose=PURPOSE)
+    if execution == "dask" and n_workers is None:
+        with suppress(ValueError):  # there is none
+            execution = distributed.Client.current()
     if isinstance(execution, distributed.Client):
-        _check_synchronous(execution)
+        if execution.asynchronous:
+            raise ParameterError(
+                "An asynchronous Dask client cannot serve fit(), which waits for its results."
+            )
         yield execution
-        return
-    if execution != "dask":
+    elif execution == "dask":
+        with (
+            local_cluster(n_workers or available_cores()) as cluster,
+            distributed.Client(cluster, direct_to_workers=True, set_as_default=False) as client,
+        ):
+            yield client
+    else:
         try:
             client = distributed.Client(execution, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -37,21 +48,6 @@ def dask_client(execution: Any, *, n_workers: int | None = None) -> Iterator[Any
             ) from error
         with client:
             yield client
-        return
-    if n_workers is None:
-        try:
-            client = distributed.Client.current()
-        except ValueError:
-            pass
-        else:
-            _check_synchronous(client)
-            yield client
-            return
-    with (
-        local_cluster(n_workers or available_cores()) as cluster,
-        distributed.Client(cluster, direct_to_workers=True, set_as_default=False) as client,
-    ):
-        yield client
 
 
 def local_cluster(n_workers: int) -> Any:
@@ -67,8 +63,3 @@ def local_cluster(n_workers: int) -> Any:
         # A worker that is slow to end is nothing to tell; a lost one is dealt with.
         silence_logs=logging.ERROR,
     )
-
-
-def _check_synchronous(client: Any) -> None:
-    if client.asynchronous:
-        raise ParameterError("An asynchronous Dask client cannot serve fit(), which waits for its results.")

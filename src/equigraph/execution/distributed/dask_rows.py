@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import EquigraphError, SchedulerLostError, reason
-from equigraph.execution.block_cuts import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
+from equigraph.execution.block_files import BLOCK_BYTES, block_cuts, entry_bytes, split_rows
 from equigraph.execution.blocks import BlockGraph, MemoryBlocks
 from equigraph.execution.distributed.rows import in_order
 from equigraph.execution.distributed.streamed import StreamedRows

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Functions that scores call.
+_SHARED: list[Callable[..., Any]] = []
 # Tables with more entries are scored by compiled code, which takes a moment to load.
 _MOST_PLAIN = 20_000
 
@@ -108,9 +112,25 @@ def _sizes(table: NDArray[np.int64], population: NDArray[np.int64]) -> NDArray[n
     return table @ np.where(population < 0, -population >> 32, 1)
 
 
+def shared(function: _Function) -> _Function:
+    """Let the scores of several notions call a function, in plain and in compiled code."""
+    _SHARED.append(function)
+    return function
+
+
+@cache
+def _tell_compiler() -> None:
+    from numba.extending import register_jitable
+
+    for function in _SHARED:
+        register_jitable(inline="always")(function)
+
+
 @cache
 def _compiled(score: Callable[..., float]) -> Any:
     from numba import cfunc, types
+
+    _tell_compiler()
 
     counts = types.Array(types.int64, 1, "A")
     signature = types.float64(counts, counts)

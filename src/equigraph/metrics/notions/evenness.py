@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from equigraph.metrics.notions.base import Notion
+from equigraph.metrics.notions.base import Notion, shared
 
 
-def evenness(counts: Any, population: Any) -> float:
-    """Return one minus the deviation of the shares, in units of what full segregation would give on average."""
+@shared
+def totals(counts: Any, population: Any) -> tuple[int, int]:
+    """Return the members of a cluster and of the population."""
     size, n = 0, 0
     for s in range(len(counts)):
         if population[s] < 0:  # so many groups of as many members, with as many of them here
@@ -17,6 +18,12 @@ def evenness(counts: Any, population: Any) -> float:
         else:
             size += counts[s]
             n += population[s]
+    return size, n
+
+
+def evenness(counts: Any, population: Any) -> float:
+    """Return one minus the deviation of the shares, in units of what full segregation would give on average."""
+    size, n = totals(counts, population)
     apart, most = 0.0, 0.0
     for s in range(len(counts)):
         count, members, times = counts[s], population[s], 1

@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from equigraph.metrics.notions.base import Notion
-from equigraph.metrics.notions.evenness import evenness
+from equigraph.metrics.notions.evenness import evenness, totals
 
 
 def normalized(counts: Any, population: Any) -> float:
     """Return how close the counts are to the shares of the population; see `NORMALIZED`."""
-    size, n = 0, 0
-    for s in range(len(counts)):
-        if population[s] < 0:  # so many groups of as many members, with as many of them here
-            size += counts[s] * (-population[s] >> 32)
-            n += counts[s] * (-population[s] & 0xFFFFFFFF)
-        else:
-            size += counts[s]
-            n += population[s]
+    size, n = totals(counts, population)
     worst = 1.0
     for s in range(len(counts)):
         count, members = counts[s], population[s]
