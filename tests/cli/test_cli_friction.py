@@ -357,7 +357,7 @@ def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -
         (["cluster", "dataset:clasroom"], "did you mean 'classroom'?): choose one of classroom, diaries"),
         (["datasets", "info", "drugnett"], "did you mean 'drugnet'?"),
         (["datasets", "fetch", "pokec"], "did you mean 'pokec-n'?"),
-        (["datasets", "lst"], "list"),
+        (["datasets", "lst"], "did you mean 'list'?"),
         (["cluster", ROOM, "--attribute", "gendr"], "did you mean 'gender'?"),
         (["reproduce", "tabel1"], "did you mean 'table1'?"),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
@@ -51,7 +52,8 @@ def test_symmetrizing():
     graph, peak = peak_of(lambda: as_graph(directed, symmetrize="max"))
     assert graph.adjacency.nnz == 2 * M
     assert graph.adjacency.data.base is None or graph.adjacency.data.base.size == 2 * M
-    assert peak < 1.15 * (36 * M + 40 * N)
+    # The comparison of two matrices takes more in scipy 1.13.
+    assert peak < (1.25 if scipy.__version__.startswith("1.13.") else 1.15) * (36 * M + 40 * N)
 
 
 def test_a_canonical_matrix_is_shared_and_checked_in_blocks():

@@ -38,8 +38,21 @@ _COMMANDS = (
 )
 
 
-class App(click.Group):
-    """Commands by name, each in the module of its name."""
+class Commands(click.Group):
+    """Commands by name; a name that is none of them is told with the one that it resembles."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one resembles the name."""
+        names = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in names:
+            raise click.UsageError(f"No such command {args[0]!r}{did_you_mean(args[0], names)}.", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class App(Commands):
+    """The commands, each in the module of its name."""
 
     started: float | None = None
 
@@ -53,15 +66,6 @@ class App(click.Group):
             return None
         # The attribute by its name: a module object has no such attribute for the type checker.
         return getattr(importlib.import_module(f"equigraph.cli.{cmd_name.replace('-', '_')}"), "command")  # noqa: B009
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one resembles the name."""
-        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
-            hint = did_you_mean(args[0], _COMMANDS)
-            raise click.UsageError(f"No such command {args[0]!r}{hint}.", ctx)
-        return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end the process with a sentence and an exit code."""

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from equigraph.cli import shared
+from equigraph.cli.app import Commands
 from equigraph.cli.console import line, table
 from equigraph.cli.options import Command
 from equigraph.cli.sources import EMBEDDED, PREFIX, check_dataset
@@ -17,7 +18,7 @@ from equigraph.exceptions import DatasetError
 from equigraph.words import count
 
 
-class _Group(click.Group):
+class _Group(Commands):
     command_class = Command
 
 
