@@ -16,7 +16,7 @@ SWAP_PASSES, LEAST_SWAP = 5, 1e-6
 _MOST_PAIRS = 2**22
 # A look at a node that waits reads all columns. With many columns fewer kinds of nodes wait, so that looks at all of
 # them read about as many counts.
-_MOST_READ = 400
+_MOST_READ = 144
 
 
 def swapped(
