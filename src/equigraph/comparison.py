@@ -207,7 +207,11 @@ class Comparison:
             "seeds": list(self.seeds),
             "stopped": self.stopped,
             "rows": [
-                _told({**asdict(row), "sizes": list(row.sizes), "notes": list(row.notes)})
+                {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in asdict(row).items()
+                    if name != "by_attribute" or value
+                }
                 for row in self.rows
             ],
         }
@@ -351,11 +355,6 @@ def _fits(
 def _watch(notify: Notifier, name: str, done: int, total: int) -> Watched | None:
     """Return what lets the callbacks stop a fit halfway; of its own stages they are not told."""
     return Watched(lambda progress: notify(name, done, total)) if notify.callbacks else None
-
-
-def _told(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row without scores of every attribute where there are none."""
-    return row if row["by_attribute"] else {name: row[name] for name in row if name != "by_attribute"}
 
 
 def comparison_parts(path: Path) -> dict[str, Any]:

@@ -106,21 +106,18 @@ def _progress(*, quiet: bool) -> Iterator[Any]:
 
 
 def _log() -> Any:
+    from equigraph.reproduction.run import in_words
+
     last = time.monotonic()
 
     def tell(state: State) -> None:
         nonlocal last
         if time.monotonic() - last >= _LOG_SECONDS:
             last = time.monotonic()
-            note(_state_words(state))
+            left = in_words(state.seconds_left)
+            note(f"{state.n_done} of {state.n_cells} cells done, about {left} left")
 
     return tell
-
-
-def _state_words(state: State) -> str:
-    from equigraph.reproduction.run import in_words
-
-    return f"{state.n_done} of {state.n_cells} cells done, about {in_words(state.seconds_left)} left"
 
 
 @contextmanager

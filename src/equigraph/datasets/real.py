@@ -270,10 +270,6 @@ def _read_lastfm(path: Path) -> tuple[Any, NDArray[np.str_]]:
     return content["A"], _named(codes, {code: f"country {code}" for code in np.unique(codes).tolist()})
 
 
-def _read_pokec(graph: Path, attributes: Path) -> tuple[Any, NDArray[np.str_]]:
-    return sparse.load_npz(graph), _named(np.loadtxt(attributes, dtype=int), _AGES)
-
-
 _READERS: dict[str, Callable[..., tuple[Any, NDArray[np.str_]]]] = {
     "diaries": _dense_text_reader(_GENDERS),
     "facebook": _dense_text_reader(_GENDERS),
@@ -281,5 +277,8 @@ _READERS: dict[str, Callable[..., tuple[Any, NDArray[np.str_]]]] = {
     "drugnet": _dense_text_reader(_ETHNICITIES),
     "nba": _dense_text_reader(_NATIONALITIES),
     "lastfm": _read_lastfm,
-    "pokec-n": _read_pokec,
+    "pokec-n": lambda graph, attributes: (
+        sparse.load_npz(graph),
+        _named(np.loadtxt(attributes, dtype=int), _AGES),
+    ),
 }

@@ -187,7 +187,7 @@ def explain_node(subject: Subject, name: Any) -> NodeExplanation:
         size=int(subject.sizes[own]),
         groups={
             attribute: None if groups.codes[node] < 0 else groups.names.tolist()[groups.codes[node]]
-            for attribute, groups in (subject.attributes or {}).items()
+            for attribute, groups in subject.attributes.items()
         },
         linked=_linked(subject, node),
         moves=_moves(subject, node),

@@ -137,7 +137,7 @@ def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
         compositions={
             name: dict(
                 zip(
-                    (subject.attributes or {})[name].names.tolist(),
+                    subject.attributes[name].names.tolist(),
                     zip(table[a].tolist(), table[b].tolist(), strict=True),
                     strict=True,
                 )

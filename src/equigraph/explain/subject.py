@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -58,7 +58,7 @@ class Subject:
     graph: Graph
     labels: NDArray[np.intp]
     n_clusters: int
-    attributes: Mapping[str, Groups] | None = None
+    attributes: Mapping[str, Groups] = field(default_factory=dict)
     aim: Aim = Aim()
     rules: Rules | None = None
     sensitive_features: Any = None
@@ -84,14 +84,16 @@ class Subject:
         """Nodes of every (cluster, group) pair, for each attribute."""
         return {
             name: contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
-            for name, groups in (self.attributes or {}).items()
+            for name, groups in self.attributes.items()
         }
 
     @cached_property
     def fairness(self) -> dict[str, float]:
         """N of each attribute."""
-        every = self.attributes or {}
-        return {name: self.aim.notion.value(table, every[name].sizes) for name, table in self.tables.items()}
+        return {
+            name: self.aim.notion.value(table, self.attributes[name].sizes)
+            for name, table in self.tables.items()
+        }
 
     def node(self, name: Any) -> int:
         """Return the place of a node; names are compared by their text."""
@@ -130,13 +132,12 @@ class Subject:
 
     def move_fairness(self, node: int) -> dict[str, NDArray[np.float64]]:
         """Return what moving one node to each cluster adds to N of each attribute; 0 for its own."""
-        every = self.attributes or {}
         return {
             name: _moved(
                 table,
-                every[name].sizes,
+                self.attributes[name].sizes,
                 int(self.labels[node]),
-                int(every[name].codes[node]),
+                int(self.attributes[name].codes[node]),
                 self.aim.notion,
             )
             for name, table in self.tables.items()
@@ -151,11 +152,11 @@ class Subject:
 
     def merge_fairness(self, one: int, other: int) -> dict[str, float]:
         """Return what joining two clusters adds to N of each attribute."""
-        every, gains = self.attributes or {}, {}
+        gains = {}
         for name, table in self.tables.items():
             joined = np.delete(table, other, axis=0)
             joined[one - (other < one)] += table[other]
-            gains[name] = self.aim.notion.value(joined, every[name].sizes) - self.fairness[name]
+            gains[name] = self.aim.notion.value(joined, self.attributes[name].sizes) - self.fairness[name]
         return gains
 
     @cached_property

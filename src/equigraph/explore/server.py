@@ -44,27 +44,8 @@ def serve(
 ) -> None:
     """Serve a board until the process is stopped.
 
-    Parameters
-    ----------
-    session : Session
-        The board.
-    host : str, default="127.0.0.1"
-        The address to listen on; anything but loopback lets others on the network try.
-    port : int, default=0
-        The port; 0 takes a free one.
-    browser : bool, default=True
-        Whether to open the page in the browser of this machine.
-    worker : Worker, optional
-        A process for the work that was started before, while the people were being read.
-    tell : callable, optional
-        Called once the server listens.
-
-    Raises
-    ------
-    InputError
-        If the address or the port cannot be used.
-    MissingDependencyError
-        If the extra ``explore`` is not installed.
+    Port 0 is a free one; a host that is not loopback lets others on the network try. A worker may have been started
+    before, while the people were being read; `tell` is called once the server listens.
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")

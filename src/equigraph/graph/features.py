@@ -149,8 +149,25 @@ class AttributeChoice:
         # Attributes may have been told by the number of their column; from here on they have names.
         names = dict(zip(self.wanted or graph.features, graph.features, strict=True))
         kept = [names[one] for one in self.kept] if self.wanted else list(graph.features)
-        joints = [[names[one] for one in joint] for joint in self.joints]
-        return with_options(graph, kept, joints, _renamed(self.weights, names), _renamed(self.bins, names))
+        columns, bins = graph.features, _checked_bins(_renamed(self.bins, names), list(graph.features))
+        found: dict[str | None, NDArray[Any]] = {name: columns[name] for name in kept}
+        for joint in self.joints:
+            members = {names[one]: columns[names[one]] for one in joint}
+            name = joined_name(list(members))
+            if name in found:
+                raise GroupsError(f"The attribute {name!r} is given twice: expected different attributes.")
+            options = AttributeOptions(bins=bins)
+            groups = encode_attributes(members, missing=graph.missing, options=options).joint
+            # Named by their values; None for who lacks one of them.
+            found[name] = groups.values() if groups.n_ungrouped else groups.values().astype(str)
+        weights = {} if self.weights is None else checked_weights(_renamed(self.weights, names))
+        if weights:
+            weights_of([str(name) for name in found], weights)
+        # A single attribute keeps its name, or that it has none.
+        own = graph.attribute if not isinstance(graph.sensitive_features, dict) and not self.joints else None
+        features, attribute = as_features(found, own)
+        options = AttributeOptions(weights=weights, bins={name: bins[name] for name in bins if name in found})
+        return graph._but(sensitive_features=features, attribute=attribute, attribute_options=options)
 
 
 def _renamed(told: Any, names: Mapping[Any, str]) -> Any:
@@ -173,37 +190,6 @@ def _joints(intersect: Any) -> list[list[Any]]:
     return joints
 
 
-def with_options(
-    graph: Graph,
-    kept: Sequence[str],
-    joints: Sequence[Sequence[str]],
-    attribute_weights: Mapping[str, float] | None,
-    bins: Mapping[str, int] | None,
-) -> Graph:
-    """Return a graph that carries some of its attributes and joint groups of others, with weights and bins."""
-    columns = graph.features
-    chosen_bins = _checked_bins(bins, list(columns))
-    options = AttributeOptions(bins=chosen_bins)
-    found: dict[str | None, NDArray[Any]] = {name: columns[name] for name in kept}
-    for joint in joints:
-        name = joined_name(joint)
-        if name in found:
-            raise GroupsError(f"The attribute {name!r} is given twice: expected different attributes.")
-        found[name] = joint_column({one: columns[one] for one in joint}, graph.missing, options)
-    weights = {} if attribute_weights is None else checked_weights(attribute_weights)
-    if weights:
-        weights_of([str(name) for name in found], weights)
-    # A single attribute keeps its name, or that it has none.
-    own = graph.attribute if not isinstance(graph.sensitive_features, dict) and not joints else None
-    features, attribute = as_features(found, own)
-    kept_bins = {name: number for name, number in chosen_bins.items() if name in found}
-    return graph._but(
-        sensitive_features=features,
-        attribute=attribute,
-        attribute_options=AttributeOptions(weights=weights, bins=kept_bins),
-    )
-
-
 def _checked_bins(bins: Any, names: Sequence[str]) -> dict[str, int]:
     if bins is None:
         return {}
@@ -217,11 +203,3 @@ def _checked_bins(bins: Any, names: Sequence[str]) -> dict[str, int]:
                 f"bins names {name!r}{did_you_mean(name, names)}, and the attributes are {', '.join(map(repr, names))}."
             )
     return {str(name): number for name, number in bins.items()}
-
-
-def joint_column(
-    columns: Mapping[str, NDArray[Any]], missing: str = "error", options: AttributeOptions | None = None
-) -> NDArray[Any]:
-    """Return one column of joint groups, named by their values; None for who lacks one of them."""
-    groups = encode_attributes(dict(columns), missing=missing, options=options).joint
-    return groups.values() if groups.n_ungrouped else groups.values().astype(str)

@@ -31,28 +31,8 @@ def write_report(
 ) -> list[str]:
     """Write one self-contained page about a clustering or a curve.
 
-    Parameters
-    ----------
-    subject : ClusteringResult or TradeoffCurve
-        What to explain.
-    path : path-like
-        The file; it is complete or not there.
-    graph : graph, optional
-        The graph of the subject.
-    baseline : bool, ClusteringResult or array-like, default=True
-        For a clustering: what to compare with; see `ClusteringResult.report`.
-    select : TradeoffPoint or str, default="product"
-        For a curve: the point to explain, or the rule that picks it.
-
-    Returns
-    -------
-    list of str
-        What the page leaves out and why, in sentences.
-
-    Raises
-    ------
-    GraphError
-        If the graph is not the one of the subject.
+    A clustering is compared with a baseline, as in `ClusteringResult.report`; of a curve one point is explained, or
+    the one that a rule picks. Returns what the page leaves out and why, in sentences.
     """
     if isinstance(subject, TradeoffCurve):
         found = finding.of_curve(subject, graph, select)

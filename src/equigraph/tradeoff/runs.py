@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from equigraph.base import DialLabels, GraphClusterer
-from equigraph.callbacks import Notifier
+from equigraph.callbacks import Notifier, Watched
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
 from equigraph.messages import one_line
@@ -40,19 +40,6 @@ class Sweep:
         if self.values is not None and not self.model._searches_dial:
             parts = [(value,) for value in self.values]
         return [(seed, part) for seed in self.seeds for part in parts]
-
-
-@dataclass
-class Watch:
-    """A notifier that remembers whether somebody wanted to stop; it goes to methods in this process."""
-
-    notify: Notifier
-    stop: bool = False
-
-    def __call__(self, stage: str, step: int, total: int, objective: float | None = None) -> bool:
-        """Tell the callbacks; return True from the first wish to stop on."""
-        self.stop = self.notify(stage, step, total, objective) or self.stop
-        return self.stop
 
 
 @dataclass
@@ -116,7 +103,7 @@ def _labels_of(ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         yield place, (DialLabels(_whole([labels]), []), notes)
 
 
-def _results(sweep: Sweep, watch: Watch) -> Iterator[tuple[int, Any]]:
+def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Any]]:
     """Yield the places of tasks, and what each gives, as they are done."""
     tasks = sweep.tasks()
     if sweep.n_jobs in (None, 1):
@@ -125,7 +112,7 @@ def _results(sweep: Sweep, watch: Watch) -> Iterator[tuple[int, Any]]:
             yield from together
             return
         for place, (seed, values) in enumerate(tasks):
-            yield place, _solve(sweep.model, sweep.graph, seed, values, watch)
+            yield place, _solve(sweep.model, sweep.graph, seed, values, notify)
         return
     from joblib import Parallel, delayed, effective_n_jobs
 
@@ -140,17 +127,18 @@ def _results(sweep: Sweep, watch: Watch) -> Iterator[tuple[int, Any]]:
             yield from enumerate(done, start)
 
 
-def run_sweep(sweep: Sweep, watch: Watch) -> Runs:
+def run_sweep(sweep: Sweep, watch: Watched) -> Runs:
     """Return the labels of every task that was done; at least one is."""
     runs, tasks = Runs(), sweep.tasks()
     found_by_place: dict[int, Any] = {}
     notes_by_place: dict[int, Any] = {}
-    watch.notify(sweep.stage, 0, len(tasks))
-    for place, (found, notes) in _results(sweep, watch):
+    notify = Notifier(watch)
+    notify(sweep.stage, 0, len(tasks))
+    for place, (found, notes) in _results(sweep, notify):
         found_by_place[place], notes_by_place[place] = found, notes
         runs.n_done += 1
-        halfway = watch.stop
-        if watch(sweep.stage, runs.n_done, len(tasks)):
+        halfway = watch.stopped
+        if notify(sweep.stage, runs.n_done, len(tasks)):
             runs.stopped = halfway or runs.n_done < len(tasks)
             break
     # Tasks end in any order, which must not be seen in what is told of them.
@@ -160,7 +148,7 @@ def run_sweep(sweep: Sweep, watch: Watch) -> Runs:
         found = found_by_place[place]
         runs.front += [(seed, labels) for labels in found.front]
         # A method that was stopped halfway may have fewer labels than values.
-        for value, labels in zip(values or (), found.labels, strict=not watch.stop):
+        for value, labels in zip(values or (), found.labels, strict=not watch.stopped):
             runs.labels.setdefault(value, []).append((seed, labels))
     runs.labels = {value: runs.labels[value] for value in sweep.values or () if value in runs.labels}
     return runs

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from equigraph.base import GraphClusterer
-from equigraph.callbacks import Callbacks, Notifier
+from equigraph.callbacks import Callbacks, Watched
 from equigraph.exceptions import GroupsError, ParameterError, warn
 from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph
@@ -25,7 +25,7 @@ from equigraph.records import parameters_of, versions
 from equigraph.search.agree import OnConflict
 from equigraph.tradeoff.curve import TradeoffCurve, TradeoffCurves
 from equigraph.tradeoff.found import points_and_front
-from equigraph.tradeoff.runs import Sweep, Watch, run_sweep
+from equigraph.tradeoff.runs import Sweep, run_sweep
 
 # Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
 _N_REACHED, _N_VALUES = 11, 21
@@ -201,13 +201,13 @@ def tradeoff_curve(
     first = as_seed(random_state)
     seeds = tuple(range(first, first + n_restarts))
     curves: dict[Any, TradeoffCurve] = {}
-    watch = Watch(Notifier(callbacks))
+    watch = Watched(callbacks)
     for number in numbers:
         one = model if number is None else clone(model).set_params(n_clusters=number)
         stage = f"{_STAGE}, {number} clusters" if several else _STAGE
         sweep = Sweep(one, graph, notion, values, bounded, seeds, n_jobs, stage, n_points or _N_REACHED)
         curves[number] = _curve(sweep, watch)
-        if watch.stop:
+        if watch.stopped:
             break
     return TradeoffCurves(curves) if several else next(iter(curves.values()))
 
@@ -303,7 +303,7 @@ def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: A
     return graph
 
 
-def _curve(sweep: Sweep, watch: Watch) -> TradeoffCurve:
+def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
     start = time.perf_counter()
     runs = run_sweep(sweep, watch)
     points, front = points_and_front(sweep, runs)
