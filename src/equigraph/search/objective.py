@@ -121,7 +121,7 @@ class Objective:
         if seconds > _LONG:
             warn(
                 f"The notion {self.notion.name!r} reads the members of all {n_groups:,} groups at every look at a "
-                f"move, which will take some {seconds:.0f} seconds here: give fewer groups, or write its score for "
+                f"move, which will take some {seconds:.0f} seconds or more: give fewer groups, or write its score for "
                 "folded groups and say folds=True.",
                 SlowNotionWarning,
             )

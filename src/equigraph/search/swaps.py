@@ -14,6 +14,9 @@ from equigraph.search.objective import Objective
 SWAP_PASSES, LEAST_SWAP = 5, 1e-6
 # More pairs of clusters than this are not tried.
 _MOST_PAIRS = 2**22
+# A look at a node that waits reads all columns. With many columns fewer kinds of nodes wait, so that looks at all of
+# them read about as many counts.
+_MOST_READ = 144
 
 
 def swapped(
@@ -51,7 +54,7 @@ def swapped(
     n_clusters, n_columns = clusters.volume.size, objective.population.size
     if n_clusters**2 > _MOST_PAIRS:
         return labels
-    n_kinds = min(n_columns, _MOST_PAIRS // n_clusters**2)
+    n_kinds = min(n_columns, _MOST_PAIRS // n_clusters**2, max(_MOST_READ // n_columns, 1))
     gained = np.zeros(2)
     for _ in range(max_passes):
         before = gained[1]
