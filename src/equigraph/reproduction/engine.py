@@ -117,12 +117,12 @@ def _one_thread_each() -> Iterator[None]:
 # Seconds that the longer cells of a full run take on one core, about; they order the cells and start the forecast.
 # Those of a method are for five clusters, and others are taken in proportion; weights are ten to a cell.
 _SCORE_SECONDS = {
-    "diaries": {"dmon": 9, "fair-partition": 52},
-    "drugnet": {"dmon": 5, "fair-nmtf": 6, "fair-partition": 51},
-    "facebook": {"fair-partition": 71},
-    "friendship": {"dmon": 6, "fair-partition": 55},
-    "lastfm": {"dmon": 26, "fair-nmtf": 4, "fair-partition": 92, "ifair-nmtf": 9},
-    "nba": {"fair-nmtf": 6, "fair-partition": 115, "ifair-nmtf": 6},
+    "diaries": {"dmon": 9, "fair-partition": 15},
+    "drugnet": {"dmon": 5, "fair-nmtf": 6, "fair-partition": 15},
+    "facebook": {"fair-partition": 20},
+    "friendship": {"dmon": 6, "fair-partition": 15},
+    "lastfm": {"dmon": 26, "fair-nmtf": 4, "fair-partition": 60, "ifair-nmtf": 9},
+    "nba": {"fair-nmtf": 6, "fair-partition": 32, "ifair-nmtf": 6},
     "sbm-2k": {"fair-nmtf": 8, "fair-partition": 34, "fair-sc": 15, "ifair-nmtf": 13, "individual-fair-sc": 13},
     "sbm-5k": {
         "dmon": 8, "fair-nmtf": 14, "fair-partition": 24, "fair-sc": 26, "ifair-nmtf": 42, "individual-fair-sc": 30,

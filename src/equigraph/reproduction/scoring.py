@@ -13,6 +13,7 @@ from equigraph.methods import get_method
 from equigraph.metrics import evaluate
 from equigraph.reproduction.cells import Cell, Settings
 from equigraph.reproduction.networks import SBM, PrintedNetwork, load_network
+from equigraph.search.plans import DIAL
 from equigraph.tradeoff import selection
 
 TITLES = {
@@ -199,8 +200,8 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         arguments["weights"] = dial_values(11)
         arguments["n_sweep_runs"] = 1 if settings.quick else _N_SWEEP_RUNS
     elif method == LEADING:
-        # On block models the curve is a step.
-        arguments["weights"] = dial_values(11 if sbm else 21 if settings.quick else 41)
+        # Where the search is done for a curve, and dense where the curves bend; on block models they are a step.
+        arguments["weights"] = dial_values(11) if sbm else list(DIAL)
     return Cell(
         key=f"score.{network}.{method}.k{n_clusters}",
         function="equigraph.reproduction.scoring:score_method",
