@@ -10,8 +10,13 @@ from equigraph.reproduction.engine import Forecast, expected_seconds
 
 def test_earlier_run_knows_better_than_the_hints(tmp_path: Path) -> None:
     known = "score.lastfm.fair-partition.k10"
-    cells = [Cell(known, "m:f", {"seed": 1}), Cell("new", "m:f")]
-    assert expected_seconds(cells, tmp_path)[known] == 184
+    cells = [
+        Cell(known, "m:f", {"seed": 1}),
+        Cell("score.lastfm.fair-partition.k5", "m:f"),
+        Cell("new", "m:f"),
+    ]
+    hinted = expected_seconds(cells, tmp_path)
+    assert hinted[known] == 2 * hinted["score.lastfm.fair-partition.k5"] > hinted["new"]
     write_cell(tmp_path, Cell(known, "m:f", {"seed": 0}), Finished({}, 12.5, 12.0))
     expected = expected_seconds(cells, tmp_path)
     assert expected[known] == 12.5
