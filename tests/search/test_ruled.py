@@ -24,6 +24,7 @@ from equigraph.search.objective import make_objective
 from equigraph.search.ruled import RuledSteps
 from equigraph.search.ruling import Ruling
 from equigraph.search.search import Target
+from equigraph.search.steps import Steps
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
@@ -382,3 +383,23 @@ def test_an_instance_of_all_kinds_is_better_than_what_the_solver_alone_finds():
 
     plain = settle_rules(rules, graph, groups, n_clusters=k).labels
     assert model.modularity_ > eg.metrics.modularity_score(graph, plain)
+
+
+def test_swaps_that_know_no_rules_are_left_out(monkeypatch):
+    data = eg.datasets.make_planted_graph(520, 2, mean_degree=6, random_state=0)
+    used = []
+    swap = Steps.swap
+
+    def watched(self, labels, objective):
+        used.append(type(self))
+        return swap(self, labels, objective)
+
+    monkeypatch.setattr(Steps, "swap", watched)
+    model = eg.FairPartition(2, 0.5, effort=0.1, rules=eg.Rules(apart=[(0, 1)]), random_state=0)
+    labels = model.fit(data.adjacency, sensitive_features=data.sensitive_features).labels_
+    assert labels[0] != labels[1]
+    assert RuledSteps not in used
+    eg.FairPartition(2, 0.5, effort=0.1, random_state=0).fit(
+        data.adjacency, sensitive_features=data.sensitive_features
+    )
+    assert Steps in used  # without rules they are there

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.execution.block_files import RowBlock
+from equigraph.execution.blocks import MemoryBlocks
+from equigraph.execution.distributed import StreamedRows
 from equigraph.execution.distributed.rows import Rows, RowStore
-from equigraph.graph.units import shares_of
+from equigraph.graph.units import largest_weight, shares_of, unit_weights
 from equigraph.search.folding import NOTHING_HELD
-from equigraph.search.levels import Level, clusters_level, links_to, scores_from, sums
+from equigraph.search.levels import Level, clusters_level, links_to, narrow, scores_from, sums
 from equigraph.search.objective import Objective
+from equigraph.search.plans import is_large
 from equigraph.search.swaps import swap_in_rows, swapped
 
 if TYPE_CHECKING:
@@ -176,6 +179,21 @@ class Ground:
             return self.store.walk(swap_block, state, objective, self.unit)
 
         return swapped(self._sites, labels, objective, visit, **limits)
+
+
+def in_doubles(graph: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph in its unit, in the precision in which gains are compared."""
+    return unit_weights(graph.astype(np.float64, copy=False))
+
+
+def ground_of(graph: Any) -> Ground | None:
+    """Return the nodes of a graph that is searched on parts: a store of rows, or a large one in memory."""
+    if not sparse.issparse(graph):
+        return Ground(graph)
+    if is_large(graph.shape[0], graph.nnz):
+        scale = largest_weight(graph.data)
+        return Ground(StreamedRows(MemoryBlocks(narrow(in_doubles(graph)))), scale)
+    return None
 
 
 def any_awake(state: Sequence[NDArray], low: int, high: int) -> bool:

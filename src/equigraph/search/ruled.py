@@ -164,6 +164,8 @@ class _UnitSearch(Search):
         rules, self.rate = ruling.rules, rate
         bounded = replace(objective, least=int(rules.least_size.min()), most=int(rules.most_size.max()))
         self._begin(level, bounded, rules.n_clusters, effort, seed)
+        # Swaps at the end of a search know single nodes and no rules; the annealings here swap units under them.
+        self.plan = replace(self.plan, n_swaps=0)
         self.steps = RuledSteps(level, rules.n_clusters, ruling)
 
     def score(self, labels: NDArray) -> tuple[float, float]:

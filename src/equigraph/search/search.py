@@ -14,17 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equigraph.callbacks import Notifier
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
-from equigraph.execution.blocks import MemoryBlocks
-from equigraph.execution.distributed import StreamedRows
-from equigraph.graph.units import largest_weight, unit_weights
 from equigraph.metrics.notions import Notion
 from equigraph.search.bounds import check_size_bounds
-from equigraph.search.ground import Ground
-from equigraph.search.levels import Level, compact, first_level, narrow, scores_of
+from equigraph.search.ground import Ground, ground_of, in_doubles
+from equigraph.search.levels import Level, compact, first_level, scores_of
 from equigraph.search.objective import Objective, make_objective
 from equigraph.search.on_parts import (
     LEAST_GAIN,
@@ -34,7 +30,7 @@ from equigraph.search.on_parts import (
     settle_nodes,
     work_on_parts,
 )
-from equigraph.search.plans import DIAL, LADDER, is_large, plan_for
+from equigraph.search.plans import DIAL, LADDER, plan_for
 from equigraph.search.pool import Pool
 from equigraph.search.steps import Steps
 from equigraph.search.targets import Target, any_fair
@@ -66,21 +62,6 @@ _FURTHER, _WIDE = (0.3, 0.1), 0.2
 _WORTH_SWAPS = 4e-4
 # Settling at one target may find what another's choice is made of; each round only adds what is better.
 _MOST_ROUNDS = 5
-
-
-def _in_doubles(graph: sparse.csr_array) -> sparse.csr_array:
-    """Return the graph in its unit, in the precision in which gains are compared."""
-    return unit_weights(graph.astype(np.float64, copy=False))
-
-
-def ground_of(graph: Any) -> Ground | None:
-    """Return the nodes of a graph that is searched on parts: a store of rows, or a large one in memory."""
-    if not sparse.issparse(graph):
-        return Ground(graph)
-    if is_large(graph.shape[0], graph.nnz):
-        scale = largest_weight(graph.data)
-        return Ground(StreamedRows(MemoryBlocks(narrow(_in_doubles(graph)))), scale)
-    return None
 
 
 class Search:
@@ -131,7 +112,7 @@ class Search:
         if ground is not None:
             n, total = ground.n_nodes, float(ground.strength.sum())
         else:
-            graph = _in_doubles(graph)
+            graph = in_doubles(graph)
             n, total = graph.shape[0], float(graph.sum(dtype=np.float64))
         objective, columns = make_objective(codes, n_nodes=n, total=total, notion=notion, weights=weights)
         least, most = check_size_bounds(size_bounds, n, n_clusters)
