@@ -7,10 +7,10 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import GroupsError, SmallClusterWarning
-from equigraph.execution.blocks import write_blocks
+from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter
 from equigraph.graph import Graph
 from equigraph.methods import METHODS
-from equigraph.penalties import Contrastive, GroupParity, Scatter
+from equigraph.stores.blocks import write_blocks
 
 TAKE = {"fair-partition", "fair-louvain"}
 REFUSE = {"fair-nmtf", "ifair-nmtf", "dfnmf", "fair-sc", "scalable-fair-sc", "individual-fair-sc", "dmon"}

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
 
 import equigraph as eg
-from equigraph.callbacks import TimeLimit
+from equigraph._utils.callbacks import TimeLimit
 from equigraph.exceptions import (
     EmptyClusterWarning,
     FairnessIgnoredWarning,
@@ -23,9 +23,9 @@ from equigraph.exceptions import (
     GroupsError,
     ParameterError,
 )
+from equigraph.factorization.penalties import GraphPenalty, Penalty
 from equigraph.factorization.starts import largest_singular_values
-from equigraph.penalties import GraphPenalty, Penalty
-from tests.penalties.test_penalties import KeepApart
+from tests.factorization.penalties.test_penalties import KeepApart
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.groups import encode_groups
+from equigraph.graph.groups import encode_groups
 from equigraph.metrics import FairnessFrame
 
 LINKS = [

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.attributes import by_name, keys_of_index
 from equigraph.graph.graph import Graph
+from equigraph.graph.groups.encode import column_of, is_missing
 from equigraph.graph.names import object_array
 from equigraph.graph.tables import row_labels
-from equigraph.groups.encode import column_of, is_missing
-from equigraph.words import count
 
 
 def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bool = False) -> NDArray[Any]:

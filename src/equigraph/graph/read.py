@@ -24,7 +24,6 @@ from equigraph.graph.market_files import read_matrix_market
 from equigraph.graph.mat_files import read_mat
 from equigraph.graph.npz_files import read_npz
 from equigraph.graph.validate import check_dtype, check_symmetrize
-from equigraph.messages import option
 
 SUFFIXES = {
     ".csv": "delimited",
@@ -46,9 +45,7 @@ def file_format(path: Path, format: str | None) -> str:
     """Return the format of a file, as told or by its suffix."""
     if format is not None:
         if format not in FORMATS:
-            raise ParameterError(
-                f"{option('format', format)} is unknown: expected one of {', '.join(FORMATS)}."
-            )
+            raise ParameterError(f"format={format!r} is unknown: expected one of {', '.join(FORMATS)}.")
         return "delimited" if format in ("csv", "tsv", "txt") else format
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
@@ -57,7 +54,7 @@ def file_format(path: Path, format: str | None) -> str:
     if known is None:
         raise GraphError(
             f"{path.name} has an unknown suffix: expected one of {', '.join(SUFFIXES)} (and .gz), or name "
-            f"the format with {option('format')}."
+            f"the format with format."
         )
     return known
 
@@ -85,9 +82,7 @@ def read_file(
             return read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
         return read_edges(file, header=header, weight=weight, **options)
     if header is not None or delimiter is not None:
-        raise ParameterError(
-            f"{option('header')} and {option('delimiter')} are for text files, and {path.name} is read as {kind}."
-        )
+        raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
     readers: dict[str, Callable[[Path], Any]] = {
         "parquet": partial(_read_edge_parquet, weight=weight, **options),
         "graphml": read_graphml,
@@ -249,8 +244,7 @@ def read_graph(
             graph = convert(source, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
-            f"{option('format')}, {option('header')} and {option('delimiter')} are for files, and the source is a "
-            f"{type(source).__name__}."
+            f"format, header and delimiter are for files, and the source is a {type(source).__name__}."
         )
     else:
         graph = convert(source, **options)
@@ -271,9 +265,7 @@ def _given(
     if groups is not None:
         return take_groups(groups, wanted, node_column, graph)
     if node_column is not None:
-        raise ParameterError(
-            f"{option('node_column')} is a column of {option('groups')}, and there are no groups."
-        )
+        raise ParameterError("node_column is a column of groups, and there are no groups.")
     if not wanted:
         return None
     if isinstance(source, Graph) and source.sensitive_features is not None:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.groups.encode import names_of_rows
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.sparse_arrays import check_sparse
-from equigraph.groups.encode import names_of_rows
 from equigraph.metrics._table import Nodes, encode_labels
 
 _BLOCK_ENTRIES = 1 << 21

@@ -8,7 +8,7 @@ import numpy as np
 
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.groups import Attributes, Groups, encode_attributes
+from equigraph.graph.groups import Attributes, Groups, encode_attributes
 
 
 def attributes_of(graph: Graph, sensitive_features: Any = None) -> Attributes | None:
