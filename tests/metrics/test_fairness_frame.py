@@ -297,9 +297,9 @@ def test_a_comparison_needs_the_same_nodes_and_groups():
     [
         lambda a, b: {"a": a, "b": b},
         lambda a, b: pd.DataFrame({"a": a, "b": b}),
-        lambda a, b: pd.DataFrame({"a": a, "b": b}).iloc[::-1],
+        lambda a, b: pd.DataFrame({"a": a, "b": b}, index=np.arange(24)[::-1]),
     ],
-    ids=["dict", "frame", "by index"],
+    ids=["dict", "frame", "another index"],
 )
 def test_attributes_come_in_several_forms(given):
     A, labels, gender, _ = draw(0)

@@ -120,9 +120,11 @@ def _from_foreign(
     if library in GRAPH_LIBRARIES:
         rows, directed = rows_from(X, library, weight)
         how = symmetrize if directed else None
-        return graph_from_rows(
+        graph = graph_from_rows(
             rows, symmetrize=how, duplicates=duplicates, dtype=dtype, directed=directed, sort=False
         )
+        # The nodes of networkx are names even where they are 0, 1, 2, ...; the others only count theirs then.
+        return graph._but(named=True) if library == "networkx" else graph
     if library is not None:
         from equigraph.graph.arrow_tables import rows_of_table
         from equigraph.graph.tables import edge_rows, is_table, matrix_and_names, read_table

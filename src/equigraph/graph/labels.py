@@ -20,7 +20,7 @@ from equigraph.words import count
 def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bool = False) -> NDArray[Any]:
     """Return the labels that come beside a graph as an array in node order.
 
-    They are matched by name where they have names. With `gaps` some nodes may have none; these get None.
+    They are matched by name where both have names. With `gaps` some nodes may have none; these get None.
 
     >>> path = Graph([[0, 1], [1, 0]], ["ann", "bob"])
     >>> labels_in_order({"bob": 1, "ann": 0}, path).tolist()
@@ -28,10 +28,11 @@ def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bo
     """
     n = graph.n_nodes
     try:
-        column, (index, counts_rows) = column_of(labels), row_labels(labels)
+        column = column_of(labels)
         if isinstance(labels, Mapping):
-            index, counts_rows = object_array(labels), False
-        keys = keys_of_index(index, counts_rows, graph, what)
+            keys: NDArray[Any] | None = object_array(labels)
+        else:
+            keys = keys_of_index(*row_labels(labels), graph, what)
         if keys is not None:
             column = by_name(graph, keys, column, "error", what)[1]
     except GroupsError as error:

@@ -150,7 +150,8 @@ def read_graph(
     groups : path, mapping, table, Series or array, optional
         The groups: a mapping from node to value; a table or file whose first column, or `node_column`,
         names the node; a pandas Series, or table of one column, by the node names in its index; or an array,
-        a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Names are
+        a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Where the graph has no
+        names, tables and Series are in node order, unless `node_column` is given. Names are
         compared by text where types differ, and composed letters (Unicode NFC) are the same as decomposed
         ones. An edge list has no node order of the user's, so it takes no array; a `Graph` has one that can
         be seen. In text files an empty field, NA, N/A, n/a, NaN, nan, null, NULL and None are missing. Several

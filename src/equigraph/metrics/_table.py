@@ -149,15 +149,30 @@ def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, 
     keys, other_keys = names_of_rows(first), names_of_rows(second)
     if keys is None and other_keys is None:
         return first, second
+    if (
+        (keys is None or other_keys is None)
+        and not isinstance(first, Mapping)
+        and not isinstance(second, Mapping)
+    ):
+        _refuse_default_index(first, second, names if other_keys is None else names[::-1])
     keys = _counted(first) if keys is None else keys
     other_keys = _counted(second) if other_keys is None else other_keys
     if keys is None or other_keys is None:
         named, other = names if other_keys is None else names[::-1]
         raise ParameterError(
-            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by a "
-            "pandas index or a dict, or give both as arrays in node order."
+            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by "
+            "the same pandas index or as dicts, or give both as arrays in node order."
         )
     return column_of(first), column_of(second)[_places(keys, other_keys, names)]
+
+
+def _refuse_default_index(first: Any, second: Any, names: tuple[str, str]) -> None:
+    """Refuse two columns of pandas of which one has the default index: it may count rows, or name them."""
+    if _counted(first) is not None and _counted(second) is not None:
+        raise ParameterError(
+            f"{names[0]} has an index of its own and {names[1]} the default one, so who is who cannot be told: give "
+            "both the same index, or both as arrays in node order."
+        )
 
 
 def _counted(values: Any) -> NDArray[Any] | None:
