@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, check_options, take_groups
-from equigraph.graph.convert import convert
+from equigraph.graph.convert import convert, without_weights
 from equigraph.graph.delimited import open_text_file
 from equigraph.graph.edges import check_duplicates
 from equigraph.graph.features import AttributeChoice
@@ -82,7 +82,8 @@ def read_file(
             delimiter = "\t"
         file = open_text_file(path, delimiter)
         if kind == "matrix" or (kind == "delimited" and is_matrix_file(file, header)):
-            return read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
+            graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
+            return without_weights(graph) if weight is False else graph
         return read_edges(file, header=header, weight=weight, **options)
     if header is not None or delimiter is not None:
         raise ParameterError(
@@ -247,7 +248,7 @@ def read_graph(
         path = Path(source)
         source = read_file(path, format, header=header, delimiter=delimiter, **options)
         with only_ours(f"{path.name} is no graph that can be read", GraphError):
-            graph = convert(source, **options)
+            graph = source if isinstance(source, Graph) else convert(source, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
             f"{option('format')}, {option('header')} and {option('delimiter')} are for files, and the source is a "
