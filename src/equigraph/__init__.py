@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
     from equigraph.execution.edge_blocks import write_edge_blocks
     from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF
-    from equigraph.graph import Graph, as_graph, read_graph
+    from equigraph.graph import Graph, as_graph, knn_graph, read_graph
     from equigraph.neural import DMoN
     from equigraph.results import ClusteringResult, cluster
     from equigraph.roster import Roster, read_roster
@@ -59,7 +59,7 @@ _NAMES = {
         "execution.blocks": "BlockGraph open_blocks write_blocks",
         "execution.edge_blocks": "write_edge_blocks",
         "factorization": "DFNMF FairNMTF IFairNMTF NMTF SymNMF",
-        "graph": "Graph as_graph read_graph",
+        "graph": "Graph as_graph knn_graph read_graph",
         "neural": "DMoN",
         "results": "ClusteringResult cluster",
         "roster": "Roster read_roster",
@@ -76,9 +76,9 @@ __all__ = [
     "FairNMTF", "FairPartition", "FairSC", "Graph", "IFairNMTF", "IndividualFairSC", "Leiden", "Louvain",
     "RandomClustering", "Roster", "Rules", "ScalableFairSC", "SpectralClustering", "Stability", "SymNMF",
     "TradeoffCurve", "TradeoffCurves", "__version__", "as_graph", "callbacks", "cite", "classes", "cluster",
-    "community", "compare", "datasets", "divide", "exceptions", "metrics", "neural", "open_blocks", "penalties",
-    "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules", "spectral",
-    "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
+    "community", "compare", "datasets", "divide", "exceptions", "knn_graph", "metrics", "neural", "open_blocks",
+    "penalties", "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules",
+    "spectral", "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
 ]  # fmt: skip
 
 

@@ -39,7 +39,8 @@ def merge_repeated(
 ) -> sparse.csr_array:
     """Return the pairs with one entry each; pairs without any repetition are returned as they are.
 
-    Without weights ``"sum"`` counts the rows of a pair. Weights may be sorted in place; `conflict` makes the error for the first pair whose weights differ, if that is one.
+    Without weights ``"sum"`` counts the rows of a pair. Weights may be sorted in place; `conflict` makes the error for
+    the first pair whose weights differ, if that is one.
     """
     is_start = _starts(pairs)
     if is_start.all():

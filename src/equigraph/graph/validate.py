@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning, warn
+from equigraph.graph.distances import warn_of_distances
 from equigraph.graph.sparse_arrays import not_finite, to_csr
 from equigraph.messages import option
 from equigraph.parameters import check_known
@@ -55,6 +56,8 @@ def check_adjacency(
     -----
     SelfLoopWarning
         If the diagonal is not zero; those entries are dropped, without a word where all are the same.
+    DistanceWarning
+        If the weights look like distances; nothing is changed.
 
     Examples
     --------
@@ -78,6 +81,7 @@ def canonical_adjacency(
     adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
     adjacency = without_loops_and_zeros(adjacency)
+    warn_of_distances(matrix, adjacency)
     if symmetrize is not None:
         adjacency = _symmetrized(adjacency, symmetrize)
         _check_values(adjacency, names)  # two finite weights may add up to infinity
