@@ -103,12 +103,13 @@ class Explainable:
     def _subject(self, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
         from equigraph.explain.subject import Subject
         from equigraph.featured import graph_of
+        from equigraph.metrics._table import read_nodes
         from equigraph.metrics.audit.attributes import attributes_of
         from equigraph.rules import Rules
 
         known = graph_of(self, graph)
         given = self.parameters.get("rules") if rules is None else rules
-        attributes = attributes_of(known, sensitive_features)
+        attributes = attributes_of(read_nodes(known), sensitive_features)
         return Subject(
             graph=known,
             labels=self.labels,

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.adapters import library_of
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.names import (
     as_names,
@@ -75,11 +76,13 @@ def take_groups(
         from equigraph.graph.group_files import read_groups_file
 
         return read_groups_file(Path(groups), wanted, node_column, graph)
+    library = library_of(groups)
+    if library in ("igraph", "networkit"):
+        groups = labels_of_communities(groups)
     if isinstance(groups, Mapping):
         if _holds_columns(groups, graph):
             return _values_of_columns(groups, wanted, graph)
         return [Values(object_array(groups.values()), object_array(groups.keys()), name)]
-    library = library_of(groups)
     if library is not None and is_table(groups):
         return values_of_table(read_table(groups), wanted, node_column, graph, every)
     matrix = as_matrix(groups)

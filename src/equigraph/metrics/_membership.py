@@ -12,6 +12,7 @@ from scipy import sparse
 
 from equigraph.exceptions import ParameterError
 from equigraph.graph.attributes import keys_of_index
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.sparse_arrays import check_sparse
 from equigraph.graph.tables import row_labels
@@ -51,6 +52,7 @@ def as_outputs(membership: ArrayLike, *, nodes: Nodes | None = None) -> Outputs:
 
     Both are matched with the nodes by name where they have names.
     """
+    membership = labels_of_communities(membership)
     labels = _hard_labels(membership)
     if labels is not None:
         membership = labels

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
@@ -47,6 +48,7 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
     if isinstance(labels, Labels):
         _check_length(labels.n_nodes, n_nodes, name)
         return labels
+    labels = labels_of_communities(labels)
     try:
         column = as_column(labels)
     except GroupsError as error:
@@ -132,6 +134,7 @@ def _table(encoded: Labels, groups: Groups) -> LabelTable:
 
 def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
     """Do what `in_one_order` does for labels and one attribute or several."""
+    labels = labels_of_communities(labels)
     if names_of_rows(labels) is None and not name_nodes(features):
         return labels, features
     names = ("labels", "sensitive_features")
@@ -146,6 +149,7 @@ def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
 
 def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, Any]:
     """Return two columns of the same nodes in the order of the first, matched by name where names are given."""
+    first, second = labels_of_communities(first), labels_of_communities(second)
     keys, other_keys = names_of_rows(first), names_of_rows(second)
     if keys is None and other_keys is None:
         return first, second

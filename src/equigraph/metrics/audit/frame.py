@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph import read_graph
+from equigraph.graph import Graph, read_graph
 from equigraph.groups import Attributes, Groups
 from equigraph.groups.attributes import joined_name
 from equigraph.messages import option
-from equigraph.metrics._table import read_nodes
+from equigraph.metrics._table import Nodes
 from equigraph.metrics.agreement import _ari, clustering_accuracy
 from equigraph.metrics.audit import chance, views
 from equigraph.metrics.audit.attributes import attributes_of, joint_values
@@ -75,8 +75,9 @@ class FairnessFrame:
         metrics: Mapping[str, Metric] | None = None,
     ):
         self.graph = read_graph(graph)
-        self.labels = read_nodes(self.graph).labels(labels)
-        self._given: Attributes | None = attributes_of(self.graph, sensitive_features)
+        nodes = Nodes(self.graph, self.graph.positional or isinstance(graph, Graph), graph)
+        self.labels = nodes.labels(labels)
+        self._given: Attributes | None = attributes_of(nodes, sensitive_features)
         self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
         self.metrics = dict(metrics or {})
         for name, metric in self.metrics.items():
