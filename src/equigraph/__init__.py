@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from equigraph.community.neural import DMoN
     from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF, penalties
-    from equigraph.graph import Graph, as_graph, read_graph
+    from equigraph.graph import Graph, as_graph, knn_graph, read_graph
     from equigraph.results import ClusteringResult, cluster
     from equigraph.rules import Rules
     from equigraph.search import refine_labels
@@ -67,7 +67,7 @@ _NAMES = {
         "community": "FairLouvain FairPartition Leiden Louvain RandomClustering",
         "community.neural": "DMoN",
         "factorization": "DFNMF FairNMTF IFairNMTF NMTF SymNMF",
-        "graph": "Graph as_graph read_graph",
+        "graph": "Graph as_graph knn_graph read_graph",
         "results": "ClusteringResult cluster",
         "rules": "Rules",
         "search": "refine_labels",
@@ -83,9 +83,9 @@ __all__ = [
     "FairNMTF", "FairPartition", "FairSC", "Graph", "IFairNMTF", "IndividualFairSC", "Leiden", "Louvain",
     "RandomClustering", "Roster", "Rules", "ScalableFairSC", "SpectralClustering", "Stability", "SymNMF",
     "TradeoffCurve", "TradeoffCurves", "__version__", "as_graph", "callbacks", "cite", "classes", "cluster",
-    "community", "compare", "datasets", "divide", "exceptions", "metrics", "neural", "open_blocks", "penalties",
-    "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules", "spectral",
-    "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
+    "community", "compare", "datasets", "divide", "exceptions", "knn_graph", "metrics", "neural", "open_blocks",
+    "penalties", "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules",
+    "spectral", "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
 ]  # fmt: skip
 
 

@@ -181,10 +181,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
             Group of each node, in node order; a mapping from node name to group, or a pandas Series with the
             node names as its index, also works. An edge table takes only these, since its nodes are sorted
-            by name. Several attributes come as a dict from their names to any of these, as a frame (by its index, by a
-            first column of node names, or in node order), or as an array of shape (n_nodes, n_attributes). By default
-            the groups that came with the graph; without any there is no fairness term. Nodes without a group come with
-            a graph that was read with ``missing="ignore"``.
+            by name; beside a matrix without names a Series or frame is in node order, whatever its index. Several
+            attributes come as a dict from their names to any of these, as a frame (by its index, by a first column of
+            node names, or in node order), or as an array of shape (n_nodes, n_attributes). By default the groups that
+            came with the graph; without any there is no fairness term. Nodes without a group come with a graph that was
+            read with ``missing="ignore"``.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, check_options, take_groups
-from equigraph.graph.convert import convert
+from equigraph.graph.convert import convert, without_weights
 from equigraph.graph.delimited import open_text_file
 from equigraph.graph.edges import check_duplicates
 from equigraph.graph.features import AttributeChoice
@@ -79,7 +79,8 @@ def read_file(
             delimiter = "\t"
         file = open_text_file(path, delimiter)
         if kind == "matrix" or (kind == "delimited" and is_matrix_file(file, header)):
-            return read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
+            graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
+            return without_weights(graph) if weight is False else graph
         return read_edges(file, header=header, weight=weight, **options)
     if header is not None or delimiter is not None:
         raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
@@ -145,7 +146,8 @@ def read_graph(
     groups : path, mapping, table, Series or array, optional
         The groups: a mapping from node to value; a table or file whose first column, or `node_column`,
         names the node; a pandas Series, or table of one column, by the node names in its index; or an array,
-        a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Names are
+        a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Where the graph has no
+        names, tables and Series are in node order, unless `node_column` is given. Names are
         compared by text where types differ, and composed letters (Unicode NFC) are the same as decomposed
         ones. An edge list has no node order of the user's, so it takes no array; a `Graph` has one that can
         be seen. In text files an empty field, NA, N/A, n/a, NaN, nan, null, NULL and None are missing. Several
@@ -241,7 +243,7 @@ def read_graph(
         path = Path(source)
         source = read_file(path, format, header=header, delimiter=delimiter, **options)
         with only_ours(f"{path.name} is no graph that can be read", GraphError):
-            graph = convert(source, **options)
+            graph = source if isinstance(source, Graph) else convert(source, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
             f"format, header and delimiter are for files, and the source is a {type(source).__name__}."
