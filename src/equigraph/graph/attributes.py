@@ -313,7 +313,7 @@ def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missi
         first = graph.node_names[absent][:1].tolist()[0]
         raise GroupsError(
             f"{_called(given)} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
-            f"{first!r}: give every node a value, or say missing='ignore' or missing='drop'."
+            f"{first!r}: give every node a value, or read the graph with missing='ignore' or 'drop'."
         )
     if absent.all() and missing != "own-group":
         raise GroupsError(
@@ -331,7 +331,7 @@ def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], miss
     if "missing" in filled[~absent]:
         raise GroupsError(
             f"{_called(given)} has a value 'missing' already, which missing='own-group' would add to: "
-            f"give that value another name, or say missing='ignore'."
+            f"give that value another name, or read the graph with missing='ignore'."
         )
     filled[absent] = "missing"
     return filled

@@ -219,7 +219,7 @@ def test_a_stop_keeps_the_front_so_far(planted: Graph) -> None:
 
 
 def test_values_or_a_number_of_points(planted: Graph) -> None:
-    with pytest.raises(ParameterError, match="give it or fairness=, not both"):
+    with pytest.raises(ParameterError, match="give it or fairness, not both"):
         eg.tradeoff_curve(planted, estimator=SHORT, fairness=[0, 1], n_points=3)
     with pytest.raises(ParameterError, match="n_points must be a whole number of at least 2"):
         eg.tradeoff_curve(planted, estimator=SHORT, n_points=1)
