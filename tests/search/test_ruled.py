@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks._rule_instances import random_asked, random_instance
+from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
 from benchmarks.rule_search import answer, school_task, shortfall, small_instance, solve
 from equigraph.exceptions import (
     ConflictError,
@@ -70,7 +70,7 @@ def steps_of(instance, home=None, max_moves=None):
 @pytest.mark.parametrize("seed", range(12))
 def test_what_the_loops_count_as_kept_is_what_the_oracle_accepts(seed):
     instance = random_instance(seed, nodes=(8, 16), clusters=(2, 3))
-    instance = with_asked(instance, seed) if seed % 3 == 0 else instance
+    instance = (with_asked, with_people_rules, lambda same, _: same)[seed % 3](instance, seed)
     graph, groups, rules, k = instance
     steps, _ = steps_of(instance)
     rng = np.random.default_rng(seed)
@@ -99,7 +99,7 @@ def violated(instance, labels, home=None, allowed=0):
         size = int((labels == c).sum())
         total += max(compiled.least_size[c] - size, 0) + max(size - compiled.most_size[c], 0)
         for v in range(len(compiled.columns)):
-            number = int((compiled.node_columns[labels == c] == v).sum())
+            number = int(compiled.counts.toarray()[units == c, v].sum())
             low = max(compiled.least_count[c, v], compiled.share_low[v, 0] * size // compiled.share_low[v, 1])
             ceiling = -(-compiled.share_high[v, 0] * size // compiled.share_high[v, 1])
             high = min(compiled.most_count[c, v], ceiling)
@@ -127,7 +127,8 @@ def test_counts_are_exact_after_many_moves_and_swaps(seed, with_home):
     from equigraph.search.kernels.duties import BROKEN, MOVED, stand
     from equigraph.search.kernels.ruled import anneal_ruled, climb_ruled
 
-    instance = with_asked(random_instance(seed, nodes=(20, 40), clusters=(2, 4)), seed)
+    instance = random_instance(seed, nodes=(20, 40), clusters=(2, 4))
+    instance = with_people_rules(with_asked(instance, seed), seed)
     rng = np.random.default_rng(seed)
     n = instance.graph.n_nodes
     home = rng.integers(instance.n_clusters, size=n) if with_home else None
@@ -231,6 +232,18 @@ def test_all_points_of_a_curve_keep_the_rules(room):
 IMPOSSIBLE = Rules(
     together=[("Naledi", "Beatriz"), ("Beatriz", "Anton")], friends=1, apart=[("Naledi", "Anton")]
 )
+
+
+def test_people_in_some_clusters_and_few_of_a_list(room):
+    some = room.node_names[:6].tolist()
+    rules = Rules(
+        allowed={some[0]: [1, 2], some[1]: [0], some[2]: [0, 2]}, at_most=[(some, 2)], sizes=(9, 11)
+    )
+    model = eg.FairPartition(3, rules=rules, effort=0.05, random_state=0).fit(room)
+    assert rules.check(room, model.labels_) == []
+    both = {some[0]: [1], some[1]: [1]}
+    with pytest.raises(ConflictError, match=f"{some[0]} in cluster 1, {some[1]} in cluster 1, at most 1 of"):
+        eg.FairPartition(2, rules={"allowed": both, "at_most": [(some[:2], 1)]}).fit(room)
 
 
 def test_a_conflict_is_named_or_relaxed(room):

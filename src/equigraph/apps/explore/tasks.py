@@ -19,7 +19,7 @@ from equigraph.apps.explore.judging import scores
 from equigraph.apps.explore.matter import Matter
 from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import EquigraphError
-from equigraph.rules.items import Fixed, Sizes
+from equigraph.rules import Fixed, Sizes
 
 Tell = Callable[[Progress], None]
 SEED = 0
