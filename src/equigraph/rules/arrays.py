@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass
-class Column:
+class CountColumn:
     """Nodes of which every cluster may have so many; see `equigraph.rules.CompiledRules`."""
 
     name: tuple[str, ...]
@@ -42,7 +42,7 @@ class Arrays:
     joined: list[tuple[int, int]] = field(default_factory=list)  # pairs of nodes that share a cluster
     fixed: list[tuple[int, int]] = field(default_factory=list)  # nodes with their clusters
     apart: list[list[int]] = field(default_factory=list)  # sets of nodes of which none share a cluster
-    columns: dict[tuple[str, ...], Column] = field(default_factory=dict)
+    columns: dict[tuple[str, ...], CountColumn] = field(default_factory=dict)
     friends: dict[Any, tuple[sparse.csr_array, Integers]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,22 +62,22 @@ class Arrays:
                 f"0 to {self.n_clusters - 1}."
             )
 
-    def column(self, name: tuple[str, ...], nodes: Sequence[int] | Integers) -> Column:
+    def column(self, name: tuple[str, ...], nodes: Sequence[int] | Integers) -> CountColumn:
         """Return the column of a name, with these nodes added to it."""
         found = self.columns.get(name)
         if found is None:
             least = np.zeros(self.n_clusters, dtype=np.int64)
-            found = Column(name, np.zeros(0, dtype=np.int64), least, np.full_like(least, self.n))
+            found = CountColumn(name, np.zeros(0, dtype=np.int64), least, np.full_like(least, self.n))
             self.columns[name] = found
         found.nodes = np.union1d(found.nodes, np.asarray(nodes, dtype=np.int64))
         return found
 
-    def group(self, attribute: str, value: str) -> Column:
+    def group(self, attribute: str, value: str) -> CountColumn:
         """Return the column of a value of an attribute."""
         names, codes = self.facts.codes(attribute)
         key = ("group", attribute, value)
         return self.columns.get(key) or self.column(key, np.flatnonzero(codes == names.index(value)))
 
-    def groups(self, attribute: str) -> list[Column]:
+    def groups(self, attribute: str) -> list[CountColumn]:
         """Return the columns of all values of an attribute."""
         return [self.group(attribute, value) for value in self.facts.codes(attribute)[0]]

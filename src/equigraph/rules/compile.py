@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from equigraph._utils.text import count
 from equigraph.exceptions import InfeasibleError
-from equigraph.rules.arrays import Arrays, Column, Integers
+from equigraph.rules.arrays import Arrays, CountColumn, Integers
 from equigraph.rules.base import Rule
 from equigraph.rules.facts import Facts
 from equigraph.rules.rules import Rules
@@ -165,7 +165,7 @@ def _pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
     return result
 
 
-def _columns(columns: list[Column], unit: Integers, n_units: int, n_clusters: int) -> dict[str, Any]:
+def _columns(columns: list[CountColumn], unit: Integers, n_units: int, n_clusters: int) -> dict[str, Any]:
     """Return everything that is about columns."""
     m, n = len(columns), unit.size
     nodes = np.concatenate([np.zeros(0, dtype=np.int64), *(column.nodes for column in columns)])

@@ -17,7 +17,7 @@ from equigraph.rules.violation import Placement, Violation
 from equigraph.rules.words import Words
 
 if TYPE_CHECKING:
-    from equigraph.rules.arrays import Arrays, Column
+    from equigraph.rules.arrays import Arrays, CountColumn
 
 _GROUP, _LIST = '{"gender": {"girl": 3}}', '[(["Ann", "Bob", "Cem"], 2)]'
 
@@ -122,7 +122,7 @@ class _Counted(Rule):
         (cluster,) = map(words.subject, violation.clusters)
         return f"{cluster} has {violation.number} of {whom}: expected {self.bound}."
 
-    def column(self, arrays: Arrays) -> Column:
+    def column(self, arrays: Arrays) -> CountColumn:
         """Return the nodes that are counted."""
         if self.attribute is not None:
             return arrays.group(self.attribute, arrays.facts.group(self.attribute, self.value))
