@@ -20,12 +20,16 @@ class Rule(ABC):
     """
 
     keyword: ClassVar[str]  # the argument of `equigraph.rules.Rules` that makes rules of this kind
-    names_clusters: bool = False  # whether it speaks of the number of a cluster
     single: ClassVar[bool] = False  # whether a second rule on the same attribute, or none, takes its place
 
     @property
     def named_nodes(self) -> tuple[Hashable, ...]:
         """The nodes that it is about, if it is about single ones."""
+        return ()
+
+    @property
+    def named_clusters(self) -> tuple[int, ...]:
+        """The clusters that it calls by number; all others could trade their numbers."""
         return ()
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,13 +19,7 @@ if TYPE_CHECKING:
 class _Placed(Rule):
     """A node is in one of these clusters."""
 
-    names_clusters = True
     node: Hashable
-
-    @property
-    @abstractmethod
-    def places(self) -> tuple[int, ...]:
-        """The clusters."""
 
     @property
     def named_nodes(self) -> tuple[Hashable, ...]:
@@ -43,13 +36,13 @@ class _Placed(Rule):
 
     def _places(self, words: Words) -> str:
         if words.names:
-            return " or ".join(map(words.place, self.places))
-        return f"{words.cluster} {' or '.join(map(str, self.places))}"
+            return " or ".join(map(words.place, self.named_clusters))
+        return f"{words.cluster} {' or '.join(map(str, self.named_clusters))}"
 
     def violations(self, placement: Placement) -> Iterator[Violation]:
         """Return the node if it is in another cluster."""
         cluster = placement.of(self.node)
-        if cluster not in map(str, self.places):
+        if cluster not in map(str, self.named_clusters):
             yield Violation(self, (cluster,), (self.node,))
 
     def tell(self, violation: Violation, words: Words) -> str:
@@ -58,7 +51,7 @@ class _Placed(Rule):
         return f"{self.node} is to be in {self._places(words)}, and is in {cluster}."
 
     def _check(self, arrays: Arrays) -> None:
-        arrays.check_cluster(f"{self.keyword}[{self.node!r}]", max(self.places))
+        arrays.check_cluster(f"{self.keyword}[{self.node!r}]", max(self.named_clusters))
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ class Fixed(_Placed):
     cluster: int
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def named_clusters(self) -> tuple[int, ...]:
         """The only cluster."""
         return (self.cluster,)
 
@@ -100,7 +93,7 @@ class Allowed(_Placed):
     clusters: tuple[int, ...]
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def named_clusters(self) -> tuple[int, ...]:
         """The clusters."""
         return self.clusters
 

@@ -127,7 +127,7 @@ class Rules:
         >>> Rules(fixed={"Finn": 0}).names_clusters, Rules(sizes=(2, 4)).names_clusters
         (True, False)
         """
-        return any(rule.names_clusters for rule in self.items)
+        return any(rule.named_clusters for rule in self.items)
 
     def describe(self) -> str:
         """Say all rules in words.

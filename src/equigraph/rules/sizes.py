@@ -31,9 +31,9 @@ class Sizes(Rule):
     per_cluster: bool = False
 
     @property
-    def names_clusters(self) -> bool:  # type: ignore[override]
-        """Whether each cluster has a pair of its own."""
-        return self.per_cluster
+    def named_clusters(self) -> tuple[int, ...]:
+        """All clusters, if each has a pair of its own."""
+        return tuple(range(len(self.bounds))) if self.per_cluster else ()
 
     @classmethod
     def parse(cls, value: Any) -> Iterator[Rule]:

@@ -235,7 +235,7 @@ def with_number(matter: Matter, step: Step, n_clusters: int) -> Step:
     kept: list[Rule] = [
         rule
         for rule in step.rules
-        if not isinstance(rule, Sizes) and not (isinstance(rule, Fixed) and rule.cluster >= n_clusters)
+        if not isinstance(rule, Sizes) and all(cluster < n_clusters for cluster in rule.named_clusters)
     ]
     if any(isinstance(rule, Sizes) for rule in step.rules):
         kept.append(even_sizes(matter.n_people, n_clusters))
