@@ -13,14 +13,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from equigraph.messages import Sentence, template
-
 
 class EquigraphError(Exception):
     """Base class of every error that equigraph raises on purpose."""
-
-    def __init__(self, message: str = "", *rest: object) -> None:
-        super().__init__(Sentence(template(message)), *rest)
 
 
 class InputError(EquigraphError, ValueError):
@@ -135,7 +130,7 @@ def warn(message: str, category: type[Warning]) -> None:
         "sklearn",
     ):
         level, frame = level + 1, frame.f_back
-    warnings.warn(category(Sentence(template(message))), stacklevel=level)
+    warnings.warn(category(message), stacklevel=level)
 
 
 def reason(error: BaseException) -> str:

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, ParameterError
-from equigraph.penalties import Scatter
+from equigraph.factorization.penalties import Scatter
 from tests.contract.menagerie import CASES
-from tests.penalties.test_penalties import KeepApart as PairsApart
+from tests.factorization.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.marks import TINY_GRAPHS
 
 pytestmark = TINY_GRAPHS

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 
-from equigraph.folders import digest_of
+from equigraph.results.folders import digest_of
 from tests.fuzz.seeds import Files
 
 NUMBERS = (

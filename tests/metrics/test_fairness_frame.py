@@ -11,7 +11,7 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.groups import encode_attributes, encode_groups
+from equigraph.graph.groups import encode_attributes, encode_groups
 from equigraph.metrics import (
     FairnessFrame,
     balance_score,

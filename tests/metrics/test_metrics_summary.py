@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from equigraph import metrics
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
-from equigraph.groups import AttributeOptions, encode_attributes
+from equigraph.graph.groups import AttributeOptions, encode_attributes
 
 FAST = settings(max_examples=40, deadline=None)
 

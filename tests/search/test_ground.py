@@ -100,7 +100,7 @@ def test_what_swaps_say_they_gain_is_what_they_gain(fairness, monkeypatch):
 
 def test_weights_are_in_units_of_the_largest(tmp_path):
     import equigraph as eg
-    from equigraph.execution.distributed import StreamedRows
+    from equigraph.stores.distributed import StreamedRows
 
     adjacency = random_weights(30, 0, 0.3)
     blocks = eg.write_blocks(adjacency * 1e-3, tmp_path / "x", rows_per_block=11)

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equigraph.execution.block_files import split_rows
-from equigraph.execution.blocks import MemoryBlocks
-from equigraph.execution.distributed import StreamedRows
 from equigraph.graph import check_adjacency
 from equigraph.search.coarsen import coarsen
 from equigraph.search.ground import Ground
 from equigraph.search.kernels.parts import collapse, strongest, weight_inside
 from equigraph.search.levels import aggregate, compact, compact_pairs
 from equigraph.search.objective import make_objective
+from equigraph.stores.block_files import split_rows
+from equigraph.stores.blocks import MemoryBlocks
+from equigraph.stores.distributed import StreamedRows
 from tests.reference.label_fixtures import SETTINGS, codes_for, prepare
 from tests.reference.naive_steps import spread_labels
 

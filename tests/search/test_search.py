@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import SlowNotionWarning
 from equigraph.graph.units import unit_weights
 from equigraph.metrics.notions import get_notion

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import Constraint, Integer, Real
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.community.partition import NOTION
 from equigraph.metrics.notions import Notion
-from equigraph.parameters import Constraint, Integer, Real
-from equigraph.randomness import RandomState
 from equigraph.search.exact_k import fix_clusters, merge_clusters
 from equigraph.search.levels import Level, compact, scores_of
 from equigraph.search.multilevel import climb

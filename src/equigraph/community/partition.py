@@ -10,15 +10,12 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
-from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution.blocks import BlockGraph
-from equigraph.execution.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
-from equigraph.messages import option
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
-from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
-from equigraph.randomness import RandomState
 from equigraph.rules import Facts, Rules
 from equigraph.search.agree import ON_CONFLICT, RULES, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.bounds import check_size_bounds
@@ -28,6 +25,8 @@ from equigraph.search.refine import warn_if_short
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.search import Search, Target
 from equigraph.spectral.soft import soft_fair_labels
+from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
 
 # Mean degree and number of nodes from which on a graph is dense, and the strength of fairness in its spectral start:
 # found on the block model of the paper, whose fair clusters no local move leads to.
@@ -233,7 +232,7 @@ class FairPartition(GraphClusterer):
             if self.rules is not None:
                 raise ParameterError(
                     "FairPartition: rules need the graph in memory where it is large: leave "
-                    f"{option('rules')} or {option('execution')} out, "
+                    "rules or execution out, "
                     "or give to_graph() of it."
                 )
             with open_store(graph, self.execution) as store:

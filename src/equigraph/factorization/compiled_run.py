@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.callbacks import Notifier
-from equigraph.execution import FusedProduct
-from equigraph.execution.panels import (
+from equigraph._utils.callbacks import Notifier
+from equigraph.factorization.multiplicative import Factors, Status
+from equigraph.factorization.penalties import GroupForm
+from equigraph.stores import FusedProduct
+from equigraph.stores.panels import (
     Tables,
     empty_panel,
     entries_as,
@@ -20,9 +22,7 @@ from equigraph.execution.panels import (
     rows_ahead,
     zero_totals,
 )
-from equigraph.execution.threads import most_threads, run_all, run_blocks
-from equigraph.factorization.multiplicative import Factors, Status
-from equigraph.penalties import GroupForm
+from equigraph.stores.threads import most_threads, run_all, run_blocks
 
 # Iterations between two looks at the interpreter, as work in multiplications: a fraction of a second.
 _CHUNK_WORK = 3e8

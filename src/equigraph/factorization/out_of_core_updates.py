@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.execution.distributed.rows import Rows, RowStore, in_order
-from equigraph.execution.panels import Tables, Totals, pad, padded_width, zero_totals
 from equigraph.factorization.multiplicative import Sums, is_nothing
-from equigraph.penalties import Penalty
-from equigraph.penalties.base import form_of
+from equigraph.factorization.penalties import Penalty
+from equigraph.factorization.penalties.base import form_of
+from equigraph.stores.distributed.rows import Rows, RowStore, in_order
+from equigraph.stores.panels import Tables, Totals, pad, padded_width, zero_totals
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
 CHECKPOINT = 25
@@ -121,7 +121,7 @@ def has_row_form(penalty: Penalty) -> bool:
 
 def start_rows(rows: Rows, here: str, n_clusters: int, n_groups: int) -> Totals:
     """Return the sums of the rows of one block."""
-    from equigraph.execution.kernels import gram_rows
+    from equigraph.stores.kernels import gram_rows
 
     H = rows.get(here)
     totals = zero_totals(n_clusters, n_groups, H.shape[1])
@@ -139,7 +139,7 @@ def advance_rows(
     rows: Rows, before: str, here: str, tables: Tables, n_clusters: int, n_groups: int
 ) -> Totals:
     """Give the rows of one block their next values, and return their sums."""
-    from equigraph.execution.kernels import update_rows
+    from equigraph.stores.kernels import update_rows
 
     H, AH = rows.get(before), rows.get("AH")
     out = rows.room(here, H.shape[1:], H.dtype)
@@ -152,7 +152,7 @@ def advance_rows(
 
 def cross_rows(rows: Rows, here: str, n_clusters: int) -> NDArray[np.float64]:
     """Return H'AH of the rows of one block."""
-    from equigraph.execution.kernels import gram_rows
+    from equigraph.stores.kernels import gram_rows
 
     H, AH = rows.get(here), rows.get("AH")
     sums = np.zeros((padded_width(n_clusters, np.dtype(np.float64)), AH.shape[1]))

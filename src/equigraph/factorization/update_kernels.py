@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.compilation import compiled
-from equigraph.execution.kernels import gram_rows, product_and_gram_rows, sum_rows, update_rows
-from equigraph.execution.panels import FLOOR, Entries, Tables, Totals
+from equigraph._utils.compilation import compiled
+from equigraph.stores.kernels import gram_rows, product_and_gram_rows, sum_rows, update_rows
+from equigraph.stores.panels import FLOOR, Entries, Tables, Totals
 
 # Why `iterations` ended.
 GOING_ON, CONVERGED, DIVERGED = 0, 1, 2

@@ -11,10 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import check_known
+from equigraph._utils.text import count, did_you_mean
 from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.adapters import library_of
 from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.graph import Graph, as_features
+from equigraph.graph.groups.attributes import AttributeOptions, as_matrix, is_column
+from equigraph.graph.groups.encode import column_of
 from equigraph.graph.names import (
     as_names,
     canonical,
@@ -31,11 +35,6 @@ from equigraph.graph.names import (
 )
 from equigraph.graph.sparse_arrays import canonical_index
 from equigraph.graph.tables import Table, column_place, is_table, listed_columns, read_table, row_labels
-from equigraph.groups.attributes import AttributeOptions, as_matrix, is_column
-from equigraph.groups.encode import column_of
-from equigraph.messages import option
-from equigraph.parameters import check_known
-from equigraph.words import count, did_you_mean
 
 MISSING = ("error", "ignore", "drop", "own-group")
 UNKNOWN = ("error", "add", "ignore")
@@ -175,7 +174,7 @@ def values_of_table(
         places = [k for k in range(len(columns)) if k != key]
         if len(places) != 1 and not every:
             raise GroupsError(
-                f"Name the column of the groups with {option('attribute')}: there are {listed_columns(columns)}."
+                f"Name the column of the groups with attribute: there are {listed_columns(columns)}."
             )
     values = []
     for one, place in zip(wanted or places, places, strict=True):
@@ -200,7 +199,7 @@ def _key_of(
         key = column_place(columns, node_column, GroupsError)
         if key is None:
             raise GroupsError(
-                f"{option('node_column', node_column)} is not a column{did_you_mean(node_column, columns)}: the "
+                f"node_column={node_column!r} is not a column{did_you_mean(node_column, columns)}: the "
                 f"groups have {listed_columns(columns)}."
             )
         return key, table.values[key]
@@ -274,9 +273,7 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
     if missing == "drop":
         lost = np.logical_or.reduce(absent)
         if lost.all():
-            raise GroupsError(
-                f"Every node lacks one of the attributes, so {option('missing', 'drop')} leaves none."
-            )
+            raise GroupsError("Every node lacks one of the attributes, so missing='drop' leaves none.")
         if lost.any():
             dropped = graph.node_names[lost]
             graph, columns = _subgraph(graph, ~lost), [values[~lost] for values in columns]
@@ -316,11 +313,11 @@ def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missi
         first = graph.node_names[absent][:1].tolist()[0]
         raise GroupsError(
             f"{_called(given)} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
-            f"{first!r}: give every node a value, or say {option('missing', 'ignore')} or {option('missing', 'drop')}."
+            f"{first!r}: give every node a value, or read the graph with missing='ignore' or 'drop'."
         )
     if absent.all() and missing != "own-group":
         raise GroupsError(
-            f"No node has a group, so {option('missing', missing)} leaves none: check the names of the nodes."
+            f"No node has a group, so missing={missing!r} leaves none: check the names of the nodes."
         )
 
 
@@ -333,8 +330,8 @@ def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], miss
     filled = object_array(texts(values))
     if "missing" in filled[~absent]:
         raise GroupsError(
-            f"{_called(given)} has a value 'missing' already, which {option('missing', 'own-group')} would add to: "
-            f"give that value another name, or say {option('missing', 'ignore')}."
+            f"{_called(given)} has a value 'missing' already, which missing='own-group' would add to: "
+            f"give that value another name, or read the graph with missing='ignore'."
         )
     filled[absent] = "missing"
     return filled
@@ -388,7 +385,7 @@ def by_name(
         if node is None:
             continue
         if node in seen and not _same(seen[node], value):
-            key = f" (the first column, or {option('node_column')}, names the node)" * (what == "groups")
+            key = " (the first column, or node_column, names the node)" * (what == "groups")
             raise GroupsError(
                 f"The {what} give node {text!r} two values, {seen[node]!r} and {value!r}: expected one value per "
                 f"node{key}."
@@ -414,9 +411,7 @@ def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: st
     expected = "expected names of nodes"
     if what == "groups":
         them = "it" if len(strangers) == 1 else "them"
-        expected = (
-            f"say {option('unknown', 'add')} to add {them} without edges, or {option('unknown', 'ignore')}"
-        )
+        expected = f"say unknown='add' to add {them} without edges, or unknown='ignore'"
     return (
         f"The {what} name {count(len(strangers), 'node')} that the graph lacks, first {first!r}"
         f"{look_alike(first, nodes)}: {expected}."

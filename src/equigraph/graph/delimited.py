@@ -15,7 +15,6 @@ from typing import IO
 
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.limits import LONGEST_LINE, open_bytes
-from equigraph.messages import option
 
 COMMENTS = ("#", "%")
 WHITESPACE = " "
@@ -125,9 +124,7 @@ def open_text_file(path: Path, delimiter: str | None) -> TextFile:
     elif delimiter in ("whitespace", "space", ""):
         delimiter = WHITESPACE
     elif len(delimiter) != 1:
-        raise ParameterError(
-            f"{option('delimiter', delimiter)}: expected one character, such as ',' or '\\t'."
-        )
+        raise ParameterError(f"delimiter={delimiter!r}: expected one character, such as ',' or '\\t'.")
     file = TextFile(path, delimiter)
     return file if delimiter == WHITESPACE else TextFile(path, delimiter, _empty_fields(file))
 

@@ -15,9 +15,8 @@ from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text
 from equigraph.graph.tables import Ends, end_columns, told_ends, weight_column
-from equigraph.messages import option
 
-_SAY_HEADER = f"say {option('header', True)} or {option('header', False)}"
+_SAY_HEADER = "say header=True or header=False"
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def edge_layout(
     if width < 2 or (ends is None and width > 3 and weight is None):
         raise GraphError(
             f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "
-            f"{file.delimiter!r}; {option('delimiter')} sets another, and {option('format', 'matrix')} reads a square "
+            f"{file.delimiter!r}; delimiter sets another, and format='matrix' reads a square "
             "matrix)."
         )
     if ends is None:
@@ -175,7 +174,7 @@ def _weight(file: TextFile, record: Record, text: str) -> float:
     if not is_number(text):
         raise GraphError(
             f"{file.where(record.line)}: the weight is {text!r}, expected a nonnegative number"
-            f"{comma_hint(text)} ({option('weight', False)} ignores the weights)."
+            f"{comma_hint(text)} (weight=False ignores the weights)."
         )
     return float(text)
 

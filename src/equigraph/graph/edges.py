@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
 from equigraph.graph.sparse_arrays import canonical_index, cast_weights, index_type, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
-from equigraph.messages import option
-from equigraph.parameters import check_known
 
 
 def sorted_pairs(first: Array, second: Array, weight: Array | None, n: int) -> sparse.csr_array:
@@ -57,7 +56,7 @@ def merge_repeated(
         if not np.isfinite(data).all():
             raise GraphError(
                 f"The weights of an edge that is listed more than once add up to more than {data.dtype} holds: "
-                f"expected smaller weights, or {option('duplicates', 'max', 'min', 'mean', 'first')}."
+                f"expected smaller weights, or duplicates='max', 'min', 'mean' or 'first'."
             )
     elif duplicates == "min":
         data = np.minimum.reduceat(pairs.data, starts)
@@ -253,7 +252,7 @@ def _numbers(weight: Array, where: Callable[[int], str]) -> NDArray[np.float64]:
         except (TypeError, ValueError):
             raise GraphError(
                 f"{where(row)}: the weight is {value!r}, expected a nonnegative number{comma_hint(str(value))} "
-                f"({option('weight', False)} ignores the weights)."
+                f"(weight=False ignores the weights)."
             ) from None
     return result
 
@@ -265,5 +264,5 @@ def _conflict(of_pair: NDArray[np.intp], weight: Array, pair: str, rows: EdgeRow
     return GraphError(
         f"{rows.where(int(other))}: the pair {pair} has the weight {weight[other]:g} here "
         f"and {weight[first]:g} in {rows.where(int(first))}; say how to combine them with "
-        f"{option('duplicates', 'sum', 'max', 'min', 'mean', 'first')}."
+        f"duplicates='sum', 'max', 'min', 'mean' or 'first'."
     )

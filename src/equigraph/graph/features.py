@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
-from equigraph.groups.attributes import (
+from equigraph.graph.groups.attributes import (
     AttributeOptions,
     Attributes,
     checked_weights,
@@ -22,9 +23,7 @@ from equigraph.groups.attributes import (
     joined_name,
     weights_of,
 )
-from equigraph.groups.encode import Groups
-from equigraph.messages import as_calls, option
-from equigraph.words import did_you_mean
+from equigraph.graph.groups.encode import Groups
 
 
 def with_features(graph: Any, sensitive_features: Any = None, attribute_weights: Any = None) -> Graph:
@@ -106,11 +105,8 @@ def attributes_in_order(
     if isinstance(sensitive_features, (Groups, Attributes)):
         found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
         return found, {name: groups.values() for name, groups in found.groups.items()}
-    try:
-        placed = place_features(graph, sensitive_features, order_known)
-        return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
-    except GroupsError as error:
-        raise as_calls(error) from None
+    placed = place_features(graph, sensitive_features, order_known)
+    return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
 
 
 @dataclass(frozen=True)
@@ -152,9 +148,7 @@ class AttributeChoice:
         if self.is_plain:
             return graph
         if graph.sensitive_features is None:
-            raise ParameterError(
-                f"{option('attribute_weights')} and {option('bins')} are about attributes, and the graph has none."
-            )
+            raise ParameterError("attribute_weights and bins are about attributes, and the graph has none.")
         return self._applied(graph)
 
     def _applied(self, graph: Graph) -> Graph:
@@ -196,7 +190,7 @@ def _joints(intersect: Any) -> list[list[Any]]:
     for joint in joints:
         if len(joint) < 2 or len(set(map(str, joint))) < len(joint):
             raise ParameterError(
-                f"{option('intersect', intersect)} must name two different attributes or more, such as "
+                f"intersect={intersect!r} must name two different attributes or more, such as "
                 "('gender', 'needs')."
             )
     return joints

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.notebook import page_of
+from equigraph._utils.text import count
 from equigraph.exceptions import GraphError, GroupsError, require
-from equigraph.graph.names import as_names, check_unique, texts
-from equigraph.graph.units import largest_weight, unit_weights
-from equigraph.graph.validate import canonical_adjacency
-from equigraph.groups.attributes import (
+from equigraph.graph.groups.attributes import (
     UNNAMED,
     AttributeOptions,
     Attributes,
@@ -27,9 +26,10 @@ from equigraph.groups.attributes import (
     plain_columns,
     weights_of,
 )
-from equigraph.groups.encode import Groups, is_missing
-from equigraph.notebook import page_of
-from equigraph.words import count
+from equigraph.graph.groups.encode import Groups, is_missing
+from equigraph.graph.names import as_names, check_unique, texts
+from equigraph.graph.units import largest_weight, unit_weights
+from equigraph.graph.validate import canonical_adjacency
 
 
 @dataclass(frozen=True, eq=False, repr=False)

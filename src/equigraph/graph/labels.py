@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.attributes import by_name, keys_of_index
 from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.graph import Graph
+from equigraph.graph.groups.encode import column_of, is_missing
 from equigraph.graph.names import object_array
 from equigraph.graph.tables import row_labels
-from equigraph.groups.encode import column_of, is_missing
-from equigraph.words import count
 
 
 def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bool = False) -> NDArray[Any]:
     """Return the labels that come beside a graph as an array in node order.
 
-    Communities of other libraries are labels too. They are matched by name where both have names. With `gaps` some nodes may have none; these get None.
+    Communities of other libraries are labels too. They are matched by name where both have names. With `gaps` some
+    nodes may have none; these get None.
 
     >>> path = Graph([[0, 1], [1, 0]], ["ann", "bob"])
     >>> labels_in_order({"bob": 1, "ann": 0}, path).tolist()

@@ -14,7 +14,6 @@ from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique, names_from_text
 from equigraph.graph.tables import end_columns, may_be_matrix
 from equigraph.graph.validate import canonical_adjacency
-from equigraph.messages import option
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def _check_edges(file: TextFile, sample: list[Record]) -> None:
     if may_be_matrix(numbers) and (len(rows) == 3 or not numbers.diagonal().any()):
         raise GraphError(
             f"{file.path.name} may hold a matrix of {len(rows)} nodes or {len(rows)} weighted edges: say "
-            f"{option('format', 'matrix')} or {option('format', 'edges')}."
+            f"format='matrix' or format='edges'."
         )
 
 

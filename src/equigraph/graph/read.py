@@ -25,7 +25,6 @@ from equigraph.graph.mat_files import read_mat
 from equigraph.graph.npz_files import read_npz
 from equigraph.graph.tables import Ends
 from equigraph.graph.validate import check_dtype, check_symmetrize
-from equigraph.messages import option
 
 SUFFIXES = {
     ".csv": "delimited",
@@ -47,9 +46,7 @@ def file_format(path: Path, format: str | None) -> str:
     """Return the format of a file, as told or by its suffix."""
     if format is not None:
         if format not in FORMATS:
-            raise ParameterError(
-                f"{option('format', format)} is unknown: expected one of {', '.join(FORMATS)}."
-            )
+            raise ParameterError(f"format={format!r} is unknown: expected one of {', '.join(FORMATS)}.")
         return "delimited" if format in ("csv", "tsv", "txt") else format
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
@@ -58,7 +55,7 @@ def file_format(path: Path, format: str | None) -> str:
     if known is None:
         raise GraphError(
             f"{path.name} has an unknown suffix: expected one of {', '.join(SUFFIXES)} (and .gz), or name "
-            f"the format with {option('format')}."
+            f"the format with format."
         )
     return known
 
@@ -97,9 +94,7 @@ def read_file(
     if kind != "parquet":
         _check_no_ends(ends, path, kind)
     if header is not None or delimiter is not None:
-        raise ParameterError(
-            f"{option('header')} and {option('delimiter')} are for text files, and {path.name} is read as {kind}."
-        )
+        raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
     readers: dict[str, Callable[[Path], Any]] = {
         "parquet": partial(_read_edge_parquet, weight=weight, ends=ends, **options),
         "graphml": read_graphml,
@@ -277,8 +272,7 @@ def read_graph(
             known = held if isinstance(held, Graph) else convert(held, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
-            f"{option('format')}, {option('header')} and {option('delimiter')} are for files, and the graph is a "
-            f"{type(graph).__name__}."
+            f"format, header and delimiter are for files, and the graph is a {type(graph).__name__}."
         )
     else:
         known = convert(graph, **options)
@@ -308,9 +302,7 @@ def _given(
     if groups is not None:
         return take_groups(groups, wanted, node_column, graph)
     if node_column is not None:
-        raise ParameterError(
-            f"{option('node_column')} is a column of {option('groups')}, and there are no groups."
-        )
+        raise ParameterError("node_column is a column of groups, and there are no groups.")
     if not wanted:
         return None
     if isinstance(source, Graph) and source.sensitive_features is not None:

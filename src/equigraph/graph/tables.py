@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, InputError, reason
 from equigraph.graph.edges import EdgeRows, encode_rows
 from equigraph.graph.names import as_names, object_array, texts
-from equigraph.messages import option
-from equigraph.words import did_you_mean
 
 END_NAMES = (
     ("source", "target"),
@@ -135,14 +134,14 @@ def weight_column(
             return at
         if weight is True:
             raise GraphError(
-                f"{where}: there is no weight column among {listed_columns(columns)}, name it with {option('weight')}."
+                f"{where}: there is no weight column among {listed_columns(columns)}, name it with weight."
             )
         _check_no_other(columns, ends, where)
         return None
     place = column_place(columns, weight)
     if place is None:
         raise GraphError(
-            f"{where}: {option('weight', weight)} is not a column{did_you_mean(weight, columns)}: expected one of "
+            f"{where}: weight={weight!r} is not a column{did_you_mean(weight, columns)}: expected one of "
             f"{listed_columns(columns)}."
         )
     return place
@@ -172,8 +171,8 @@ def _check_no_other(columns: list[Any], ends: tuple[int, int], where: str) -> No
         counts_rows = k < min(ends) and str(name).strip().casefold() in ROW_NAMES
         if k not in ends and not counts_rows:
             raise GraphError(
-                f"{where}: the column {name!r} may be a weight: say {option('weight', name)}, or "
-                f"{option('weight', False)} to ignore it."
+                f"{where}: the column {name!r} may be a weight: say weight={name!r}, or "
+                f"weight=False to ignore it."
             )
 
 

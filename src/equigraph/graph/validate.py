@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning, warn
 from equigraph.graph.distances import warn_of_distances
 from equigraph.graph.sparse_arrays import not_finite, to_csr
-from equigraph.messages import option
-from equigraph.parameters import check_known
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
 # Entries whose mirror images are looked up at once.
@@ -198,7 +197,7 @@ def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) ->
     raise GraphError(
         f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {forth:g} and "
         f"entry {pair_text(column, row, names)} is {back:g}; for a directed graph say how to combine "
-        f"the two with {option('symmetrize', 'max', 'min', 'mean', 'sum')}."
+        f"the two with symmetrize='max', 'min', 'mean' or 'sum'."
     )
 
 

@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.features import attributes_in_order, named_feature
+from equigraph.graph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
+from equigraph.graph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
+from equigraph.graph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
-from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
-from equigraph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
-from equigraph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
-from equigraph.messages import option, template
-from equigraph.words import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
         column = as_column(labels)
     except GroupsError as error:
         if names_of_rows(labels) is not None:
-            raise ParameterError(f"{name}: {template(error)}") from error
+            raise ParameterError(f"{name}: {error}") from error
         raise ParameterError(
             f"{name} must be one-dimensional with one label per node, shape (n_nodes,)."
         ) from error
@@ -243,7 +242,7 @@ def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
         raise ParameterError(f"n_clusters must be an integer, not {n_clusters!r}.") from None
     if number < n_nonempty:
         raise ParameterError(
-            f"{option('n_clusters', number)} is less than the {n_nonempty} clusters that the labels hold: "
+            f"n_clusters={number!r} is less than the {n_nonempty} clusters that the labels hold: "
             "give the number of clusters that was asked for."
         )
     return number

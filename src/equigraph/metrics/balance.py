@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
-from equigraph.groups import Groups, encode_groups
-from equigraph.groups.encode import column_of, names_of_rows
+from equigraph.graph.groups import Groups, encode_groups
+from equigraph.graph.groups.encode import column_of, names_of_rows
 from equigraph.metrics._table import check_n_clusters, mean_over_attributes
 from equigraph.metrics.notions import BALANCE, EVENNESS, MOUFLON, NORMALIZED
-from equigraph.parameters import check_known
 
 Average = Literal["mean", "min", "weighted"]
 Empty = Literal["ignore", "zero"]

@@ -9,12 +9,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
 from equigraph.graph.communities import labels_of_communities
-from equigraph.groups import Attributes, Groups
-from equigraph.groups.bins import mean_gap
-from equigraph.groups.encode import column_of, names_of_rows
-from equigraph.messages import option
+from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups.bins import mean_gap
+from equigraph.graph.groups.encode import column_of, names_of_rows
 from equigraph.metrics._shown import Shown, capped
 from equigraph.metrics._table import (
     LabelTable,
@@ -26,7 +26,6 @@ from equigraph.metrics._table import (
 from equigraph.metrics.agreement import _accuracy, _ari, _nmi
 from equigraph.metrics.balance import Empty
 from equigraph.metrics.scores import SCORES
-from equigraph.parameters import check_known
 
 
 def evaluate(
@@ -169,7 +168,7 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
     values = encoded.values
     if values.dtype.kind not in "iu" or values[0] < 0 or values[-1] >= n_clusters:
         raise ParameterError(
-            f"{option('n_clusters', n_clusters)} needs integer labels in 0..{n_clusters - 1}: "
+            f"n_clusters={n_clusters!r} needs integer labels in 0..{n_clusters - 1}: "
             "leave it out for other labels."
         )
     sizes = np.zeros(n_clusters, dtype=np.intp)

@@ -16,6 +16,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from equigraph._utils.text import count
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
 from equigraph.rules.facts import Facts
@@ -32,7 +33,6 @@ from equigraph.rules.items import (
     Together,
     range_in_words,
 )
-from equigraph.words import count
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from equigraph._utils.text import count
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.rules.facts import Facts
 from equigraph.rules.items import (
@@ -28,7 +29,6 @@ from equigraph.rules.items import (
     Together,
 )
 from equigraph.rules.rules import Rules
-from equigraph.words import count
 
 Integers = NDArray[np.int64]
 

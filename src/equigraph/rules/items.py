@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from equigraph.words import count, listed
+from equigraph._utils.text import count, listed
 
 Pair = tuple[int | None, int | None]
 

@@ -9,8 +9,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from equigraph._utils.parameters import Constraint, Integer, Real
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import ParameterError
-from equigraph.parameters import Constraint, Integer, Real
 from equigraph.rules.items import (
     Apart,
     AtLeast,
@@ -24,7 +25,6 @@ from equigraph.rules.items import (
     Sizes,
     Together,
 )
-from equigraph.words import did_you_mean
 
 
 class RuleArguments(TypedDict, total=False):

@@ -14,7 +14,6 @@ from typing import Any, Unpack, get_type_hints
 from numpy.typing import ArrayLike
 
 from equigraph.exceptions import ParameterError
-from equigraph.messages import template
 from equigraph.rules.check import violations
 from equigraph.rules.items import (
     Apart,
@@ -122,7 +121,7 @@ class Rules:
         try:
             return cls.from_dict(_load(path))
         except ParameterError as error:
-            raise ParameterError(f"{path.name}: {template(error)}") from error
+            raise ParameterError(f"{path.name}: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keyword arguments that make these rules; JSON can hold it if it can hold the nodes' names."""

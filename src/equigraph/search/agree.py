@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.parameters import Choice, Constraint
+from equigraph._utils.text import count
 from equigraph.exceptions import (
     EquigraphError,
     InfeasibleError,
@@ -17,8 +19,6 @@ from equigraph.exceptions import (
     RulesRelaxedWarning,
     warn,
 )
-from equigraph.messages import option
-from equigraph.parameters import Choice, Constraint
 from equigraph.rules import (
     CompiledRules,
     Facts,
@@ -33,7 +33,6 @@ from equigraph.rules.items import Sizes, in_words
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.ruling import Ruling
-from equigraph.words import count
 
 
 @dataclass(frozen=True)
@@ -119,11 +118,11 @@ class Home:
         """Return the error about more moves than allowed."""
         if fewest and (self.labels >= 0).all():
             return InfeasibleError(
-                f"The rules cannot be kept with {option('max_moves', self.max_moves)}: at least "
+                f"The rules cannot be kept with max_moves={self.max_moves!r}: at least "
                 f"{count(moved, 'node')} must move."
             )
         return NotFoundError(
-            f"No labels that keep the rules with {option('max_moves', self.max_moves)} were found; {moved} moves "
+            f"No labels that keep the rules with max_moves={self.max_moves!r} were found; {moved} moves "
             "suffice. Whether fewer do is not known."
         )
 
@@ -260,6 +259,6 @@ def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) ->
         for low, high in rule.bounds if isinstance(rule, Sizes) else ():
             if max(least, low or 0) > min(most, n_nodes if high is None else high):
                 raise ParameterError(
-                    f"{option('size_bounds', bounds)} contradicts the rule {rule.describe()!r}: give one of them."
+                    f"size_bounds={bounds!r} contradicts the rule {rule.describe()!r}: give one of them."
                 )
     return [Sizes(((least, most),))]

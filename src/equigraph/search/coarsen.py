@@ -43,8 +43,8 @@ def coarsen(
     Examples
     --------
     >>> from scipy import sparse
-    >>> from equigraph.execution.blocks import MemoryBlocks
-    >>> from equigraph.execution.distributed import StreamedRows
+    >>> from equigraph.stores.blocks import MemoryBlocks
+    >>> from equigraph.stores.distributed import StreamedRows
     >>> from equigraph.search.objective import make_objective
     >>> edges = sparse.csr_array(np.kron(np.eye(3), [[0.0, 1.0], [1.0, 0.0]]))
     >>> objective, columns = make_objective(None, n_nodes=6, total=6.0)

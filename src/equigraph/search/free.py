@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.execution.distributed import RowStore
 from equigraph.search.coarsen import coarsen
 from equigraph.search.exact_k import merge_clusters
 from equigraph.search.levels import scores_of
 from equigraph.search.multilevel import climb
 from equigraph.search.search import Search, Target
+from equigraph.stores.distributed import RowStore
 
 # Parts of a large graph that are clustered in place of its nodes.
 _PARTS = 50_000

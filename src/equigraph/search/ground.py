@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.execution.block_files import RowBlock
-from equigraph.execution.blocks import MemoryBlocks
-from equigraph.execution.distributed import StreamedRows
-from equigraph.execution.distributed.rows import Rows, RowStore
 from equigraph.graph.units import largest_weight, shares_of, unit_weights
 from equigraph.search.folding import NOTHING_HELD
 from equigraph.search.levels import Level, clusters_level, links_to, narrow, scores_from, sums
 from equigraph.search.objective import Objective
 from equigraph.search.plans import is_large
 from equigraph.search.swaps import swap_in_rows, swapped
+from equigraph.stores.block_files import RowBlock
+from equigraph.stores.blocks import MemoryBlocks
+from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.distributed.rows import Rows, RowStore
 
 if TYPE_CHECKING:
     from equigraph.search.kernels.state import Sites
@@ -236,7 +236,7 @@ def strength_of_block(rows: Rows, block: RowBlock, unit: float | None) -> NDArra
 
 def own_of_block(rows: Rows, block: RowBlock, labels: NDArray, unit: float | None) -> NDArray[np.float64]:
     """Return the weight of every node of a block to its own cluster."""
-    from equigraph.execution.distributed.tile_kernels import weight_to_own
+    from equigraph.stores.distributed.tile_kernels import weight_to_own
 
     return weight_to_own(*entries_of(block, unit), block.low, labels)
 

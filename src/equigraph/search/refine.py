@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.callbacks import Callbacks, Notifier
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.numbering import number_by_size
+from equigraph._utils.parameters import Integer, Real, check_parameters
+from equigraph._utils.randomness import RandomState, as_seed
+from equigraph._utils.text import NO_GROUPS
 from equigraph.exceptions import (
     FairnessIgnoredWarning,
     FairnessNotReachedWarning,
@@ -20,14 +24,10 @@ from equigraph.exceptions import (
 )
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
+from equigraph.graph.groups import Attributes
+from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
-from equigraph.groups import Attributes
-from equigraph.groups.encode import is_missing, unique_values
-from equigraph.messages import NO_GROUPS, option
 from equigraph.metrics.notions import Notion, get_notion
-from equigraph.numbering import number_by_size
-from equigraph.parameters import Integer, Real, check_parameters
-from equigraph.randomness import RandomState, as_seed
 from equigraph.rules import Facts, Rules
 from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.objective import HIGHEST
@@ -195,7 +195,7 @@ def refine(
         n_clusters = n_labels
         if n_clusters < 2:
             raise ParameterError(
-                f"All nodes have the same label: say how many clusters you want with {option('n_clusters')}."
+                "All nodes have the same label: say how many clusters you want with n_clusters."
             )
     attributes = graph.attributes
     if attributes is None and wanted:
@@ -246,8 +246,8 @@ def _home(
 ) -> Home:
     if int(start.max()) >= n_clusters:
         raise ParameterError(
-            f"The labels are {int(start.max()) + 1} clusters, and {option('n_clusters', n_clusters)}: with "
-            f"{option('max_moves')} or {option('stay')} no cluster can vanish."
+            f"The labels are {int(start.max()) + 1} clusters, and n_clusters={n_clusters!r}: with "
+            f"max_moves or stay no cluster can vanish."
         )
     weight = 1 - (HIGHEST if target.at_least is not None else min(target.fairness, HIGHEST))
     rate = stay if target.at_least is not None else stay / weight
@@ -306,6 +306,6 @@ def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> 
     if reached < at_least - 1e-12:
         warn(
             f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
-            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise {option('effort')}.",
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort.",
             FairnessNotReachedWarning,
         )

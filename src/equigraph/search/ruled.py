@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import NotFoundError
 from equigraph.graph.units import unit_weights
 from equigraph.metrics.notions import Notion

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
 from equigraph.metrics.notions import Notion
 from equigraph.search.bounds import check_size_bounds

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.groups import Attributes, Groups, encode_attributes
+from equigraph.graph.groups import Attributes, Groups, encode_attributes
 from equigraph.metrics._table import Nodes
 
 

@@ -146,7 +146,7 @@ def _compiled(score: Callable[..., float]) -> Any:
 
 @cache
 def _score_rows() -> Any:
-    from equigraph.compilation import compiled
+    from equigraph._utils.compilation import compiled
 
     def score_rows(score: Any, table: Any, population: Any, used: Any) -> Any:
         scores = np.zeros(table.shape[0])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.kernels.held import number_of
 from equigraph.search.kernels.state import cache_place, caches_pairs, part_of
 

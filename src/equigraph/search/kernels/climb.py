@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.kernels.changes import exchange_change, join_changes, look_at
 from equigraph.search.kernels.state import (
     N_CLUSTERS,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.kernels.changes import group_change
 from equigraph.search.kernels.climb import gather, kind_of
 from equigraph.search.kernels.state import (

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.kernels.state import copy_labels, part, scored
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.kernels.anneal import (
     TO_NEIGHBOUR,
     below,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.kernels.held import add_number, make_held
 
 # Changes are differences of numbers of the order of one over the number of edges; below this is rounding.

@@ -1,0 +1,170 @@
+"""A list of people as a school has it: attributes, wishes, and who must or must not be with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from equigraph._utils.parameters import check_known
+from equigraph._utils.text import count
+from equigraph.apps.classes.roster.columns import Column
+from equigraph.exceptions import ParameterError, RosterError
+from equigraph.graph.attributes import Values, attach, attribute_list, check_options
+from equigraph.graph.graph import Graph
+from equigraph.graph.names import object_array
+
+WISHES = ("any", "mutual")
+ONE_SIDED, MUTUAL = 1.0, 2.0
+
+
+def check_wishes(wishes: str) -> str:
+    """Return which wishes count, or raise ParameterError."""
+    check_known("wishes", wishes, WISHES)
+    return wishes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Roster:
+    """People, what is known of them, and whom they wish to be with.
+
+    Attributes
+    ----------
+    people : tuple of str
+        Names as given, all different.
+    attributes : mapping of str to tuple
+        By the name of the attribute, the value of each person, in the order of `people`; None where the cell is blank.
+    friends : tuple of (str, str)
+        Wishes: who wishes to be with whom.
+    apart : tuple of tuple of str
+        People who must not be in one class.
+    together : tuple of tuple of str
+        People who must be in one class.
+    fixed : mapping of str to str
+        The class that is fixed for some of the people.
+    wishes : {"any", "mutual"}
+        Which wishes count: any, of which a mutual one counts twice, or mutual ones only.
+    columns : tuple of Column
+        What each column of the sheet was taken for.
+    notes : tuple of str
+        What was guessed and passed over, one sentence each.
+    source : str
+        The file it was read from.
+
+    Examples
+    --------
+    >>> roster = Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Ben", "Ada"), ("Cem", "Ada")))
+    >>> roster
+    Roster(3 people, 3 wishes, 1 mutual pair)
+    >>> roster.friends_of("Cem"), roster.is_mutual("Ada", "Ben")
+    (('Ada',), True)
+    >>> roster.graph().adjacency.toarray().tolist()
+    [[0.0, 2.0, 1.0], [2.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+
+    people: tuple[str, ...]
+    attributes: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    friends: tuple[tuple[str, str], ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    wishes: str = "any"
+    columns: tuple[Column, ...] = ()
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    _wished: dict[str, tuple[str, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_wishes(self.wishes)
+        self._check()
+        wished: dict[str, tuple[str, ...]] = {}
+        for one, other in self.friends:
+            wished[one] = (*wished.get(one, ()), other)
+        object.__setattr__(self, "_wished", wished)
+
+    def _check(self) -> None:
+        """Raise RosterError unless everybody has a name of their own and nobody else is spoken of."""
+        known = set(self.people)
+        if len(known) < len(self.people):
+            twice = next(name for name in self.people if self.people.count(name) > 1)
+            raise RosterError(f"The name {twice!r} occurs twice in the people: expected unique names.")
+        spoken_of = {
+            "friends": self.friends,
+            "apart": self.apart,
+            "together": self.together,
+            "fixed": [self.fixed],
+        }
+        for field_name, groups in spoken_of.items():
+            strangers = [name for group in groups for name in group if name not in known]
+            if strangers:
+                raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
+        for attribute, values in self.attributes.items():
+            if len(values) != len(self.people):
+                raise RosterError(
+                    f"The attribute {attribute!r} has {count(len(values), 'value')} for "
+                    f"{count(len(self.people), 'person', 'people')}: expected one each."
+                )
+
+    def friends_of(self, name: str) -> tuple[str, ...]:
+        """Return whom a person wishes to be with, in the order of the sheet."""
+        return self._wished.get(name, ())
+
+    def is_mutual(self, one: str, other: str) -> bool:
+        """Return whether two people wish to be with each other."""
+        return other in self.friends_of(one) and one in self.friends_of(other)
+
+    def graph(self, attribute: str | Sequence[str] | None = None, *, missing: str = "error") -> Graph:
+        """Return the graph of the wishes.
+
+        A wish of one person links the two with weight 1, a mutual one with weight 2; with ``wishes="mutual"`` only
+        mutual ones are links.
+
+        Parameters
+        ----------
+        attribute : str or list of str, optional
+            The attribute, or attributes, whose values become the groups of the graph.
+        missing : {"error", "own-group", "drop"}, default="error"
+            What becomes of people whose value is blank; see `read_graph`.
+
+        Returns
+        -------
+        Graph
+            With the people as nodes, in the order of the sheet.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such attribute.
+        GroupsError
+            If somebody's value is blank, unless `missing` says what to do.
+        """
+        check_options(missing, "error")
+        graph = Graph(self._adjacency(), node_names=np.array(self.people, dtype=str))
+        if attribute is None:
+            return graph
+        wanted = attribute_list(attribute)
+        for one in wanted:
+            if one not in self.attributes:
+                listed = ", ".join(map(repr, self.attributes)) or "none"
+                raise ParameterError(f"attribute={one!r} is not in the roster: its attributes are {listed}.")
+        values = [Values(object_array(self.attributes[one]), None, one) for one in wanted]
+        return attach(graph, values, missing=missing, unknown="error", order_known=True)
+
+    def _adjacency(self) -> sparse.csr_array:
+        place = {name: i for i, name in enumerate(self.people)}
+        n = len(self.people)
+        ends = np.array([(place[one], place[other]) for one, other in self.friends], dtype=np.intp).reshape(
+            -1, 2
+        )
+        wished = sparse.csr_array((np.full(len(ends), ONE_SIDED), (ends[:, 0], ends[:, 1])), shape=(n, n))
+        if self.wishes == "any":
+            return sparse.csr_array(wished + wished.T)
+        return sparse.csr_array(MUTUAL * wished.multiply(wished.T))
+
+    def __repr__(self) -> str:
+        mutual = sum(self.is_mutual(one, other) for one, other in self.friends) // 2
+        people = count(len(self.people), "person", "people")
+        wishes = count(len(self.friends), "wish", "wishes")
+        return f"Roster({people}, {wishes}, {count(mutual, 'mutual pair')})"

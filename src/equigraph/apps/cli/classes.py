@@ -1,0 +1,261 @@
+"""``equigraph classes``: from a sheet of people to class lists."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph._utils.text import listed
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.console import line, note, progress_bar, table
+from equigraph.apps.cli.options import Command
+from equigraph.apps.cli.output import output_folder, run_of
+from equigraph.apps.cli.rules import names_in, pair_of, rules_of
+from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.exceptions import require
+
+_SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
+# An attribute that is spread less evenly than this is spoken of.
+_UNEVEN = 0.7
+
+
+@click.command("classes", cls=Command)
+@click.argument("sheet", metavar="SHEET")
+@click.option("-k", "--n-classes", type=click.IntRange(min=2), required=True, help="Number of classes.")
+@shared.folder("Folder for the lists; a new one is made.")
+@click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
+@click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
+@shared.whole("--friends", least=0, default=1, help="Friends everybody has in class, at least.")
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    metavar="COLUMN[:WEIGHT]",
+    help="A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
+)
+@shared.valued(
+    "--evenness",
+    type=click.FloatRange(0, 1),
+    default=0.98,
+    help="How evenly, from 0 to 1 (every class mirrors all people).",
+)
+@click.option(
+    "--together", multiple=True, metavar="'Ada,Ben'", help="People who share a class; may be repeated."
+)
+@click.option("--apart", multiple=True, metavar="'Cem,Dora'", help="People who do not; may be repeated.")
+@click.option("--rules", "rules_file", metavar="FILE", help="Further rules, in a .json or .toml file.")
+@shared.whole("--alternatives", least=1, default=1, help="How many divisions to make.")
+@click.option(
+    "--columns",
+    "told",
+    multiple=True,
+    metavar="ROLE=HEADER",
+    help="What a column is, such as name=Pupil, friends=Wish 1, not_with=none or gender=C; may be repeated.",
+)
+@click.option(
+    "--sheet", "page", metavar="NAME", help="Which sheet of a workbook: its name, or its number from 1."
+)
+@click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
+@shared.valued(
+    "--wishes", type=click.Choice(["any", "mutual"]), default="any", help="Whether one-sided wishes count."
+)
+@shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
+@click.option(
+    "--excel",
+    is_flag=False,
+    flag_value="semicolon",
+    type=click.Choice(list(_SEPARATORS)),
+    help="Text files as Excel opens them, with this separator.  [without a value: semicolon]",
+)
+@shared.valued("--title", default="Classes", help="Headline of the lists.")
+@shared.valued("--effort", type=click.FloatRange(min=0), default=1.0, help="Length of the search.")
+@shared.seed()
+@shared.flag("--force", "Replace lists that were edited, or that another run wrote.")
+@TIME_LIMIT
+@shared.PRINTING
+@click.pass_context
+def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
+    """Divide the people of a sheet into classes, and write lists to print and to edit.
+
+    SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
+    and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
+    """
+    from equigraph.apps.classes.keeping import files_of, write_division
+
+    stop = Stop(ctx, settings["time_limit"])
+    output = settings["output"]
+    if output is not None:
+        require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
+    with output_folder(ctx, settings, files_of(settings["alternatives"])) as out:
+        division = _divide(sheet, settings, stop)
+        files = []
+        if out is not None:
+            files = write_division(
+                division,
+                out,
+                excel=_SEPARATORS.get(settings["excel"], False),
+                title=settings["title"],
+                force=settings["force"],
+                run=run_of(ctx),
+            )
+    stop.tell("these are the best classes until then")
+    if settings["as_json"]:
+        line(
+            json.dumps([_summary(one) for one in (division, *division.others)], indent=2, ensure_ascii=False)
+        )
+    elif not settings["quiet"]:
+        _print(division, settings["alternatives"])
+        _tell_files(files, output)
+    stop.leave()
+
+
+def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
+    from equigraph.apps.classes import divide
+    from equigraph.apps.classes.roster import read_roster
+    from equigraph.rules import Rules
+
+    page = settings["page"]
+    roster = read_roster(
+        sheet,
+        columns=_columns(settings["told"]),
+        encoding=settings["encoding"],
+        wishes=settings["wishes"],
+        accept_near=settings["accept_near"],
+        sheet=int(page) if page and page.isdecimal() else page,
+    )
+    if not settings["quiet"] and not settings["as_json"]:
+        line(f"{sheet}: {roster!r}")
+        for text in roster.notes:
+            line(f"  {text}")
+        line()
+    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+        return divide(
+            roster,
+            settings["n_classes"],
+            names=None if settings["names"] is None else names_in(settings["names"]),
+            sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
+            friends=settings["friends"],
+            attributes=_attributes(settings["attributes"], roster),
+            evenness=settings["evenness"],
+            rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
+            alternatives=settings["alternatives"],
+            effort=settings["effort"],
+            random_state=settings["seed"],
+            callbacks=[*callbacks, stop],
+        )
+
+
+def _columns(told: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return what the user said about columns: a role that is given twice has several."""
+    columns: dict[str, Any] = {}
+    for text in told:
+        role, equals, header = (part.strip() for part in text.partition("="))
+        if not (role and equals and header):
+            raise click.UsageError(f"--columns {text!r} is not ROLE=HEADER, such as friends=Wish 1.")
+        if header.casefold() == "none":
+            columns[role] = None
+        else:
+            columns[role] = [*columns[role], header] if isinstance(columns.get(role), list) else [header]
+    return {role: one[0] if one and len(one) == 1 else one for role, one in columns.items()} or None
+
+
+def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
+    """Return columns with their weights: a header that itself has a colon and a number is taken as it is."""
+    weights = {}
+    for text in told:
+        name, colon, weight = text.rpartition(":")
+        if not colon or text in roster.attributes:
+            name, weight = text, "1"
+        try:
+            weights[name] = float(weight)
+        except ValueError:
+            raise click.UsageError(f"--attribute {text!r}: the weight {weight!r} is no number.") from None
+    return weights or None
+
+
+def _summary(division: Any) -> dict[str, Any]:
+    return {
+        "classes": {
+            name: list(division.lists.members(number)) for number, name in enumerate(division.class_names)
+        },
+        "wishes": len(division.roster.friends),
+        "wishes_kept": division.wishes_kept,
+        "without_friend": list(division.friendless),
+        "evenness": division.evenness(),
+        "rules": [{"rule": sentence, "holds": holds} for sentence, holds in division.lists.rules],
+    }
+
+
+def _print(division: Any, wanted: int) -> None:
+    from equigraph.rules.items import Friends
+
+    print_classes(division)
+    for sentence in division.lists.facts():
+        line(sentence)
+    uneven = [name for name, value in division.evenness().items() if value < _UNEVEN]
+    if uneven:
+        them = f"{listed(uneven)} {'is' if len(uneven) == 1 else 'are'}"
+        why = "a rule may be why"
+        if any(isinstance(rule, Friends) for rule in division.rules.items):
+            why += "; --friends 0 shows what comes out where nobody needs a friend in class"
+        line(f"{them} far from even: {why}.")
+    if division.friendless:
+        line(f"Without a friend they wished for: {listed(division.friendless)}.")
+    for sentence, holds in division.lists.rules:
+        if not holds:
+            line(f"Not kept: {sentence}")
+    if division.others:
+        line()
+        _print_alternatives(division)
+    if wanted > 1 + len(division.others):
+        note(f"{1 + len(division.others)} of {wanted} divisions were found that are good and differ.")
+
+
+def print_classes(division: Any) -> None:
+    """Print one row per class: its size, and how many people with each value it has."""
+    attributes = [name for name in division.attributes if len(_values(division, name)) <= 6]
+    heads = [f"{name} {value}" for name in attributes for value in _values(division, name)]
+    rows = []
+    for number, name in enumerate(division.class_names):
+        counts = [
+            division.lists.counts(number, attribute)[value]
+            for attribute in attributes
+            for value in _values(division, attribute)
+        ]
+        rows.append((name, int(division.sizes[number]), *counts))
+    table(("class", "people", *heads), rows, left=("class",))
+    line()
+
+
+def _values(division: Any, attribute: str) -> list[str]:
+    return sorted({value for value in division.roster.attributes[attribute] if value})
+
+
+def _print_alternatives(division: Any) -> None:
+    from equigraph.apps.classes.divide import company_changed
+
+    rows = []
+    for number, one in enumerate((division, *division.others), start=1):
+        even = min(one.evenness().values(), default=1.0)
+        changed = "-" if one is division else f"{company_changed(division, one):.0%}"
+        rows.append((number, one.wishes_kept, len(one.friendless), f"{even:.0%}", changed))
+    heads = (
+        "alternative",
+        "wishes kept",
+        "without a friend",
+        "least even attribute",
+        "pairs that differ from 1",
+    )
+    table(heads, rows)
+
+
+def _tell_files(files: list[Path], output: str | None) -> None:
+    if not files:
+        note("nothing was written; -o DIR writes the lists.")
+        return
+    line()
+    line(f"Wrote {', '.join(file.name for file in files)} to {output}.")
+    line(f"Print {files[2]}; edit {files[1]} and see what changes with: equigraph check {output}")
