@@ -75,8 +75,8 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
         if name not in columns:
             there = f"there are {', '.join(map(repr, columns))}" if columns else "the graph has none"
             raise GroupsError(
-                f"There is no file and no node attribute {name!r}{did_you_mean(name, columns)}: {there}; give one value "
-                "per node, or the name of a file or an attribute."
+                f"There is no file and no node attribute {name!r}{did_you_mean(name, columns)}: {there}; give one "
+                "value per node, or the name of a file or an attribute."
             )
     return {name: columns[name] for name in names}
 
