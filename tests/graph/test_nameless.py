@@ -130,3 +130,10 @@ def test_positions_in_a_column_are_matched_where_that_is_said(tmp_path):
         ]
     counted = read_graph(PATH, table.assign(id=[0, 1, 2]))
     assert counted.features.keys() == {"team"}
+
+
+def test_row_blocks_keep_whether_nodes_have_names(tmp_path):
+    for graph, wanted in ((PATH, ["x", "y", "z"]), (nx.path_graph(3), ["z", "y", "x"])):
+        stored = eg.write_blocks(graph, tmp_path / type(graph).__name__)
+        assert stored.with_groups(BACKWARDS).sensitive_features.tolist() == wanted
+        assert read_graph(stored.to_graph(), BACKWARDS).sensitive_features.tolist() == wanted

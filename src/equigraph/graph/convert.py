@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from equigraph.exceptions import GraphError
+from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.adapters import library_of, rows_from
 from equigraph.graph.edges import check_duplicates, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique
+from equigraph.graph.tables import Ends, edge_rows, is_table, matrix_and_names, read_table
 from equigraph.graph.validate import canonical_adjacency, check_dtype, check_symmetrize
 
 GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
@@ -86,11 +87,16 @@ def convert(
     duplicates: str = "error",
     dtype: DTypeLike | None = None,
     weight: str | int | bool | None = None,
+    ends: Ends | None = None,
 ) -> Graph:
-    """Do what `as_graph` says, with a choice of weights."""
+    """Do what `as_graph` says, with a choice of weights and of the columns of the ends."""
     check_symmetrize(symmetrize)
     check_duplicates(duplicates)
     check_dtype(dtype)
+    if ends is not None and (library_of(X) in (None, *GRAPH_LIBRARIES) or isinstance(X, Graph)):
+        raise ParameterError(
+            f"source and target are columns of an edge table, and a {type(X).__name__} has none."
+        )
     if isinstance(X, Graph):
         graph = without_weights(X) if weight is False else X
     elif sparse.issparse(X) or isinstance(X, (np.ndarray, list, tuple)):
@@ -103,7 +109,7 @@ def convert(
         names = graph.node_names if X.get("node_names") is None else X["node_names"]
         graph = Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
     else:
-        graph = _from_foreign(X, symmetrize, duplicates, dtype, weight)
+        graph = _from_foreign(X, symmetrize, duplicates, dtype, weight, ends)
     return graph
 
 
@@ -118,7 +124,12 @@ def _from_matrix(
 
 
 def _from_foreign(
-    X: Any, symmetrize: str | None, duplicates: str, dtype: DTypeLike | None, weight: str | int | bool | None
+    X: Any,
+    symmetrize: str | None,
+    duplicates: str,
+    dtype: DTypeLike | None,
+    weight: str | int | bool | None,
+    ends: Ends | None,
 ) -> Graph:
     library = library_of(X)
     if library in GRAPH_LIBRARIES:
@@ -131,13 +142,12 @@ def _from_foreign(
         return graph._but(named=True) if library == "networkx" else graph
     if library is not None:
         from equigraph.graph.arrow_tables import rows_of_table
-        from equigraph.graph.tables import edge_rows, is_table, matrix_and_names, read_table
 
         if is_table(X):
-            table_rows = rows_of_table(X, weight) if hasattr(X, "to_batches") else None
+            table_rows = rows_of_table(X, weight, ends) if hasattr(X, "to_batches") else None
             if table_rows is None:
                 table = read_table(X)
-                table_rows = edge_rows(table, weight)
+                table_rows = edge_rows(table, weight, ends)
             if table_rows is not None:
                 return graph_from_rows(table_rows, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
             matrix, names = matrix_and_names(table)

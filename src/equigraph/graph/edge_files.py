@@ -14,7 +14,7 @@ from equigraph.graph.edges import EdgeRows, graph_from_rows
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text
-from equigraph.graph.tables import end_columns, weight_column
+from equigraph.graph.tables import Ends, end_columns, told_ends, weight_column
 
 _SAY_HEADER = "say header=True or header=False"
 
@@ -37,9 +37,12 @@ def read_edges(
     symmetrize: str | None,
     duplicates: str,
     dtype: DTypeLike | None,
+    ends: Ends | None = None,
 ) -> Graph:
     """Read an edge list; without `header` the first record is looked at, and may name the columns."""
-    layout = edge_layout(file, header, weight)
+    layout = edge_layout(file, header, weight, ends)
+    if ends is not None:
+        header = layout.header is not None  # who names the columns knows
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
     if is_for_pyarrow(file):
         rows = fast_rows(file, layout)
@@ -85,15 +88,21 @@ def _check_header(file: TextFile, layout: EdgeLayout, first: Record, rows: EdgeR
         )
 
 
-def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | None) -> EdgeLayout:
+def edge_layout(
+    file: TextFile, header: bool | None, weight: str | int | bool | None, told: Ends | None = None
+) -> EdgeLayout:
     """Find the header and the columns."""
     sample = file.sample()
     first = sample[0]
     width = len(first.fields)
     if header is None:
-        header = looks_like_header(sample)
+        by_name = told is not None and any(isinstance(name, str) for name in told)
+        header = by_name or looks_like_header(sample)
     columns: list[Any] = first.fields if header else list(range(width))
-    ends = end_columns(columns) if header else None
+    if told is not None:
+        ends: tuple[int, int] | None = told_ends(columns, told, file.path.name)
+    else:
+        ends = end_columns(columns) if header else None
     if width < 2 or (ends is None and width > 3 and weight is None):
         raise GraphError(
             f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "

@@ -23,6 +23,7 @@ from equigraph.graph.limits import check_rows
 from equigraph.graph.market_files import read_matrix_market
 from equigraph.graph.mat_files import read_mat
 from equigraph.graph.npz_files import read_npz
+from equigraph.graph.tables import Ends
 from equigraph.graph.validate import check_dtype, check_symmetrize
 
 SUFFIXES = {
@@ -66,7 +67,14 @@ def check_file(path: Path) -> None:
 
 
 def read_file(
-    path: Path, format: str | None, *, header: bool | None, delimiter: str | None, weight: Any, **options: Any
+    path: Path,
+    format: str | None,
+    *,
+    header: bool | None,
+    delimiter: str | None,
+    weight: Any,
+    ends: Ends | None,
+    **options: Any,
 ) -> Any:
     """Read a file into a Graph, or into a matrix, table or networkx graph that `as_graph` converts."""
     check_file(path)
@@ -78,14 +86,17 @@ def read_file(
         if delimiter is None and (format == "tsv" or Path(path.name.removesuffix(".gz")).suffix == ".tsv"):
             delimiter = "\t"
         file = open_text_file(path, delimiter)
-        if kind == "matrix" or (kind == "delimited" and is_matrix_file(file, header)):
+        if kind == "matrix" or (kind == "delimited" and ends is None and is_matrix_file(file, header)):
+            _check_no_ends(ends, path, kind)
             graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
             return without_weights(graph) if weight is False else graph
-        return read_edges(file, header=header, weight=weight, **options)
+        return read_edges(file, header=header, weight=weight, ends=ends, **options)
+    if kind != "parquet":
+        _check_no_ends(ends, path, kind)
     if header is not None or delimiter is not None:
         raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
     readers: dict[str, Callable[[Path], Any]] = {
-        "parquet": partial(_read_edge_parquet, weight=weight, **options),
+        "parquet": partial(_read_edge_parquet, weight=weight, ends=ends, **options),
         "graphml": read_graphml,
         "gml": read_gml,
         "mtx": read_matrix_market,
@@ -103,20 +114,32 @@ def read_parquet(path: Path) -> Any:
     return parquet.read_table(path)
 
 
-def _read_edge_parquet(path: Path, *, weight: str | int | bool | None, **options: Any) -> Any:
+def _check_no_ends(ends: Ends | None, path: Path, kind: str) -> None:
+    if ends is not None:
+        raise ParameterError(
+            f"source and target are columns of an edge list, and {path.name} is read as {kind}."
+        )
+
+
+def _read_edge_parquet(
+    path: Path, *, weight: str | int | bool | None, ends: Ends | None, **options: Any
+) -> Any:
     """Read an edge list in batches, or anything else as a table."""
     from equigraph.graph.arrow_tables import rows_of_parquet
     from equigraph.graph.edges import graph_from_rows
 
-    rows = rows_of_parquet(path, weight)
+    rows = rows_of_parquet(path, weight, ends)
     return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 
 def read_graph(
-    source: Any,
+    graph: Any,
+    /,
     groups: Any = None,
     attribute: str | int | Sequence[str | int] | None = None,
     *,
+    source: str | int | None = None,
+    target: str | int | None = None,
     format: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
@@ -135,7 +158,7 @@ def read_graph(
 
     Parameters
     ----------
-    source : path or object
+    graph : path or object
         A file, or any object that `as_graph` takes. Files by suffix: ``.csv``, ``.tsv``, ``.txt`` (an edge
         list with source, target and perhaps a weight; or a square matrix of more than three columns, with
         or without names in its first row and column), ``.parquet`` (an edge table), ``.graphml``, ``.gml``,
@@ -158,6 +181,9 @@ def read_graph(
         Without `groups`, the node
         attribute of a networkx, igraph, torch_geometric, GraphML or GML graph. A column without a name is
         given by its number, counting from 0; a column that has the number as its name comes first.
+    source, target : str or int, optional
+        Columns of an edge list, file or table, that hold the two ends of an edge, where they have other names than
+        those above.
     format : str, optional
         Format of the file, where the suffix does not tell: ``"edges"`` or ``"matrix"`` for text files,
         ``"csv"``, ``"tsv"`` or ``"txt"`` for either, ``"parquet"``, ``"graphml"``, ``"gml"``, ``"mtx"``,
@@ -237,27 +263,36 @@ def read_graph(
     check_duplicates(duplicates)
     check_dtype(dtype)
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
-    options["weight"] = weight
-    order_seen = isinstance(source, Graph)
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        source = read_file(path, format, header=header, delimiter=delimiter, **options)
+    options |= {"weight": weight, "ends": _told_ends(source, target)}
+    held, order_seen = graph, isinstance(graph, Graph)  # what was given, or what its file holds
+    if isinstance(graph, (str, os.PathLike)):
+        path = Path(graph)
+        held = read_file(path, format, header=header, delimiter=delimiter, **options)
         with only_ours(f"{path.name} is no graph that can be read", GraphError):
-            graph = source if isinstance(source, Graph) else convert(source, **options)
+            known = held if isinstance(held, Graph) else convert(held, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
-            f"format, header and delimiter are for files, and the source is a {type(source).__name__}."
+            f"format, header and delimiter are for files, and the graph is a {type(graph).__name__}."
         )
     else:
-        graph = convert(source, **options)
+        known = convert(graph, **options)
     choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
-    given = _given(source, graph, groups, choice.wanted, node_column)
+    given = _given(held, known, groups, choice.wanted, node_column)
     if given is None:
-        return choice.apply(graph)
-    if groups is None and isinstance(source, Graph) and missing == "error":
-        missing = source.missing  # what was said when its groups were read
-    order_known = graph.positional or order_seen
-    return choice.attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
+        return choice.apply(known)
+    if groups is None and isinstance(held, Graph) and missing == "error":
+        missing = held.missing  # what was said when its groups were read
+    order_known = known.positional or order_seen
+    return choice.attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
+
+
+def _told_ends(source: str | int | None, target: str | int | None) -> Ends | None:
+    """Return the columns of the two ends, or None where they are to be found."""
+    if source is None and target is None:
+        return None
+    if source is None or target is None:
+        raise ParameterError("source and target are the columns of the two ends of an edge: expected both.")
+    return source, target
 
 
 def _given(
