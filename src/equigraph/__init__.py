@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     from equigraph.citation import cite
     from equigraph.classes import ClassLists, Division, read_class_lists
     from equigraph.classes.divide import divide  # its module has the same name
-    from equigraph.community import FairLouvain, FairPartition, Leiden, Louvain, RandomClustering
+    from equigraph.community import (
+        FairLouvain,
+        FairPartition,
+        Leiden,
+        Louvain,
+        RandomClustering,
+        refine_labels,
+    )
     from equigraph.comparison import Comparison, compare
     from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
     from equigraph.execution.edge_blocks import write_edge_blocks
@@ -40,7 +47,6 @@ if TYPE_CHECKING:
     from equigraph.results import ClusteringResult, cluster
     from equigraph.roster import Roster, read_roster
     from equigraph.rules import Rules
-    from equigraph.search import refine_labels
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
 
@@ -54,7 +60,7 @@ _NAMES = {
         "choosing": "Stability stability",
         "citation": "cite",
         "classes": "ClassLists Division divide read_class_lists",
-        "community": "FairLouvain FairPartition Leiden Louvain RandomClustering",
+        "community": "FairLouvain FairPartition Leiden Louvain RandomClustering refine_labels",
         "comparison": "Comparison compare",
         "execution.blocks": "BlockGraph open_blocks write_blocks",
         "execution.edge_blocks": "write_edge_blocks",
@@ -64,7 +70,6 @@ _NAMES = {
         "results": "ClusteringResult cluster",
         "roster": "Roster read_roster",
         "rules": "Rules",
-        "search": "refine_labels",
         "spectral": "FairSC IndividualFairSC ScalableFairSC SpectralClustering",
         "tradeoff": "TradeoffCurve TradeoffCurves tradeoff_curve",
     }.items()

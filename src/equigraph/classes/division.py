@@ -19,7 +19,7 @@ from equigraph.randomness import RandomState
 from equigraph.roster import Roster
 from equigraph.rules import Rule, Rules, violations
 from equigraph.rules.items import Fixed
-from equigraph.search import refine_labels
+from equigraph.community import refine_labels
 from equigraph.words import count, listed
 
 # Of an attribute with more values than this only the sizes would fill a page.

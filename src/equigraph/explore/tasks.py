@@ -127,7 +127,7 @@ def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
     evenness, and where it finds nothing the solver's labels stand.
     """
     from equigraph.rules import settle_rules
-    from equigraph.search import refine_labels
+    from equigraph.community import refine_labels
 
     rules = step.all_rules(matter.names)
     tell(Progress("repair", 0, 2))

@@ -24,7 +24,7 @@ from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance,
 from equigraph.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.randomness import RandomState
 from equigraph.search.plans import is_large
-from equigraph.search.search import Search, Target
+from equigraph.search.targets import Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
 
 # The dial at 1 would mean an infinite weight; beyond this more weight changes nothing.
@@ -194,7 +194,9 @@ class FairNMTF(GraphClusterer):
         if self.init == "random":
             return random_labels(problem.n_nodes, self.n_clusters, seed)
         if self.init == "partition":
-            search = Search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
+            from equigraph.search.large import make_search
+
+            search = make_search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
             return search.solve([Target(float(self.fairness))])[0]
         large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
         find = quick_fair_labels if large else soft_fair_labels
