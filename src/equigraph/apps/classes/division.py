@@ -15,11 +15,11 @@ from equigraph._utils.text import count, listed
 from equigraph.apps.classes.lists import ClassLists, check_class_names
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import rule_sentence
+from equigraph.community import refine_labels
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
 from equigraph.rules import Fixed, Rule, Rules, violations
-from equigraph.search import refine_labels
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6

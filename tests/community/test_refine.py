@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,16 +11,21 @@ from hypothesis import strategies as st
 
 import equigraph as eg
 from equigraph.exceptions import FairnessIgnoredWarning, GroupsError, InputError, ParameterError
-from equigraph.search import refine_labels
-from equigraph.search.multilevel import local_moves
+from equigraph.search.large import make_search
+from equigraph.search.moves import local_search
+from equigraph.search.partition import Partition
 from equigraph.search.pool import TOLERANCE
-from equigraph.search.search import Search
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, prepare
 from tests.reference.labels_objective import NOTIONS
+from tests.reference.marks import TINY_GRAPHS
+
+pytestmark = TINY_GRAPHS
+# Labels of all sizes are refined here.
+refine_labels = partial(eg.refine_labels, size_bounds=None)
 
 
 def scores(adjacency, labels, codes, notion="normalized"):
-    search = Search(adjacency, codes, int(labels.max()) + 1, notion=notion)
+    search = make_search(adjacency, codes, int(labels.max()) + 1, notion=notion)
     return search.score(labels)
 
 
@@ -70,9 +77,9 @@ def test_at_one_the_notion_comes_first_up_to_the_tolerance(case, make_graph, nai
         adjacency, start, sensitive_features=codes, fairness=1, notion=notion, random_state=seed
     )
     level, objective = prepare(adjacency, codes, 1.0, notion)
-    climbed = local_moves(
-        level, found, objective.at(1.0), np.random.default_rng(seed), keep_clusters=True
-    ).labels
+    partition = Partition(level, objective.at(1.0), found)
+    local_search(partition, np.random.default_rng(seed))
+    climbed = partition.labels
     reached = naive.naive_notion(found, codes, notion)
     assert reached >= naive.naive_notion(climbed, codes, notion) - TOLERANCE - 1e-9
     assert reached >= naive.naive_notion(start, codes, notion) - TOLERANCE - 1e-9

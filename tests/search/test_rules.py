@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
+from benchmarks._rule_instances import random_instance
 from benchmarks.rule_search import answer, school_task, shortfall, small_instance, solve
 from equigraph.exceptions import (
     ConflictError,
@@ -16,18 +16,12 @@ from equigraph.exceptions import (
     ParameterError,
     RulesRelaxedWarning,
 )
-from equigraph.rules import Facts, Friends, Rules, compile_rules, keeps
+from equigraph.rules import Facts, Rules, compile_rules, keeps
 from equigraph.search import plans
-from equigraph.search.agree import search_under
-from equigraph.search.levels import aggregate, first_level
-from equigraph.search.objective import make_objective
-from equigraph.search.ruled import RuledSteps
-from equigraph.search.ruling import Ruling
-from equigraph.search.search import Target
-from equigraph.search.steps import Steps
+from equigraph.search.agree import UnitSearch, search_under
+from equigraph.search.targets import Target
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.OwnGroupsWarning"),
 ]
@@ -51,113 +45,19 @@ ROOM_RULES = Rules(
 )
 
 
-def steps_of(instance, home=None, max_moves=None):
-    """Return the steps under the rules of an instance, on its units, and an objective."""
-    graph, groups, rules, k = instance
-    codes = np.unique(groups["gender"], return_inverse=True)[1]
-    objective, columns = make_objective(
-        codes, n_nodes=graph.n_nodes, total=float(graph.adjacency.sum()), fairness=0.4
-    )
-    compiled = compile_rules(rules, graph, groups, k)
-    level = aggregate(
-        first_level(graph.adjacency, columns, objective.population.size),
-        compiled.unit.astype(np.int32),
-        objective,
-    )
-    return RuledSteps(level, k, Ruling.of(compiled, home, max_moves)), objective
-
-
 @pytest.mark.parametrize("seed", range(12))
-def test_what_the_loops_count_as_kept_is_what_the_oracle_accepts(seed):
-    instance = random_instance(seed, nodes=(8, 16), clusters=(2, 3))
-    instance = (with_asked, with_people_rules, lambda same, _: same)[seed % 3](instance, seed)
-    graph, groups, rules, k = instance
-    steps, _ = steps_of(instance)
+def test_what_the_search_counts_as_kept_is_what_the_oracle_accepts(seed):
+    graph, groups, rules, k = random_instance(seed, nodes=(8, 16), clusters=(2, 3))
+    compiled = compile_rules(rules, graph, groups, k)
+    search = UnitSearch(Facts(graph, groups), None, compiled)
     rng = np.random.default_rng(seed)
-    compiled = steps.ruling.rules
-    kept = 0
     for _ in range(60):
-        units = rng.integers(k, size=steps.level.n_nodes)
+        units = rng.integers(k, size=search.inner.level.n_sites)
         labels = units[compiled.unit]
         accepted = not rules.check(graph, labels, groups, n_clusters=k) and np.unique(labels).size == k
         assert keeps(compiled, labels) == accepted
         if not compiled.contradiction:
-            assert (steps.broken(units) == 0) == accepted
-        kept += accepted
-
-
-def violated(instance, labels, home=None, allowed=0):
-    """Return by how much labels miss the rules, counted naively."""
-    graph, groups, _, k = instance
-    compiled = compile_rules(instance.rules, graph, groups, k)
-    total = 0
-    units = np.zeros(compiled.n_units, dtype=int)
-    units[compiled.unit] = labels
-    apart = compiled.apart.toarray()
-    total += sum(apart[i, j] and units[i] == units[j] for i in range(len(units)) for j in range(i))
-    for c in range(k):
-        size = int((labels == c).sum())
-        total += max(compiled.least_size[c] - size, 0) + max(size - compiled.most_size[c], 0)
-        for v in range(len(compiled.columns)):
-            number = int(compiled.counts.toarray()[units == c, v].sum())
-            low = max(compiled.least_count[c, v], compiled.share_low[v, 0] * size // compiled.share_low[v, 1])
-            ceiling = -(-compiled.share_high[v, 0] * size // compiled.share_high[v, 1])
-            high = min(compiled.most_count[c, v], ceiling)
-            total += max(low - number, 0) + max(number - high, 0)
-            if 0 < number < compiled.not_alone[v]:
-                total += min(number, compiled.not_alone[v] - number)
-    for row, friends in enumerate(compiled.links.toarray() > 0):
-        kept = (labels[friends] == labels[row % graph.n_nodes]).sum()
-        total += max(compiled.needed[row] - kept, 0)
-    if home is not None:
-        total += max(int((home != labels).sum()) - allowed, 0)
-    return int(total)
-
-
-def with_asked(instance, seed):
-    """Return an instance in which nodes need some of those they asked for, beside its other rules."""
-    rng = np.random.default_rng(seed)
-    asked = random_asked(instance.graph.node_names.tolist(), rng)
-    return instance._replace(rules=Rules.of([*instance.rules.items, Friends(2, of=asked)]))
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("with_home", [False, True])
-def test_counts_are_exact_after_many_moves_and_swaps(seed, with_home):
-    from equigraph.search.kernels.duties import BROKEN, MOVED, stand
-    from equigraph.search.kernels.ruled import anneal_ruled, climb_ruled
-
-    instance = random_instance(seed, nodes=(20, 40), clusters=(2, 4))
-    instance = with_people_rules(with_asked(instance, seed), seed)
-    rng = np.random.default_rng(seed)
-    n = instance.graph.n_nodes
-    home = rng.integers(instance.n_clusters, size=n) if with_home else None
-    steps, objective = steps_of(instance, home, 5)
-    labels = steps._pinned(rng.integers(instance.n_clusters, size=steps.level.n_nodes))
-    sites, score, terms, labels, clusters, duties, standing = steps._begin(labels, objective)
-    anneal_ruled(
-        sites,
-        labels,
-        clusters,
-        score,
-        terms,
-        duties,
-        standing,
-        1e-2,
-        1e-3,
-        1e-3,
-        1e-2,
-        5000,
-        0.4,
-        np.uint64(seed),
-    )
-    climb_ruled(sites, labels, clusters, score, terms, duties, standing, np.arange(labels.size), 3, 0.0)
-    fresh = stand(duties, labels, instance.n_clusters, steps.level.sizes)
-    for own, expected in zip(standing, fresh, strict=True):
-        assert (own == expected).all()
-    of_nodes = labels[steps.ruling.site]
-    assert fresh.tally[BROKEN] == violated(instance, of_nodes, home, 5)
-    assert fresh.tally[MOVED] == (0 if home is None else (home != of_nodes).sum())
+            assert (search.inner.keep(units.astype(np.int32)).broken == 0) == accepted
 
 
 def test_random_instances_are_solved_or_proven_to_be_impossible():
@@ -232,18 +132,6 @@ def test_all_points_of_a_curve_keep_the_rules(room):
 IMPOSSIBLE = Rules(
     together=[("Naledi", "Beatriz"), ("Beatriz", "Anton")], friends=1, apart=[("Naledi", "Anton")]
 )
-
-
-def test_people_in_some_clusters_and_few_of_a_list(room):
-    some = room.node_names[:6].tolist()
-    rules = Rules(
-        allowed={some[0]: [1, 2], some[1]: [0], some[2]: [0, 2]}, at_most=[(some, 2)], sizes=(9, 11)
-    )
-    model = eg.FairPartition(3, rules=rules, effort=0.05, random_state=0).fit(room)
-    assert rules.check(room, model.labels_) == []
-    both = {some[0]: [1], some[1]: [1]}
-    with pytest.raises(ConflictError, match=f"{some[0]} in cluster 1, {some[1]} in cluster 1, at most 1 of"):
-        eg.FairPartition(2, rules={"allowed": both, "at_most": [(some[:2], 1)]}).fit(room)
 
 
 def test_a_conflict_is_named_or_relaxed(room):
@@ -406,21 +294,20 @@ def test_an_instance_of_all_kinds_is_better_than_what_the_solver_alone_finds():
     assert model.modularity_ > eg.metrics.modularity_score(graph, plain)
 
 
-def test_swaps_that_know_no_rules_are_left_out(monkeypatch):
+def test_a_floor_gives_way_to_rules_as_little_as_need_be(room):
+    """A third of the mean of 30 in 3 is 4; where ten and all others are together it cannot be kept."""
+    names = room.node_names.tolist()
+    model = eg.FairPartition(3, rules={"apart": [names[:2]]}, effort=0.05, random_state=0).fit(room)
+    assert np.bincount(model.labels_).min() >= 4
+    rules = {"together": [names[:27]], "apart": [[names[27], names[28]]]}
+    with pytest.warns(eg.exceptions.SmallClusterWarning, match="no room for clusters of at least 4"):
+        model = eg.FairPartition(2 + 1, 0.0, rules={**rules, "together": [names[:26]]}, effort=0.05).fit(room)
+    assert np.bincount(model.labels_).min() == 2
+
+
+def test_swaps_keep_rules():
     data = eg.datasets.make_planted_graph(520, 2, mean_degree=6, random_state=0)
-    used = []
-    swap = Steps.swap
-
-    def watched(self, labels, objective):
-        used.append(type(self))
-        return swap(self, labels, objective)
-
-    monkeypatch.setattr(Steps, "swap", watched)
-    model = eg.FairPartition(2, 0.5, effort=0.1, rules=eg.Rules(apart=[(0, 1)]), random_state=0)
-    labels = model.fit(data.adjacency, sensitive_features=data.sensitive_features).labels_
-    assert labels[0] != labels[1]
-    assert RuledSteps not in used
-    eg.FairPartition(2, 0.5, effort=0.1, random_state=0).fit(
-        data.adjacency, sensitive_features=data.sensitive_features
-    )
-    assert Steps in used  # without rules they are there
+    rules = eg.Rules(apart=[(0, 1)], sizes=(260, 260), shares={"group": 0.0})
+    graph = eg.Graph(data.adjacency, None, data.sensitive_features, "group")
+    model = eg.FairPartition(2, 0.5, effort=0.1, rules=rules, random_state=0).fit(graph)
+    assert rules.check(graph, model.labels_) == []
