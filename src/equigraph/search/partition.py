@@ -112,7 +112,7 @@ def scores_from(
 ) -> tuple[float, float]:
     """Return Q and the notion of labels, from the weight of each site to its own cluster."""
     n_clusters = int(labels.max()) + 1
-    volume = np.bincount(labels, weights=level.strength, minlength=n_clusters)
-    inside = np.bincount(labels, weights=own, minlength=n_clusters)
+    volume: NDArray[Any] = np.bincount(labels, weights=level.strength, minlength=n_clusters)
+    inside: NDArray[Any] = np.bincount(labels, weights=own, minlength=n_clusters)
     modularity = objective.modularity(inside, volume)
     return modularity, objective.notion_value(count_groups(level, labels, n_clusters))
