@@ -198,7 +198,9 @@ class BlockGraph:
         """Return the nodes alone, for whatever reads groups by name."""
         empty = sparse.csr_array((self.n_nodes, self.n_nodes))
         return Graph._trusted(
-            empty, self.node_names, **{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")}
+            empty,
+            self.node_names,
+            **{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")},
         )
 
     def to_graph(self) -> Graph:
