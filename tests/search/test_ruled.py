@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks._rule_instances import random_instance
+from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
 from benchmarks.rule_search import answer, school_task, shortfall, small_instance, solve
 from equigraph.exceptions import (
     ConflictError,
@@ -16,7 +16,7 @@ from equigraph.exceptions import (
     ParameterError,
     RulesRelaxedWarning,
 )
-from equigraph.rules import Facts, Rules, compile_rules, keeps
+from equigraph.rules import Facts, Friends, Rules, compile_rules, keeps
 from equigraph.search import plans
 from equigraph.search.agree import search_under
 from equigraph.search.levels import aggregate, first_level
@@ -70,6 +70,7 @@ def steps_of(instance, home=None, max_moves=None):
 @pytest.mark.parametrize("seed", range(12))
 def test_what_the_loops_count_as_kept_is_what_the_oracle_accepts(seed):
     instance = random_instance(seed, nodes=(8, 16), clusters=(2, 3))
+    instance = (with_asked, with_people_rules, lambda same, _: same)[seed % 3](instance, seed)
     graph, groups, rules, k = instance
     steps, _ = steps_of(instance)
     rng = np.random.default_rng(seed)
@@ -98,19 +99,26 @@ def violated(instance, labels, home=None, allowed=0):
         size = int((labels == c).sum())
         total += max(compiled.least_size[c] - size, 0) + max(size - compiled.most_size[c], 0)
         for v in range(len(compiled.columns)):
-            number = int((compiled.node_columns[labels == c] == v).sum())
+            number = int(compiled.counts.toarray()[units == c, v].sum())
             low = max(compiled.least_count[c, v], compiled.share_low[v, 0] * size // compiled.share_low[v, 1])
             ceiling = -(-compiled.share_high[v, 0] * size // compiled.share_high[v, 1])
             high = min(compiled.most_count[c, v], ceiling)
             total += max(low - number, 0) + max(number - high, 0)
             if 0 < number < compiled.not_alone[v]:
                 total += min(number, compiled.not_alone[v] - number)
-    dense = graph.adjacency.toarray() > 0
-    links = (dense & (labels[:, None] == labels)).sum(axis=1)
-    total += np.maximum(compiled.needed - links, 0).sum()
+    for row, friends in enumerate(compiled.links.toarray() > 0):
+        kept = (labels[friends] == labels[row % graph.n_nodes]).sum()
+        total += max(compiled.needed[row] - kept, 0)
     if home is not None:
         total += max(int((home != labels).sum()) - allowed, 0)
     return int(total)
+
+
+def with_asked(instance, seed):
+    """Return an instance in which nodes need some of those they asked for, beside its other rules."""
+    rng = np.random.default_rng(seed)
+    asked = random_asked(instance.graph.node_names.tolist(), rng)
+    return instance._replace(rules=Rules.of([*instance.rules.items, Friends(2, of=asked)]))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -120,6 +128,7 @@ def test_counts_are_exact_after_many_moves_and_swaps(seed, with_home):
     from equigraph.search.kernels.ruled import anneal_ruled, climb_ruled
 
     instance = random_instance(seed, nodes=(20, 40), clusters=(2, 4))
+    instance = with_people_rules(with_asked(instance, seed), seed)
     rng = np.random.default_rng(seed)
     n = instance.graph.n_nodes
     home = rng.integers(instance.n_clusters, size=n) if with_home else None
@@ -223,6 +232,18 @@ def test_all_points_of_a_curve_keep_the_rules(room):
 IMPOSSIBLE = Rules(
     together=[("Naledi", "Beatriz"), ("Beatriz", "Anton")], friends=1, apart=[("Naledi", "Anton")]
 )
+
+
+def test_people_in_some_clusters_and_few_of_a_list(room):
+    some = room.node_names[:6].tolist()
+    rules = Rules(
+        allowed={some[0]: [1, 2], some[1]: [0], some[2]: [0, 2]}, at_most=[(some, 2)], sizes=(9, 11)
+    )
+    model = eg.FairPartition(3, rules=rules, effort=0.05, random_state=0).fit(room)
+    assert rules.check(room, model.labels_) == []
+    both = {some[0]: [1], some[1]: [1]}
+    with pytest.raises(ConflictError, match=f"{some[0]} in cluster 1, {some[1]} in cluster 1, at most 1 of"):
+        eg.FairPartition(2, rules={"allowed": both, "at_most": [(some[:2], 1)]}).fit(room)
 
 
 def test_a_conflict_is_named_or_relaxed(room):

@@ -19,7 +19,7 @@ from equigraph.metrics.notions import NOTIONS, Notion
 from equigraph.results.featured import graph_of
 from equigraph.results.scoring import score_labels
 from equigraph.rules import Facts, Rule, Rules
-from equigraph.rules.items import in_words
+from equigraph.rules.base import in_words
 from equigraph.search.agree import search_under
 from equigraph.search.targets import Target
 

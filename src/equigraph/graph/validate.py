@@ -196,8 +196,8 @@ def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) ->
     forth, back = adjacency[row, column], adjacency[column, row]
     raise GraphError(
         f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {forth:g} and "
-        f"entry {pair_text(column, row, names)} is {back:g}; for a directed graph say how to combine "
-        f"the two with symmetrize='max', 'min', 'mean' or 'sum'."
+        f"entry {pair_text(column, row, names)} is {back:g}; read a directed graph with "
+        f"symmetrize='max', 'min', 'mean' or 'sum'."
     )
 
 

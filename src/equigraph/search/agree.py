@@ -24,12 +24,13 @@ from equigraph.rules import (
     Facts,
     Rule,
     Rules,
+    Sizes,
     compile_rules,
     feasible_labels,
     keeps,
     settle_rules,
 )
-from equigraph.rules.items import Sizes, in_words
+from equigraph.rules.base import in_words
 from equigraph.search.bounds import check_size_bounds
 from equigraph.search.ruled import RuledSearch
 from equigraph.search.ruling import Ruling

@@ -236,7 +236,7 @@ def strength_of_block(rows: Rows, block: RowBlock, unit: float | None) -> NDArra
 
 def own_of_block(rows: Rows, block: RowBlock, labels: NDArray, unit: float | None) -> NDArray[np.float64]:
     """Return the weight of every node of a block to its own cluster."""
-    from equigraph.stores.distributed.tile_kernels import weight_to_own
+    from equigraph.stores.kernels import weight_to_own
 
     return weight_to_own(*entries_of(block, unit), block.low, labels)
 

@@ -13,8 +13,7 @@ from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import columns, what_got_worse
 from equigraph.apps.classes.keeping import load_division, save_division
 from equigraph.exceptions import ConflictError, InputError, ParameterError, RosterError
-from equigraph.rules import Rules, settle_rules
-from equigraph.rules.items import Fixed, Friends
+from equigraph.rules import Fixed, Friends, Rules, settle_rules
 from tests.apps.classes.roster.sheets import csv_bytes
 
 

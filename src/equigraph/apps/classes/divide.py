@@ -22,8 +22,7 @@ from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import rule_sentence
 from equigraph.community import FairPartition
 from equigraph.exceptions import ConflictError, EquigraphWarning, ParameterError, RosterError
-from equigraph.rules import Rule, Rules
-from equigraph.rules.items import Apart, AtLeast, AtMost, Fixed, Friends, NotAlone, Shares, Sizes, Together
+from equigraph.rules import Friends, Rule, Rules, Sizes
 
 # On a few hundred people a search takes a second or so: the best of some is taken.
 _SEARCHES, _FEW_PEOPLE = 3, 300
@@ -176,9 +175,7 @@ def _lonely(rules: Sequence[Rule], roster: Roster, but: tuple[str, ...]) -> str 
     if not any(isinstance(rule, Friends) for rule in rules):
         return None
     degrees = np.diff(roster.graph().adjacency.indptr)
-    named = [rule.nodes for rule in rules if isinstance(rule, (Together, Apart))]
-    named += [(rule.node,) for rule in rules if isinstance(rule, Fixed)]
-    people = [name for nodes in named for name in nodes if name not in but]
+    people = [name for rule in rules for name in rule.named_nodes if name not in but]
     linked = [(degrees[roster.people.index(str(name))], str(name)) for name in people]
     return min((pair for pair in linked if pair[0]), default=(0, None))[1]
 
@@ -189,9 +186,9 @@ def _search(
     """Return the labels of some searches, all of which keep the rules."""
     weights = dict(model.attribute_weights or {})
     for rule in rules.items:
-        if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares)):
+        if rule.named_attribute is not None:
             # What only rules speak of has to be known, and counts nothing.
-            weights.setdefault(rule.attribute, 0.0)
+            weights.setdefault(rule.named_attribute, 0.0)
     graph = people_graph(roster, weights)
     found = []
     for turn in range(n_searches):

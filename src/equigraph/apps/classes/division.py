@@ -18,8 +18,7 @@ from equigraph.apps.classes.sentences import rule_sentence
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
-from equigraph.rules import Rule, Rules, violations
-from equigraph.rules.items import Fixed
+from equigraph.rules import Fixed, Rule, Rules, violations
 from equigraph.search import refine_labels
 
 # Of an attribute with more values than this only the sizes would fill a page.
@@ -99,7 +98,7 @@ class Division:
         found = violations(
             self.rules.items, self.roster.graph(), self.labels, columns(self.roster), len(self.class_names)
         )
-        return tuple(dict.fromkeys(rule for rule, _ in found))
+        return tuple(dict.fromkeys(violation.rule for violation in found))
 
     @property
     def broken(self) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ def _summary(division: Any) -> dict[str, Any]:
 
 
 def _print(division: Any, wanted: int) -> None:
-    from equigraph.rules.items import Friends
+    from equigraph.rules import Friends
 
     print_classes(division)
     for sentence in division.lists.facts():
