@@ -38,6 +38,7 @@ from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.remarks import warn_about_groups
 from equigraph.graph.groups.sums import indicator
+from equigraph.metrics.notions import Notion
 from equigraph.stores.blocks import BlockGraph
 
 # Clusters of fewer nodes than this on average are refused by methods whose cost grows with the square of their number,
@@ -284,6 +285,10 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if found is not None:
             found = found.weighted(getattr(self, "attribute_weights", None))
         attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
+        notion = getattr(self, "notion", None)
+        if isinstance(notion, Notion) and attributes is not None:
+            for groups in attributes.groups.values():
+                notion.check(groups.sizes)
         self.seed_ = as_seed(getattr(self, "random_state", None))
         return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
 

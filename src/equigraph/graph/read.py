@@ -10,11 +10,12 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
+from equigraph._utils.hooks import hook
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, check_options, take_groups
 from equigraph.graph.convert import convert, without_weights
-from equigraph.graph.delimited import open_text_file
+from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
 from equigraph.graph.edges import check_duplicates
 from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
@@ -38,8 +39,11 @@ SUFFIXES = {
     ".mtx": "mtx",
     ".npz": "npz",
     ".mat": "mat",
+    ".xlsx": "xlsx",
+    ".xls": "xlsx",
+    ".ods": "xlsx",
 }
-FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat")
+FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat", "xlsx")
 
 
 def file_format(path: Path, format: str | None) -> str:
@@ -62,8 +66,19 @@ def file_format(path: Path, format: str | None) -> str:
 
 def check_file(path: Path) -> None:
     """Raise GraphError unless the path is a file."""
+    if path.is_dir():
+        raise GraphError(f"{path} is a folder: expected a file with a graph or groups{_folder_hint(path)}.")
     if not path.is_file():
-        raise GraphError(f"{path} does not exist or is not a file: expected a file with a graph or groups.")
+        raise GraphError(f"{path} does not exist: expected a file with a graph or groups.")
+
+
+def _folder_hint(path: Path) -> str:
+    """Return what a folder may be read by."""
+    if (path / "blocks.json").is_file():
+        return "; row blocks are opened by open_blocks"
+    if (path / "result.json").is_file():
+        return "; a stored result is read by ClusteringResult.load"
+    return ""
 
 
 def read_file(
@@ -77,16 +92,25 @@ def read_file(
     **options: Any,
 ) -> Any:
     """Read a file into a Graph, or into a matrix, table or networkx graph that `as_graph` converts."""
+    if path.is_dir() and format in (None, "parquet") and not _folder_hint(path):
+        return _read_parts(path)
     check_file(path)
     kind = file_format(path, format)
-    if kind in ("delimited", "edges", "matrix"):
-        from equigraph.graph.edge_files import read_edges
+    if kind in ("delimited", "edges", "matrix", "xlsx"):
+        from equigraph.graph.edge_files import read_attributed, read_edges
         from equigraph.graph.matrix_files import is_matrix_file, read_matrix
 
         if delimiter is None and (format == "tsv" or Path(path.name.removesuffix(".gz")).suffix == ".tsv"):
             delimiter = "\t"
-        file = open_text_file(path, delimiter)
-        if kind == "matrix" or (kind == "delimited" and ends is None and is_matrix_file(file, header)):
+        if kind in ("delimited", "edges") and header is None and delimiter is None and ends is None:
+            found = read_attributed(path, weight=weight, **options)
+            if found is not None:
+                return found
+        if kind == "xlsx":
+            file: TextFile = SheetFile(path, ",", rows=hook("read_cells")(path))
+        else:
+            file = open_text_file(path, delimiter)
+        if kind == "matrix" or (kind != "edges" and ends is None and is_matrix_file(file, header)):
             _check_no_ends(ends, path, kind)
             graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
             return without_weights(graph) if weight is False else graph
@@ -105,6 +129,18 @@ def read_file(
     }
     with only_ours(f"{path.name} cannot be read as {kind}", GraphError):
         return readers[kind](path)
+
+
+def _read_parts(path: Path) -> Any:
+    """Read a folder of parquet files, the parts of one edge list, as a pyarrow table."""
+    parts = sorted(path.rglob("*.parquet"))
+    if not parts:
+        raise GraphError(
+            f"{path} is a folder without parquet files: expected a file, or parts of an edge list."
+        )
+    with only_ours(f"The parquet files of {path.name} cannot be read as one", GraphError):
+        pyarrow = require("pyarrow", extra="io", purpose="Reading Parquet")
+        return pyarrow.concat_tables([read_parquet(part) for part in parts])
 
 
 def read_parquet(path: Path) -> Any:
@@ -161,7 +197,8 @@ def read_graph(
     graph : path or object
         A file, or any object that `as_graph` takes. Files by suffix: ``.csv``, ``.tsv``, ``.txt`` (an edge
         list with source, target and perhaps a weight; or a square matrix of more than three columns, with
-        or without names in its first row and column), ``.parquet`` (an edge table), ``.graphml``, ``.gml``,
+        or without names in its first row and column), ``.parquet`` (an edge table; also a folder of them), ``.xlsx``,
+        ``.xls``, ``.ods`` (the only sheet with cells, as a text file), ``.graphml``, ``.gml``,
         ``.mtx`` (Matrix Market), ``.npz`` (scipy's sparse or numpy's arrays) and ``.mat`` (the variable
         ``A`` or ``adjacency``, or the only square one). Text files are UTF-8, may end in ``.gz``, and lines
         that start with ``#`` or ``%`` are skipped. The text of ids is kept, without outer blanks: "007" is
