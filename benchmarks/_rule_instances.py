@@ -79,3 +79,12 @@ def _argument(
     if kind == "not_alone":
         return {attribute: int(rng.integers(2, 4))}
     return {attribute: float(rng.choice([0.0, 0.05, 0.1, 0.2]))}
+
+
+def random_asked(names: list[str], rng: np.random.Generator) -> dict[str, list[str]]:
+    """Return whom each node asks for: up to three others."""
+    asked = {
+        name: rng.choice([other for other in names if other != name], size, replace=False).tolist()
+        for name, size in zip(names, rng.integers(0, 4, len(names)), strict=True)
+    }
+    return {name: others for name, others in asked.items() if others}

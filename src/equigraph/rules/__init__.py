@@ -4,8 +4,9 @@ from equigraph.rules.check import violations
 from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.conflict import Conflict, Settlement, find_conflict, settle_rules
 from equigraph.rules.facts import Facts
-from equigraph.rules.items import Rule
+from equigraph.rules.items import Friends, Rule
 from equigraph.rules.keeps import keeps
+from equigraph.rules.most_friends import MostFriends, most_friends
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import Answer, feasible_labels
 
@@ -14,6 +15,8 @@ __all__ = [
     "CompiledRules",
     "Conflict",
     "Facts",
+    "Friends",
+    "MostFriends",
     "Rule",
     "Rules",
     "Settlement",
@@ -21,6 +24,7 @@ __all__ = [
     "feasible_labels",
     "find_conflict",
     "keeps",
+    "most_friends",
     "settle_rules",
     "violations",
 ]

@@ -118,19 +118,21 @@ def _sizes(rule: Sizes, division: PlacedNodes) -> Iterator[str]:
 
 
 def _friends(rule: Friends, division: PlacedNodes) -> Iterator[str]:
-    adjacency, labels = division.facts.graph.adjacency, division.labels
-    names = division.facts.graph.node_names.tolist()
-    excepted = {division.facts.node(name) for name in rule.but}
-    for node, name in enumerate(names):
-        if node in excepted:
-            continue
-        linked = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]].tolist()
-        kept = sum(labels[other] == labels[node] for other in linked)
-        if kept < min(rule.least, len(linked)):
-            yield (
-                f"{name} has {kept} of {count(len(linked), 'linked node')} in cluster {labels[node]}: expected at "
-                f"least {min(rule.least, len(linked))}."
-            )
+    facts, labels = division.facts, division.labels
+    adjacency, asked = facts.graph.adjacency, None
+    if rule.of is not None:
+        asked = {facts.node(name): {facts.node(other) for other in others} for name, others in rule.of}
+    fewer = {facts.node(name): number for name, number in rule.but}
+    for node, name in enumerate(facts.graph.node_names.tolist()):
+        if asked is None:
+            friends = set(adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]].tolist())
+        else:
+            friends = asked.get(node, set())
+        kept = sum(labels[other] == labels[node] for other in friends)
+        needed = min(fewer.get(node, rule.least), len(friends))
+        if kept < needed:
+            number = count(len(friends), "linked node") if asked is None else f"{len(friends)} asked for"
+            yield f"{name} has {kept} of {number} in cluster {labels[node]}: expected at least {needed}."
 
 
 def _at_least(rule: AtLeast, division: PlacedNodes) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, permutations
 from typing import Any
 
@@ -62,11 +63,18 @@ class CompiledRules:
     # ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
     share_low: Integers
     share_high: Integers
-    needed: Integers  # with how many of the nodes linked to it each node has to share its cluster
+    # Row v of ``links`` holds the friends of node v, with how many of whom it has to share its cluster; where rules
+    # speak of different friends there are n more rows for each, and row r is about node ``r % n``.
+    needed: Integers
     links: sparse.csr_array
     # Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart` do
     # not tell everything then.
     contradiction: bool
+
+    @cached_property
+    def askers(self) -> sparse.csr_array:
+        """The rows of ``links`` in which each node occurs: whose count changes when it moves."""
+        return self.links.T.tocsr()
 
     @property
     def n_nodes(self) -> int:
@@ -134,8 +142,7 @@ def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clus
         apart_sets=sets,
         least_size=least_size,
         most_size=most_size,
-        needed=_needed([rule for rule in items if isinstance(rule, Friends)], facts),
-        links=facts.graph.adjacency,
+        **_friends([rule for rule in items if isinstance(rule, Friends)], facts),
         contradiction=twice or any(np.unique(units).size < units.size for units in sets),
         **_columns(items, facts, unit, n_clusters),
     )
@@ -189,14 +196,38 @@ def _sizes(rules: list[Sizes], n: int, n_clusters: int) -> tuple[Integers, Integ
     return least, most
 
 
-def _needed(rules: list[Friends], facts: Facts) -> Integers:
-    degrees = np.diff(facts.graph.adjacency.indptr).astype(np.int64)
-    needed = np.zeros_like(degrees)
-    for rule in rules:
-        wanted = np.minimum(degrees, rule.least)
-        wanted[[facts.node(name) for name in rule.but]] = 0
-        needed = np.maximum(needed, wanted)
-    return needed
+def _friends(rules: list[Friends], facts: Facts) -> dict[str, Any]:
+    """Return the friends of each node and how many of them it needs; rules about the same friends share rows."""
+    layers: dict[Any, tuple[sparse.csr_array, Integers]] = {}
+    for rule in rules or [Friends(0)]:
+        links = layers[rule.of][0] if rule.of in layers else friends_of(rule, facts)
+        needed = needed_friends(rule, links, facts)
+        if rule.of in layers:
+            needed = np.maximum(needed, layers[rule.of][1])
+        layers[rule.of] = links, needed
+    links = [links for links, _ in layers.values()]
+    return {
+        "links": links[0] if len(links) == 1 else sparse.vstack(links, format="csr"),
+        "needed": np.concatenate([needed for _, needed in layers.values()]),
+    }
+
+
+def needed_friends(rule: Friends, links: sparse.csr_array, facts: Facts) -> Integers:
+    """Return how many of its friends each node needs: as many as the rule says, or all it has."""
+    wanted = np.full(links.shape[0], rule.least, dtype=np.int64)
+    for name, number in rule.but:
+        wanted[facts.node(name)] = number
+    return np.minimum(wanted, np.diff(links.indptr))
+
+
+def friends_of(rule: Friends, facts: Facts) -> sparse.csr_array:
+    """Return a matrix with the friends of each node in its row."""
+    if rule.of is None:
+        return facts.graph.adjacency
+    pairs = {(facts.node(name), facts.node(other)) for name, others in rule.of for other in others}
+    rows, columns = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+    n = facts.graph.n_nodes
+    return sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n, n)).tocsr()
 
 
 def _columns(items: tuple[Rule, ...], facts: Facts, unit: Integers, n_clusters: int) -> dict[str, Any]:

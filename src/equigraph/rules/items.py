@@ -5,10 +5,10 @@ Everything that names, drops or counts rules works on these; `equigraph.rules.Ru
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from equigraph._utils.text import count, listed
 
@@ -78,16 +78,48 @@ def range_in_words(pair: Pair) -> str:
 
 @dataclass(frozen=True)
 class Friends:
-    """Every node shares a cluster with so many of the nodes it is linked to, or all if it has fewer."""
+    """Every node shares a cluster with so many of its friends, or all if it has fewer.
+
+    Attributes
+    ----------
+    least : int
+        How many friends.
+    but : tuple of (node, int)
+        Nodes for which fewer do, with the number; 0 excepts them. Also made from a mapping, or from names to except.
+    of : tuple of (node, tuple of nodes), or None
+        Whom each node asked for; nodes that are not listed asked for nobody. Also made from a mapping. None if the
+        friends of a node are the nodes linked to it.
+    """
 
     keyword: ClassVar[str] = "friends"
     least: int
-    but: tuple[Hashable, ...] = ()
+    but: tuple[tuple[Hashable, int], ...] = ()
+    of: tuple[tuple[Hashable, tuple[Hashable, ...]], ...] | None = None
+
+    def __init__(
+        self,
+        least: int,
+        but: Mapping[Hashable, int] | Iterable[Any] = (),
+        of: Mapping[Hashable, Iterable[Hashable]]
+        | Iterable[tuple[Hashable, Iterable[Hashable]]]
+        | None = None,
+    ) -> None:
+        fewer = but.items() if isinstance(but, Mapping) else but
+        asked = of.items() if isinstance(of, Mapping) else of
+        object.__setattr__(self, "least", least)
+        object.__setattr__(self, "but", tuple(one if isinstance(one, tuple) else (one, 0) for one in fewer))
+        object.__setattr__(
+            self, "of", None if asked is None else tuple((name, tuple(others)) for name, others in asked)
+        )
 
     def describe(self) -> str:
         """Say the rule in words."""
-        but = f" but {listed(self.but)}" if self.but else ""
-        return f"everybody{but} with at least {self.least} of the nodes linked to them"
+        excepted = [name for name, least in self.but if least == 0]
+        fewer = [f"{least} for {name}" for name, least in self.but if least > 0]
+        but = f" but {listed(excepted)}" if excepted else ""
+        whom = "linked to them" if self.of is None else "they asked for"
+        less = f" (at least {listed(fewer)})" if fewer else ""
+        return f"everybody{but} with at least {self.least} of the nodes {whom}{less}"
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def _counts_kept(compiled: CompiledRules, labels: NDArray[np.int64], sizes: NDAr
 def _links_kept(compiled: CompiledRules, labels: NDArray[np.int64]) -> bool:
     if not compiled.needed.any():
         return True
-    starts = compiled.links.indptr
-    node = np.repeat(np.arange(labels.size), np.diff(starts))
-    kept = np.bincount(node[labels[node] == labels[compiled.links.indices]], minlength=labels.size)
+    row = np.repeat(np.arange(compiled.needed.size), np.diff(compiled.links.indptr))
+    same = labels[row % labels.size] == labels[compiled.links.indices]
+    kept = np.bincount(row[same], minlength=compiled.needed.size)
     return bool((kept >= compiled.needed).all())

@@ -99,15 +99,42 @@ def _is_open(side: Any) -> bool:
     return side is None or (isinstance(side, float) and math.isinf(side) and side > 0)
 
 
+_FRIENDS = ("least", "but", "of")
+
+
 def _friends(value: Any) -> Iterator[Rule]:
-    but: tuple[Hashable, ...] = ()
-    if isinstance(value, Mapping):
-        if set(value) != {"least", "but"} or not _is_list(value["but"]):
+    told = value if isinstance(value, Mapping) else {"least": value}
+    if "least" not in told or not set(told) <= set(_FRIENDS):
+        raise ParameterError(
+            f"Rules: friends={value!r}: expected a number, or a dict such as "
+            '{"least": 2, "but": {"Ada": 1}, "of": {"Ada": ["Ben", "Cem"]}}.'
+        )
+    least = int(_number("friends", told["least"], Integer(low=1)))
+    but, of = told.get("but", ()), told.get("of")
+    yield Friends(least, _fewer(but, least), None if of is None else _asked(of))
+
+
+def _fewer(value: Any, least: int) -> Iterator[tuple[Hashable, int]]:
+    pairs = (
+        ((name, 0) for name in value) if _is_list(value) else _entries("friends: but", value, '{"Ada": 1}')
+    )
+    for name, number in pairs:
+        where = f"friends: but[{name!r}]"
+        if _number(where, number, Integer(low=0)) > least:
+            raise ParameterError(f"Rules: {where} must be at most {least}, as for everybody; got {number!r}.")
+        yield _name("friends", name), int(number)
+
+
+def _asked(value: Any) -> Iterator[tuple[Hashable, tuple[Hashable, ...]]]:
+    for name, others in _entries("friends: of", value, '{"Ada": ["Ben", "Cem"]}'):
+        if not _is_list(others):
+            raise ParameterError(f"Rules: friends: of[{name!r}] must be a list of nodes; got {others!r}.")
+        asked = tuple(_name("friends", other) for other in others)
+        if len({name, *asked}) <= len(asked):
             raise ParameterError(
-                f"Rules: friends={value!r}: expected a number, or {{'least': 1, 'but': ['Ada']}}."
+                f"Rules: friends: of[{name!r}] must name others, all different; got {list(asked)!r}."
             )
-        value, but = value["least"], tuple(value["but"])
-    yield Friends(int(_number("friends", value, Integer(low=1))), but)
+        yield _name("friends", name), asked
 
 
 def _counts(keyword: str, value: Any) -> Iterator[tuple[str, Hashable, int]]:

@@ -48,9 +48,10 @@ class Rules:
         The cluster of a node, counting from 0.
     sizes : (least, most), or a list with one such pair per cluster
         Number of nodes of a cluster; None leaves a side open.
-    friends : int, or dict with "least" and "but"
+    friends : int, or dict with "least", "but" and "of"
         Every node shares its cluster with at least so many of the nodes it is linked to, or with all of them if
-        they are fewer; ``{"least": 1, "but": ["Ada"]}`` for everybody but some.
+        they are fewer; ``{"least": 2, "but": {"Ada": 1, "Ben": 0}}`` asks for fewer, or none, for some. With
+        ``"of": {"Ada": ["Ben", "Cem"]}`` friends are not links but the nodes that each node asked for itself.
     at_least, at_most : dict of attribute to dict of value to int
         How many nodes of a group every cluster has at least, or at most.
     not_alone : dict of attribute to int
@@ -225,8 +226,13 @@ def _add(content: dict[str, Any], rule: Rule) -> None:
             content.setdefault(key, {}).setdefault(attribute, {})[value] = number
         case Sizes(bounds, per_cluster):
             content[key] = list(bounds) if per_cluster else bounds[0]
-        case Friends(least, but):
-            content[key] = {"least": least, "but": but} if but else least
+        case Friends(least, but, of):
+            told: dict[str, Any] = {"least": least}
+            if but:
+                told["but"] = dict(but)
+            if of is not None:
+                told["of"] = {name: list(others) for name, others in of}
+            content[key] = told if len(told) > 1 else least
 
 
 def _load(path: Path) -> Any:

@@ -108,7 +108,7 @@ class Ruling:
         rules = self.rules
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.site, minlength=self.fixed.size))])
         wanted = bool(rules.needed.any())
-        links = rules.links if wanted else sparse.csr_array((0, 0))
+        links, askers = (rules.links, rules.askers) if wanted else (sparse.csr_array((0, 0)),) * 2
         return Duties(
             site=self.site,
             first=starts.astype(np.int64),
@@ -129,6 +129,8 @@ class Ruling:
             needed=rules.needed if wanted else rules.needed[:0],
             link_starts=links.indptr.astype(np.int64),
             links=links.indices.astype(np.int64),
+            asker_starts=askers.indptr.astype(np.int64),
+            askers=askers.indices.astype(np.int64),
             home=self.home,
             allowed=self.allowed,
             stay=self.stay,

@@ -39,10 +39,8 @@ def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
             return f"{node} is in {class_names[cluster]}."
         case Sizes(bounds, per_cluster):
             return _sizes(bounds, class_names if per_cluster else None)
-        case Friends(least, but):
-            friends = "a friend" if least == 1 else f"{least} friends, or all they have,"
-            who = f"Everybody but {listed(but)}" if but else "Everybody"
-            return f"{who} has {friends} in class: somebody they wished for, or who wished for them."
+        case Friends():
+            return _friends(rule)
         case AtLeast(attribute, value, least):
             return f"Every class has at least {count(least, 'person', 'people')} with {attribute} {value}."
         case AtMost(attribute, value, most):
@@ -52,6 +50,15 @@ def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
         case Shares(attribute, within):
             return f"The share of each {attribute} in a class is within {100 * within:g} points of that among all."
     raise AssertionError(rule)
+
+
+def _friends(rule: Friends) -> str:
+    friends = "a friend" if rule.least == 1 else f"{rule.least} friends, or all they have,"
+    excepted = [name for name, least in rule.but if least == 0]
+    fewer = [f"{name} at least {least}" for name, least in rule.but if least > 0]
+    who = f"Everybody but {listed(excepted)}" if excepted else "Everybody"
+    whom = "somebody they wished for" + (", or who wished for them" if rule.of is None else "")
+    return f"{who} has {friends} in class: {whom}{f' ({listed(fewer)})' if fewer else ''}."
 
 
 def _sizes(bounds: Sequence[Pair], class_names: Sequence[str] | None) -> str:

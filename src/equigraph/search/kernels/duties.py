@@ -18,8 +18,9 @@ class Duties(NamedTuple):
     """Rules on the sites of a level; see `equigraph.rules.CompiledRules`.
 
     ``nodes[first[i] : first[i + 1]]`` are the nodes of site i. ``foes`` are sites to be apart, ``columns`` and
-    ``numbers`` the counts of a site, each with its own ``..._starts``. ``needed`` and ``home`` (-1: none) are per node,
-    or empty where there is no such rule; ``allowed`` is the number of nodes that may be elsewhere than at home, and
+    ``numbers`` the counts of a site, each with its own ``..._starts``. Row r of ``links`` holds the friends of node
+    ``r % n``, of whom it needs ``needed[r]``; ``askers`` holds the rows in which each node occurs. ``home`` (-1: none)
+    is per node; what no rule needs is empty; ``allowed`` is the number of nodes that may be elsewhere than at home, and
     ``stay`` what each of them costs.
     """
 
@@ -42,6 +43,8 @@ class Duties(NamedTuple):
     needed: NDArray[np.int64]
     link_starts: NDArray
     links: NDArray
+    asker_starts: NDArray
+    askers: NDArray
     home: NDArray[np.int32]
     allowed: int
     stay: float
@@ -146,8 +149,7 @@ def shift_links(
     site_of: Any,
     first: Any,
     nodes: Any,
-    link_starts: Any,
-    links: Any,
+    friends: Any,
     needed: Any,
     kept: Any,
     labels: Any,
@@ -159,26 +161,30 @@ def shift_links(
 
     The label of the site itself is not looked at: going back undoes everything.
     """
-    change = 0
+    link_starts, links, asker_starts, askers = friends
+    change, n = 0, site_of.size
     for place in range(first[site], first[site + 1]):
         node = nodes[place]
-        before = max(needed[node] - kept[node], 0)
-        for e in range(link_starts[node], link_starts[node + 1]):
-            other = links[e]
-            if site_of[other] == site:
+        for row in range(node, needed.size, n):
+            before = max(needed[row] - kept[row], 0)
+            for e in range(link_starts[row], link_starts[row + 1]):
+                if site_of[links[e]] != site:
+                    cluster = labels[site_of[links[e]]]
+                    kept[row] += (cluster == b) - (cluster == a)
+            change += max(needed[row] - kept[row], 0) - before
+        for e in range(asker_starts[node], asker_starts[node + 1]):
+            row = askers[e]
+            if site_of[row % n] == site:
                 continue
-            cluster = labels[site_of[other]]
+            cluster = labels[site_of[row % n]]
             if cluster == a:
-                kept[node] -= 1
-                kept[other] -= 1
-                if kept[other] < needed[other]:
+                kept[row] -= 1
+                if kept[row] < needed[row]:
                     change += 1
             elif cluster == b:
-                if kept[other] < needed[other]:
+                if kept[row] < needed[row]:
                     change -= 1
-                kept[node] += 1
-                kept[other] += 1
-        change += max(needed[node] - kept[node], 0) - before
+                kept[row] += 1
     return change
 
 
@@ -195,7 +201,7 @@ def strangers(first: Any, nodes: Any, home: Any, site: int, a: int, b: int) -> i
 def stand(duties: Any, labels: Any, n_clusters: int, sizes: Any) -> Any:
     """Return how far labels keep the duties."""
     (site_of, first, nodes, _, foe_starts, foes, least_size, most_size, column_starts, columns, numbers,
-     least, most, alone, low, high, needed, link_starts, links, home, allowed, _) = duties  # fmt: skip
+     least, most, alone, low, high, needed, link_starts, links, _, _, home, allowed, _) = duties  # fmt: skip
     counts = np.zeros((n_clusters, least.shape[1]), dtype=np.int64)
     size = np.zeros(n_clusters, dtype=np.int64)
     tally = np.zeros(3, dtype=np.int64)
@@ -214,10 +220,11 @@ def stand(duties: Any, labels: Any, n_clusters: int, sizes: Any) -> Any:
         costs[c] = cost_of(c, size[c], counts[c], least_size, most_size, least, most, alone, low, high)
         tally[BROKEN] += costs[c]
     kept = np.zeros(needed.size, dtype=np.int64)
-    for node in range(needed.size):
-        for e in range(link_starts[node], link_starts[node + 1]):
-            kept[node] += labels[site_of[links[e]]] == labels[site_of[node]]
-        tally[LACKING] += max(needed[node] - kept[node], 0)
+    for row in range(needed.size):
+        cluster = labels[site_of[row % site_of.size]]
+        for e in range(link_starts[row], link_starts[row + 1]):
+            kept[row] += labels[site_of[links[e]]] == cluster
+        tally[LACKING] += max(needed[row] - kept[row], 0)
     tally[BROKEN] += tally[LACKING] + max(tally[MOVED] - allowed, 0)
     return Standing(counts, costs, kept, tally)
 

@@ -82,7 +82,9 @@ def anneal_ruled(
     _, _, _, _, _, sized, _, total, resolution, f, cap, _, _ = terms
     volume, n_members, size, _, _, tally, _, _, _, _, _, _ = clusters
     (site_of, first, nodes, free, foe_starts, foes, least_size, most_size, column_starts, columns, numbers,
-     least, most, alone, low, high, needed, link_starts, links, home, allowed, stay) = duties  # fmt: skip
+     least, most, alone, low, high, needed, link_starts, links,
+     asker_starts, askers, home, allowed, stay) = duties  # fmt: skip
+    friends = (link_starts, links, asker_starts, askers)
     counts, costs, kept, sums = standing
     n_clusters = volume.size
     state = np.array([seed], dtype=np.uint64)
@@ -155,18 +157,16 @@ def anneal_ruled(
             continue
         lacking = np.int64(0)
         if needed.size > 0:
-            lacking = shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, i, a, b)
+            lacking = shift_links(site_of, first, nodes, friends, needed, kept, labels, i, a, b)
             if j >= 0:
                 labels[i] = b
-                lacking += shift_links(
-                    site_of, first, nodes, link_starts, links, needed, kept, labels, j, b, a
-                )
+                lacking += shift_links(site_of, first, nodes, friends, needed, kept, labels, j, b, a)
             broken += lacking
             if delta - price * broken < limit:
                 if j >= 0:
-                    shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, j, a, b)
+                    shift_links(site_of, first, nodes, friends, needed, kept, labels, j, a, b)
                     labels[i] = a
-                shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, i, b, a)
+                shift_links(site_of, first, nodes, friends, needed, kept, labels, i, b, a)
                 continue
             labels[i] = a
         if fresh and (delta < 0.0 or sums[BROKEN] + broken > 0):
@@ -218,7 +218,9 @@ def climb_ruled(
     _, _, _, _, _, sized, _, total, resolution, f, cap, _, _ = terms
     volume, members, size, _, _, tally, _, _, _, _, _, _ = clusters
     (site_of, first, nodes, free, foe_starts, foes, least_size, most_size, column_starts, columns, numbers,
-     least, most, alone, low, high, needed, link_starts, links, home, allowed, stay) = duties  # fmt: skip
+     least, most, alone, low, high, needed, link_starts, links,
+     asker_starts, askers, home, allowed, stay) = duties  # fmt: skip
+    friends = (link_starts, links, asker_starts, askers)
     counts, costs, kept, sums = standing
     n, n_slots = labels.size, volume.size
     inverse = 1.0 / total if total > 0 else 0.0
@@ -293,10 +295,8 @@ def climb_ruled(
                     continue
                 lacking = np.int64(0)
                 if needed.size > 0:
-                    lacking = shift_links(
-                        site_of, first, nodes, link_starts, links, needed, kept, labels, site, a, c
-                    )
-                    shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, site, c, a)
+                    lacking = shift_links(site_of, first, nodes, friends, needed, kept, labels, site, a, c)
+                    shift_links(site_of, first, nodes, friends, needed, kept, labels, site, c, a)
                 broken += lacking
                 if here - _PRICE * broken > best:
                     b, best, best_gain, best_cost = c, here - _PRICE * broken, here, cost_c
@@ -306,7 +306,7 @@ def climb_ruled(
             if b == a:
                 continue
             if needed.size > 0:
-                shift_links(site_of, first, nodes, link_starts, links, needed, kept, labels, site, a, b)
+                shift_links(site_of, first, nodes, friends, needed, kept, labels, site, a, b)
             transfer(column_starts, columns, numbers, counts, site, a, b)
             move(sites, labels, clusters, terms, site, b)
             costs[a], costs[b] = cost_a, best_cost
