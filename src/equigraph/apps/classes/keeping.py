@@ -113,6 +113,7 @@ def _told(division: Division) -> dict[str, Any]:
             "attributes": dict(roster.attributes),
             "fixed": dict(roster.fixed),
             "wishes": roster.wishes,
+            "bins": dict(roster.bins),
             "source": roster.source,
         },
         "class_names": division.class_names,
