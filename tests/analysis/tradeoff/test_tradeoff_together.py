@@ -87,4 +87,4 @@ def test_small_graphs_do_not_load_the_compiler() -> None:
     room = eg.datasets.make_classroom()
     graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
     assert not is_together(graph, eg.IFairNMTF(3))
-    assert not isinstance(eg.execution.product_of(graph.adjacency), FusedProduct)
+    assert not isinstance(eg.stores.product_of(graph.adjacency), FusedProduct)
