@@ -16,7 +16,7 @@ from equigraph.graph import Graph
 from equigraph.metrics import evaluate
 from equigraph.metrics.links import share_inside
 from equigraph.metrics.notions import NOTIONS, Notion
-from equigraph.results.featured import graph_of
+from equigraph.results.features import graph_of
 from equigraph.results.scoring import score_labels
 from equigraph.rules import Facts, Rule, Rules
 from equigraph.rules.base import in_words

@@ -84,8 +84,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     """
     from dataclasses import replace
 
-    from equigraph.results.loading import POSSIBLE_FILES
-    from equigraph.results.result import KIND
+    from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
@@ -101,13 +100,14 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
         status = None if stop.reason is None else "stopped"
         after = replace(after, source=told_of(source, graph), status=status)
         summary = _summary(before, after)
-        raw = settings["raw"]
-
-        def write(folder: Path) -> None:
-            after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
-            write_left_out(folder, graph, settings)
-
-        files = written(ctx, out, KIND, settings, after.facts(raw), write)
+        files = written(
+            ctx,
+            out,
+            KIND,
+            lambda: contents_of(after, columns={BEFORE: given}, entries=summary),
+            settings,
+            lambda folder: write_left_out(folder, graph, settings),
+        )
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(summary, indent=2))

@@ -15,7 +15,7 @@ from equigraph.apps.cli import shared
 from equigraph.apps.cli.app import FAILED
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import Command
-from equigraph.results.folders import OutputFolder
+from equigraph.results.persistence import OutputFolder
 
 if TYPE_CHECKING:
     from equigraph.apps.reproduction.engine import State
