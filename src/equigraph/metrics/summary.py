@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.bins import mean_gap
 from equigraph.graph.groups.encode import column_of, names_of_rows
@@ -159,6 +160,7 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
     [1, 0, 2, 0]
     """
     # How many there are of each does not depend on who is who.
+    labels = labels_of_communities(labels)
     encoded = encode_labels(column_of(labels) if names_of_rows(labels) is not None else labels)
     if n_clusters is None:
         return encoded.sizes.copy()

@@ -20,7 +20,7 @@ from equigraph.apps.explore.steps import Step, act, first_step, with_labels
 from equigraph.exceptions import InputError
 from equigraph.metrics import modularity_score, normalized_balance_score
 from equigraph.results.persistence import write_record
-from equigraph.rules import Rules
+from equigraph.rules import Rules, violations
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,10 @@ def test_rules_are_judged_by_the_oracle(year: Matter) -> None:
         judged = judged_rules(year, one)
         found = Rules.of(one.rules).check(year.graph, one.labels, n_clusters=3)
         assert sum(rule["broken"] for rule in judged) == len(found)
+        where = {
+            int(cluster) for one in violations(one.rules, year.graph, one.labels) for cluster in one.clusters
+        }
+        assert {cluster for rule in judged for cluster in rule["where"]} == where
 
 
 def test_a_link_without_direction_is_one_friendship(room: Matter, labelled: Step) -> None:

@@ -18,6 +18,7 @@ KIND = "classes"
 DIVISION = "division.json"
 LISTS = ("classes.xlsx", "classes.html", "classes.csv")
 _ROSTER = ("people", "friends", "apart", "together", "notes", "wishes", "source")
+_BY_NAME = ("attributes", "fixed", "bins")
 
 
 class DivisionEntries(TypedDict):
@@ -129,7 +130,7 @@ def _entries(division: Division) -> dict[str, Any]:
     roster = division.roster
     people = {name: getattr(roster, name) for name in _ROSTER}
     return {
-        "roster": {**people, "attributes": dict(roster.attributes), "fixed": dict(roster.fixed)},
+        "roster": {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}},
         "class_names": division.class_names,
         "rules": division.rules.to_dict(),
         "given_up": Rules.of(division.given_up).to_dict(),

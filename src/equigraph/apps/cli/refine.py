@@ -237,10 +237,11 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
     import numpy as np
 
     from equigraph._utils.numbering import number_by_size
+    from equigraph.community import FairPartition
+    from equigraph.community.refining import placed_nodes
     from equigraph.graph.groups.encode import unique_values
     from equigraph.results.from_labels import result_of_labels
     from equigraph.rules.rules import told_rules
-    from equigraph.search.refine import placed_nodes, refine
 
     given = _numbers(given)
     known = np.array([label is not None for label in given.tolist()])
@@ -251,22 +252,21 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
         "fairness": settings["fairness"],
         "at_least": settings["at_least"],
         "notion": settings["notion"],
-        "size_bounds": None if bounds == (None, None) else bounds,
+        "size_bounds": "auto" if bounds == (None, None) else bounds,
         "effort": settings["effort"],
         **rule_parameters(settings),
-        "max_moves": settings["max_moves"],
-        "stay": settings["stay"],
     }
+    few = {"max_moves": settings["max_moves"], "stay": settings["stay"]}
     start = time.perf_counter()
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         # The number of clusters is left to the library, which has a sentence for labels that are all the same.
-        refined = refine(
-            graph,
-            given,
+        model = FairPartition(
             **{**parameters, "n_clusters": settings["n_clusters"]},
             random_state=settings["seed"],
             callbacks=[*callbacks, stop],
         )
+        refined = model.refine(graph, given, **few)
+    parameters = {**parameters, **few}
     seconds = time.perf_counter() - start
     seed = settings["seed"]
     start_codes = np.full(graph.n_nodes, -1, dtype=np.int64)
@@ -274,11 +274,10 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
     # Who is new stands where most of the links are, so that there is something to compare with.
     first = number_by_size(placed_nodes(graph.adjacency, start_codes, names.size), names.size)
     before = result_of_labels(graph, first, _METHOD, seed=seed, seconds=0.0)
-    after = result_of_labels(graph, refined.labels, _METHOD, parameters, seed=seed, seconds=seconds)
-    agreed = refined.agreement
-    return before, after if agreed is None else replace(
-        after, rules=told_rules(agreed.rules, agreed.given_up)
-    )
+    after = result_of_labels(graph, refined.labels_, _METHOD, parameters, seed=seed, seconds=seconds)
+    if refined.rules_ is None:
+        return before, after
+    return before, replace(after, rules=told_rules(refined.rules_, refined.relaxed_))
 
 
 def _numbers(given: Any) -> Any:
