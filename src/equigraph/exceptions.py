@@ -156,11 +156,13 @@ def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
         raise kind(f"{what}: {reason(error)}.") from error
 
 
-def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module, or say in one sentence which extra brings it."""
+def require(module: str, *, extra: str | None, purpose: str) -> ModuleType:
+    """Import an optional module, or say in one sentence how to install it: by an extra, or by itself."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
+        package = module.split(".")[0]
+        wanted = package if extra is None else f"'equigraph[{extra}]'"
         raise MissingDependencyError(
-            f"{purpose} needs {module.split('.')[0]}, which is not installed: pip install 'equigraph[{extra}]'."
+            f"{purpose} needs {package}, which is not installed: pip install {wanted}."
         ) from error

@@ -16,6 +16,11 @@ from typing import Any, Literal
 # Nothing calls these loops from C, and a wrapper for each takes a twelfth of the time that compiling them takes.
 _LEAN: dict[str, Any] = {"no_cfunc_wrapper": True}
 MESSAGE = "equigraph: compiling (first run only)..."
+NOT_KEPT = (
+    "equigraph: compiling in every run, since no folder for the cache can be written: set NUMBA_CACHE_DIR..."
+)
+# Loops that numba found no folder for.
+_not_kept: list[str] = []
 
 
 def compiled(
@@ -34,6 +39,7 @@ def compiled(
     try:
         return _forgiving(njit(cache=True, nogil=True, inline=inline, **_LEAN)(function))
     except RuntimeError:
+        _not_kept.append(function.__qualname__)
         return njit(nogil=True, inline=inline, **_LEAN)(function)
 
 
@@ -95,4 +101,4 @@ def _is_ours(dispatcher: Any) -> bool:
 def announce() -> None:
     """Write the notice, once, to a terminal or to the log that standard error is."""
     if sys.stderr is not None:
-        print(MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits
+        print(NOT_KEPT if _not_kept else MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits

@@ -21,7 +21,7 @@ from equigraph._utils.records import Tabular, parameters_of, plain, versions, wr
 from equigraph._utils.sizes import small_clusters
 from equigraph._utils.text import count, did_you_mean
 from equigraph.base import GraphClusterer
-from equigraph.exceptions import GraphError, InputError
+from equigraph.exceptions import GraphError, InputError, ParameterError
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.features import with_features
 from equigraph.graph.groups import AttributeOptions, contingency_table
@@ -534,7 +534,7 @@ def cluster(
     method : str, default="fair-partition"
         A name from `equigraph.methods.METHODS`.
     **parameters
-        Parameters of the estimator.
+        Parameters of the estimator; `n_clusters` must be given for a method that needs it.
 
     Returns
     -------
@@ -561,6 +561,11 @@ def cluster(
             f"{estimator.__name__} has no parameter {unknown[0]!r}"
             f"{did_you_mean(unknown[0], estimator._get_param_names())}; it takes "
             f"{', '.join(estimator._get_param_names())}."
+        )
+    if "n_clusters" not in parameters and getattr(estimator(), "n_clusters", None) is not None:
+        raise ParameterError(
+            f"n_clusters is not given: {estimator.__name__} needs the number of clusters; stability(graph) compares "
+            "several numbers."
         )
     on_disk = isinstance(graph, BlockGraph)
     if on_disk and sensitive_features is not None:
