@@ -31,7 +31,7 @@ def cluster(
     method : str, default="fair-partition"
         A name from `equigraph.methods.METHODS`.
     **parameters
-        Parameters of the estimator.
+        Parameters of the estimator; `n_clusters` must be given for a method that needs it.
 
     Returns
     -------
@@ -58,6 +58,11 @@ def cluster(
             f"{estimator.__name__} has no parameter {unknown[0]!r}"
             f"{did_you_mean(unknown[0], estimator._get_param_names())}; it takes "
             f"{', '.join(estimator._get_param_names())}."
+        )
+    if "n_clusters" not in parameters and getattr(estimator(), "n_clusters", None) is not None:
+        raise ParameterError(
+            f"n_clusters is not given: {estimator.__name__} needs the number of clusters; stability(graph) compares "
+            "several numbers."
         )
     on_disk = isinstance(graph, BlockGraph)
     if on_disk and sensitive_features is not None:
