@@ -99,7 +99,9 @@ def _cuts_and_volumes(
     adjacency: sparse.csr_array, labels: Labels
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the weight of the edges that leave each cluster, and the sum of its degrees."""
-    volumes: NDArray[Any] = np.bincount(labels.codes, weights=_degrees(adjacency), minlength=labels.n_clusters)
+    volumes: NDArray[Any] = np.bincount(
+        labels.codes, weights=_degrees(adjacency), minlength=labels.n_clusters
+    )
     cuts = np.zeros(labels.n_clusters)
     for start, stop, same, data in _same_cluster(adjacency, labels.codes):
         own = np.repeat(labels.codes[start:stop], np.diff(adjacency.indptr[start : stop + 1]))

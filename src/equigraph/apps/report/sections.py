@@ -87,16 +87,16 @@ def asked(findings: Findings) -> list[tuple[str, Any]]:
 def _groups_words(findings: Findings, attribute: str | None, groups: Groups) -> str:
     """Return the groups of an attribute with their sizes, and how much it counts where there are several."""
     pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-    told = [f"{name} ({size:,})" for name, size in pairs[:MAX_GROUPS]]
-    rest = len(pairs) - len(told)
-    told += [f"and {rest:,} more"] if rest else []
+    parts = [f"{name} ({size:,})" for name, size in pairs[:MAX_GROUPS]]
+    rest = len(pairs) - len(parts)
+    parts += [f"and {rest:,} more"] if rest else []
     if groups.n_ungrouped:
-        told.append(f"no group ({groups.n_ungrouped:,})")
+        parts.append(f"no group ({groups.n_ungrouped:,})")
     head = f"{attribute}: " if attribute else ""
     attributes, share = findings.attributes, ""
     if attributes is not None and attributes.are_several and attribute is not None:
         share = f"; counts for {percent(float(attributes.weights[attributes.names.index(attribute)]))}"
-    return f"{head}{', '.join(told)}{share}"
+    return f"{head}{', '.join(parts)}{share}"
 
 
 def _dial_words(findings: Findings) -> str:
@@ -118,11 +118,11 @@ def _dial_words(findings: Findings) -> str:
 
 def rules(findings: Findings) -> dict[str, Any] | None:
     """Return the rules that the clusters keep, those that were given up, and their prices; None without rules."""
-    told = getattr(findings.subject, "rules", None)
-    if told is None:
+    entries = getattr(findings.subject, "rules", None)
+    if entries is None:
         return None
-    prices = _prices(told["prices"]) if "prices" in told else None
-    return {**told, "n_kept": count(len(told["kept"]), "rule"), "prices": prices}
+    prices = _prices(entries["prices"]) if "prices" in entries else None
+    return {**entries, "n_kept": count(len(entries["kept"]), "rule"), "prices": prices}
 
 
 def _prices(prices: Any) -> dict[str, Any]:
@@ -208,8 +208,8 @@ def _points_table(findings: Findings) -> Table:
 
 
 def _sizes(sizes: Any, most: int = 12) -> str:
-    told = " ".join(map(str, sizes[:most].tolist()))
-    return told if sizes.size <= most else f"{told} and {sizes.size - most:,} more"
+    parts = " ".join(map(str, sizes[:most].tolist()))
+    return parts if sizes.size <= most else f"{parts} and {sizes.size - most:,} more"
 
 
 def moved(findings: Findings) -> dict[str, Any] | None:
