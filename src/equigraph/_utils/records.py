@@ -1,4 +1,4 @@
-"""What results of every kind share: a table with its exports, values for JSON, and the versions in use."""
+"""Tables with their exports, values for JSON, and the versions in use."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON can hold; objects are told by their repr."""
+    """Return a value that JSON can hold; objects as their repr."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -9,18 +10,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 @cache
-def environment(package: str) -> Environment:
-    """Return the templates that lie in a package."""
+def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
+    """Return the templates that lie in a package; `finalize` is applied to every value that they show."""
     return Environment(
         loader=PackageLoader(package, "templates"),
         autoescape=True,
+        finalize=finalize,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,
     )
-
-
-def render(package: str, name: str, **values: Any) -> str:
-    """Return a template of a package with values filled in."""
-    return environment(package).get_template(name).render(**values)

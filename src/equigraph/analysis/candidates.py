@@ -1,4 +1,4 @@
-"""What is compared: methods by name and estimators of one's own, fitted seed after seed, and what comes of it."""
+"""Candidates of a comparison: methods by name and estimators of one's own, fitted with several seeds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Candidate:
     fairness: float | None = None  # its dial; None leaves it as it is
 
     def make(self, **wanted: Any) -> Any:
-        """Return a new estimator; of what is wanted it is told what it has a parameter for."""
+        """Return a new estimator; of what is wanted those parameters are set that it has."""
         base = get_method(self.name).load()() if self.given is None else clone(self.given)
         known = base.get_params(deep=False)
         chosen = {"fairness": self.fairness, **wanted}
@@ -261,14 +261,14 @@ class ComparisonRow:
 def row_of(entry: Candidate, outcomes: list[Outcome]) -> ComparisonRow:
     """Return the row of a method from its fits, one per seed."""
     first = outcomes[0]
-    told: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     for name in COMPARED:
         values = np.array([one.scores.get(name, np.nan) for one in outcomes], dtype=float)
-        told[name] = _finite(values.mean())
-        told[f"{name}_spread"] = _finite(values.std(ddof=1)) if values.size > 1 else None
+        scores[name] = _finite(values.mean())
+        scores[f"{name}_spread"] = _finite(values.std(ddof=1)) if values.size > 1 else None
     return ComparisonRow(
         method=entry.name,
-        **told,
+        **scores,
         by_attribute={
             name: _finite(np.mean([one.scores[name] for one in outcomes]))
             for name in first.scores

@@ -92,8 +92,8 @@ class Comparison:
         columns: dict[str, Any] = {}
         for name in rows[0] if rows else ():
             values = [row.get(name) for row in rows]
-            told = [value for value in values if value is not None]
-            numeric = all(isinstance(value, float) for value in told) and name not in _WORDS
+            known = [value for value in values if value is not None]
+            numeric = all(isinstance(value, float) for value in known) and name not in _WORDS
             columns[name] = np.asarray(values, dtype=float) if numeric else object_array(values)
         return frame_of(columns, backend)
 
@@ -345,5 +345,5 @@ def _fits(
 
 
 def _watch(notify: Notifier, name: str, done: int, total: int) -> Watched | None:
-    """Return what lets the callbacks stop a fit halfway; of its own stages they are not told."""
+    """Return what lets the callbacks stop a fit halfway; they are not called for stages of the fit itself."""
     return Watched(lambda progress: notify(name, done, total)) if notify.callbacks else None

@@ -269,8 +269,8 @@ def read_stored(folder: str | os.PathLike[str], wanted: Iterable[str] | None = N
 
 def record(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object of JSON with format, version, kind and a checksum, for a file of its own."""
-    told = {"format": FORMAT, "version": VERSION, "kind": kind, **content}
-    return {**told, "checksum": checksum_of(told)}
+    entries = {"format": FORMAT, "version": VERSION, "kind": kind, **content}
+    return {**entries, "checksum": checksum_of(entries)}
 
 
 def write_record(path: Path, kind: str, content: Mapping[str, Any]) -> None:
@@ -291,19 +291,19 @@ def read_record(path: str | os.PathLike[str], kind: str, schema: Any) -> Any:
 
 def parse_record(data: bytes, path: Path, kind: str | None, schema: Any) -> Any:
     """Return the content of a record, given as bytes; any kind if None."""
-    told = _parse(data, path)
-    if told.get("format") != FORMAT or kind not in (None, told.get("kind")):
+    content = _parse(data, path)
+    if content.get("format") != FORMAT or kind not in (None, content.get("kind")):
         raise InputError(f"{path} is no {kind or 'result'} that equigraph wrote.")
-    if told.get("version") != VERSION:
+    if content.get("version") != VERSION:
         raise InputError(
-            f"{path} has version {told.get('version')!r} of the format, and this equigraph reads {VERSION}: "
+            f"{path} has version {content.get('version')!r} of the format, and this equigraph reads {VERSION}: "
             "install the equigraph that wrote it, or make it again."
         )
-    if told.pop("checksum", None) != checksum_of(told):
+    if content.pop("checksum", None) != checksum_of(content):
         raise InputError(f"{path} has changed since equigraph wrote it: make it again.")
     # The kind is an entry only where any is allowed.
     outer = ("format", "version") if kind is None else ("format", "version", "kind")
-    return decode({name: told[name] for name in told if name not in outer}, schema, path)
+    return decode({name: content[name] for name in content if name not in outer}, schema, path)
 
 
 def checksum_of(content: Mapping[str, Any]) -> str:
@@ -333,12 +333,12 @@ def refusing_damage(path: Path) -> Iterator[None]:
 
 def _parse(data: bytes, path: Path) -> dict[str, Any]:
     try:
-        told = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON ({error}): {_OURS}.") from None
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
-    return told
+    return content
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def tradeoff_curve(
     Clusters keep their number from point to point, and along the front: those of the first are numbered by size, those
     of each further one by their overlap with the one before.
 
-    Warnings of the fits are told once for each kind, with the number of times.
+    Warnings of the fits are issued once for each kind, with the number of times.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where the output of a command goes, tried before anything is computed."""
+"""Output of a command, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-
 
 
 def source_of(ctx: click.Context, edges: str, settings: Settings | None = None) -> dict[str, Any]:
-    """Return where a command has its graph from, so that it can be read again.
+    """Return where a command read its graph, so that it can be read again.
 
     That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
     """
@@ -115,6 +115,6 @@ def written(
 
 
 def run_of(ctx: click.Context) -> dict[str, str]:
-    """Return what tells one run from another: the command, but for what only says how much is written and told."""
+    """Return what identifies a run: the command, but for options that only change what is written or printed."""
     typed = [str(word) for word in ctx.find_root().obj or [ctx.info_name] if word not in _SAME_RUN]
     return {"command": shlex.join(["equigraph", *typed]), "folder": str(Path.cwd())}
