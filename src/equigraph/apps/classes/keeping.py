@@ -118,7 +118,8 @@ def _told(division: Division) -> dict[str, Any]:
         },
         "class_names": division.class_names,
         "rules": division.rules.to_dict(),
-        "given_up": Rules.of(division.given_up).to_dict(),
+        "friends": division.friends,
+        "proven": division.proven,
         "attributes": dict(division.attributes),
         "notes": division.notes,
         "divisions": [one.labels.tolist() for one in (division, *division.others)],
@@ -137,7 +138,8 @@ def _division(told: Mapping[str, Any]) -> Division:
         told["class_names"],
         Rules.from_dict(told["rules"]),
         told["attributes"],
-        Rules.from_dict(told["given_up"]).items,
+        int(told["friends"]),
+        bool(told["proven"]),
         notes=tuple(told["notes"]),
     )
     return replace(division, others=tuple(division.with_labels(labels) for labels in others))

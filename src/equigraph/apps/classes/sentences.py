@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from equigraph._utils.text import count, listed
+from equigraph.apps.classes.lists import ClassLists
 from equigraph.rules.items import (
     Apart,
     AtLeast,
@@ -77,3 +81,66 @@ def _people(pair: Pair) -> str:
     return (
         count(most, "person", "people") if least == most else f"{least} to {count(most, 'person', 'people')}"
     )
+
+
+def broken_by(rule: Rule, lists: ClassLists, columns: Mapping[str, NDArray]) -> str:
+    """Say who breaks a rule, and in which class.
+
+    Examples
+    --------
+    >>> from equigraph.apps.classes import ClassLists
+    >>> from equigraph.apps.classes.roster import Roster
+    >>> lists = ClassLists(Roster(("Ada", "Ben", "Cem")), [0, 0, 1], ["5a", "5b"])
+    >>> broken_by(Apart(("Ada", "Ben", "Cem")), lists, {}), broken_by(Sizes(((1, 1),)), lists, {})
+    ('Ada and Ben are in 5a', '5a has 2')
+    """
+    names = lists.class_names
+    match rule:
+        case Together(nodes) | Apart(nodes):
+            return _places(rule, [str(node) for node in nodes], lists)
+        case Fixed(node, _):
+            return f"{node} is in {names[lists.class_of(str(node))]}"
+        case Sizes(bounds, per_cluster):
+            pairs = bounds if per_cluster else [bounds[0]] * len(names)
+            sizes = [len(lists.members(number)) for number in range(len(names))]
+            return listed(
+                f"{name} has {size}"
+                for name, size, (least, most) in zip(names, sizes, pairs, strict=True)
+                if size < (least or 0) or (most is not None and size > most)
+            )
+        case Friends(least, but, of):
+            asked = dict(of) if of is not None else {}
+            fewer = dict(but)
+            here = {name: len(lists.friends_here(name)) for name in lists.roster.people}
+            lacking = [
+                f"{name} in {names[lists.class_of(name)]}"
+                for name in lists.roster.people
+                if here[name] < min(fewer.get(name, least), len(asked.get(name, ())))
+            ]
+            return f"not so: {listed(lacking)}" if lacking else "not so for all"
+        case AtLeast(attribute, value, _) | AtMost(attribute, value, _):
+            counts = _counts(lists, columns[attribute] == value)
+            return listed(f"{name} has {number}" for name, number in zip(names, counts, strict=True))
+        case NotAlone(attribute, _) | Shares(attribute, _):
+            values = sorted(set(columns[attribute]) - {None})
+            each = [
+                f"{value}: {', '.join(map(str, _counts(lists, columns[attribute] == value)))}"
+                for value in values
+            ]
+            return "; ".join(each)
+    raise AssertionError(rule)
+
+
+def _places(rule: Together | Apart, people: list[str], lists: ClassLists) -> str:
+    classes: dict[str, list[str]] = {}
+    for name in people:
+        classes.setdefault(lists.class_names[lists.class_of(name)], []).append(name)
+    if isinstance(rule, Apart):
+        return listed(f"{listed(who)} are in {where}" for where, who in classes.items() if len(who) > 1)
+    (first, where), *rest = [(listed(who), where) for where, who in classes.items()]
+    verb = "is" if len(classes[where]) == 1 else "are"
+    return ", ".join([f"{first} {verb} in {where}", *(f"{who} in {place}" for who, place in rest)])
+
+
+def _counts(lists: ClassLists, marked: NDArray) -> list[int]:
+    return np.bincount(np.asarray(lists.labels)[marked], minlength=lists.n_classes).tolist()

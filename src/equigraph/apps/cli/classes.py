@@ -64,7 +64,9 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
 @shared.folder("Folder for the lists; a new one is made.")
 @click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
 @click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
-@shared.whole("--friends", least=0, default=1, help="Friends everybody has in class, at least.")
+@shared.whole(
+    "--friends", least=0, default=1, help="How many of those they wished for everybody has in class."
+)
 @click.option(
     "--attribute",
     "attributes",
@@ -91,7 +93,10 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
 )
 @click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
 @shared.valued(
-    "--wishes", type=click.Choice(["any", "mutual"]), default="any", help="Whether one-sided wishes count."
+    "--wishes",
+    type=click.Choice(["any", "mutual", "ranked"]),
+    default="any",
+    help="Which wishes count; ranked: the first ones most.",
 )
 @shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
 @click.option(
@@ -206,6 +211,7 @@ def _summary(division: Any) -> dict[str, Any]:
         "wishes": len(division.roster.friends),
         "wishes_kept": division.wishes_kept,
         "without_friend": list(division.friendless),
+        "fewest_without_friend_proven": division.proven,
         "evenness": division.evenness(),
         "rules": [{"rule": sentence, "holds": holds} for sentence, holds in division.lists.rules],
     }
@@ -224,8 +230,6 @@ def _print(division: Any, wanted: int) -> None:
         if any(isinstance(rule, Friends) for rule in division.rules.items):
             why += "; --friends 0 shows what comes out where nobody needs a friend in class"
         line(f"{them} far from even: {why}.")
-    if division.friendless:
-        line(f"Without a friend they wished for: {listed(division.friendless)}.")
     for sentence, holds in division.lists.rules:
         if not holds:
             line(f"Not kept: {sentence}")
