@@ -27,7 +27,7 @@ _PAYS = 2.0
 _PAYS_SIZE = 0.25
 # What a friend costs that somebody has to have and lacks, on the way: no division that lacks one is returned.
 _PAYS_FRIEND = 3.0
-_HOT, _COLD = 2.0, 0.35  # temperatures in wishes
+_HOT, _WARM, _COLD = 2.0, 0.9, 0.35  # temperatures in wishes
 # Distances from exact shares count little at first, so that wishes find together, and in full from here on.
 _EVEN_FROM, _EVEN_AT = 0.1, 0.5
 _LOST = 12.0  # a loss of so many temperatures is not taken up, whatever friends it brings
@@ -77,6 +77,8 @@ def anneal(
     n_steps: int,
     seed: Any,
     watch: Callable[[int], bool] | None = None,
+    *,
+    again: bool = False,
 ) -> NDArray[np.intp]:
     """Simulated annealing from labels that keep the rules; return the best labels visited.
 
@@ -94,6 +96,8 @@ def anneal(
         Seed.
     watch : callable, optional
         Called with the number of steps done, now and then; where it returns True the rest is cut short.
+    again : bool
+        Whether to start less hot, to improve on labels that were annealed before.
     """
     state = _State(measure, compiled, np.asarray(labels, dtype=np.intp))
     free = [unit for unit, fixed in enumerate(compiled.fixed.tolist()) if fixed < 0]
@@ -101,6 +105,7 @@ def anneal(
     best = list(state.at)
     top = measure.value(state.labels(compiled))
     value, strict = top, False
+    hot, even_from = (_WARM, 1.0) if again else (_HOT, _EVEN_FROM)
     step, end = 0, n_steps if len(free) > 1 else 0
     every = max(1, n_steps // _LOOKS)
     while step < end:
@@ -108,8 +113,8 @@ def anneal(
             if watch is not None and end == n_steps and watch(step):
                 end = min(n_steps, step + _QUENCH * len(free))
             done = step / n_steps if end == n_steps else 1.0
-            temperature = _HOT * (_COLD / _HOT) ** done
-            state.pays = min(1.0, _EVEN_FROM + (1 - _EVEN_FROM) * done / _EVEN_AT)
+            temperature = hot * (_COLD / hot) ** done
+            state.pays = min(1.0, even_from + (1 - even_from) * done / _EVEN_AT)
             if state.pays == 1 and not strict:
                 strict = True
                 value = measure.value(state.labels(compiled)) - _PAYS_FRIEND * state.lacking

@@ -32,7 +32,7 @@ from equigraph.rules import (
 from equigraph.rules.items import Sizes
 
 # Annealing is run so often, with so many steps for each person, and the best division is taken.
-_RUNS, _STEPS, _FEWEST = 3, 2000, 5000
+_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 400, 5000
 # Nodes of the tree in which the solver looks for the most friends: one each is found at once, more take seconds.
 _NODE_LIMIT = {1: 500}
 _FEWER_NODES = 50
@@ -185,19 +185,24 @@ class Search:
         """The rules as arrays."""
         return compile_rules(self.rules, self.roster.graph(), group_columns(self.roster), self.n_classes)
 
-    def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
+    def run(self, start: NDArray[np.intp], turn: int = 0, n_runs: int = _RUNS) -> NDArray[np.intp]:
         """Return labels that keep the rules, as those of the start do: the best of some runs of annealing."""
         n_steps = max(_FEWEST, int(_STEPS * self.effort * start.size))
         measure, compiled = self.measure, self.compiled
         notify, best = Notifier(self.callbacks), start
-        for run in range(_RUNS):
+        for run in range(n_runs):
 
             def watch(step: int, before: int = run * n_steps) -> bool:
-                return notify("annealing", before + step, _RUNS * n_steps)
+                return notify("annealing", before + step, n_runs * n_steps)
 
             found = anneal(measure, compiled, start, n_steps, f"{self.seed} {turn} {run}", watch)
             best = max(best, found, key=measure.value)
-        return best
+        return self.again(best)
+
+    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return labels at least as good as some that keep the rules, after a short run from there."""
+        n_steps = max(_FEWEST, int(_AGAIN * self.effort * labels.size))
+        return anneal(self.measure, self.compiled, labels, n_steps, f"{self.seed}", again=True)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:

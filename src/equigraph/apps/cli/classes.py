@@ -127,6 +127,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
         require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
     with output_folder(ctx, settings, files_of(settings["alternatives"])) as out:
         division = _divide(sheet, settings, stop)
+        costs = _costs(division, settings)
         files = []
         if out is not None:
             files = write_division(
@@ -140,10 +141,12 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     stop.tell("these are the best classes until then")
     if settings["as_json"]:
         line(
-            json.dumps([_summary(one) for one in (division, *division.others)], indent=2, ensure_ascii=False)
+            json.dumps(
+                [_summary(one, costs) for one in (division, *division.others)], indent=2, ensure_ascii=False
+            )
         )
     elif not settings["quiet"]:
-        _print(division, settings["alternatives"])
+        _print(division, settings["alternatives"], costs)
         _tell_files(files, output)
     stop.leave()
 
@@ -203,7 +206,16 @@ def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     return weights or None
 
 
-def _summary(division: Any) -> dict[str, Any]:
+def _costs(division: Any, settings: dict[str, Any]) -> list[Any]:
+    """Return what each column and each rule costs in wishes, unless nothing is printed."""
+    from equigraph.apps.classes.costs import find_costs
+
+    if settings["quiet"] or not division.roster.friends:
+        return []
+    return find_costs(division, evenness=settings["evenness"], seed=settings["seed"])
+
+
+def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
     return {
         "classes": {
             name: list(division.lists.members(number)) for number, name in enumerate(division.class_names)
@@ -213,11 +225,12 @@ def _summary(division: Any) -> dict[str, Any]:
         "without_friend": list(division.friendless),
         "fewest_without_friend_proven": division.proven,
         "evenness": division.evenness(),
+        "costs": [{"without": cost.what, "more_wishes": cost.wishes} for cost in costs],
         "rules": [{"rule": sentence, "holds": holds} for sentence, holds in division.lists.rules],
     }
 
 
-def _print(division: Any, wanted: int) -> None:
+def _print(division: Any, wanted: int, costs: list[Any]) -> None:
     from equigraph.rules.items import Friends
 
     print_classes(division)
@@ -230,6 +243,10 @@ def _print(division: Any, wanted: int) -> None:
         if any(isinstance(rule, Friends) for rule in division.rules.items):
             why += "; --friends 0 shows what comes out where nobody needs a friend in class"
         line(f"{them} far from even: {why}.")
+    dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
+    if costs:
+        said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
+        line(f"What evenness and rules cost: {said}.")
     for sentence, holds in division.lists.rules:
         if not holds:
             line(f"Not kept: {sentence}")
