@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import equigraph as eg
+from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.divide import company_changed
-from equigraph.apps.classes.division import columns, what_got_worse
+from equigraph.apps.classes.division import what_got_worse
 from equigraph.apps.classes.keeping import load_division, save_division
 from equigraph.exceptions import ConflictError, InputError, ParameterError, RosterError
 from equigraph.rules import Fixed, Friends, Rules, settle_rules
@@ -61,7 +62,7 @@ def test_evenness_is_that_of_people_whose_value_is_known(roster: eg.Roster, divi
 
 
 def test_marks_make_a_group_of_those_without(roster: eg.Roster) -> None:
-    found = columns(roster)["Special needs"]
+    found = group_columns(roster)["Special needs"]
     assert set(found) == {"yes", "(blank)"}
 
 

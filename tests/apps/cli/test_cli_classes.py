@@ -126,7 +126,7 @@ def test_another_run_does_not_replace_the_lists(made: tuple[Path, Result], sheet
         (["--sizes", "many"], "is not two numbers"),
         (["--sizes", "1,5"], "cannot all be kept in 3 classes"),
         (["--together", "Ada"], "names fewer than two"),
-        (["--columns", "name"], "ROLE=HEADER"),
+        (["--columns", "name"], "HEADER=ROLE"),
         (["--attribute", "Geschlecht:x"], "is no number"),
         (["--attribute", "Geschlect"], "did you mean 'Geschlecht'"),
         (["--names", "5a,5b"], "2 class names for 3 classes"),

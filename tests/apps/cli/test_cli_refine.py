@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import equigraph as eg
-from equigraph.results.loading import RESULT_FILES
+from equigraph.results.contents import RESULT_FILES
 
 Run = Callable[..., Result]
 ROOM = "dataset:classroom"

@@ -12,7 +12,7 @@ from equigraph.graph.groups import Attributes
 from equigraph.metrics._table import read_nodes
 from equigraph.metrics.audit.attributes import attributes_of
 from equigraph.metrics.notions import NORMALIZED, NOTIONS
-from equigraph.results.featured import graph_of
+from equigraph.results.features import graph_of
 from equigraph.rules import Rules
 
 # Methods whose dial weighs Q against a notion; that of a factorisation weighs something else.

@@ -16,7 +16,8 @@ from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import count, did_you_mean, listed
-from equigraph.apps.classes.division import Division, columns, people_graph
+from equigraph.apps.classes.attributes import chosen_attributes, people_graph
+from equigraph.apps.classes.division import Division
 from equigraph.apps.classes.lists import check_class_names
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import rule_sentence
@@ -30,8 +31,6 @@ _SEARCHES, _FEW_PEOPLE = 3, 300
 _NEARLY = 0.9
 # So many people may be excepted from having a friend in class before the rule is given up for all.
 _MOST_EXCEPTED = 20
-# Attributes with more values than people in half a class cannot be spread evenly.
-_HALF = 2
 
 _PARAMETERS = {
     "n_classes": Integer(low=2),
@@ -118,7 +117,7 @@ def divide(
     ((), [3, 3])
     """
     check_parameters("divide", _PARAMETERS, locals())
-    chosen, notes = _chosen(roster, attributes, int(n_classes))
+    chosen = chosen_attributes(roster, attributes, int(n_classes))
     class_names = _class_names(roster, names, int(n_classes))
     rules = _rules(roster, class_names, sizes, rules)
     n_searches = 1 if alternatives == 1 else 3 * alternatives
@@ -136,9 +135,7 @@ def divide(
     least = int(friends) if roster.friends else 0
     kept, found = _kept(search, rules, least, roster, class_names)
     given_up = (Friends(least),) if least and kept is rules else ()
-    divisions = [
-        Division(roster, labels, class_names, kept, chosen, given_up, notes=notes) for labels in found
-    ]
+    divisions = [Division(roster, labels, class_names, kept, chosen, given_up) for labels in found]
     best, *others = _different(divisions, int(alternatives))
     return replace(best, others=tuple(others))
 
@@ -200,37 +197,6 @@ def _search(
             )
             found.append(fitted.fit(graph).labels_)
     return found
-
-
-def _chosen(roster: Roster, attributes: Any, n_classes: int) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return the attributes to spread evenly with their weights, and notes on those that cannot be."""
-    values = {name: set(column) - {None} for name, column in columns(roster).items()}
-    if attributes is not None:
-        return _told(attributes, values), ()
-    most = len(roster.people) / (_HALF * n_classes)
-    usable = {name: 1.0 for name, found in values.items() if 2 <= len(found) <= most}
-    left = [name for name in values if name not in usable]
-    return usable, (f"Not spread evenly: {listed(left)}, with too many values or only one.",) if left else ()
-
-
-def _told(attributes: Any, values: Mapping[str, set[str]]) -> dict[str, float]:
-    told = dict(attributes) if isinstance(attributes, Mapping) else dict.fromkeys(attributes, 1.0)
-    for name, weight in told.items():
-        if name not in values:
-            raise ParameterError(
-                f"divide: attributes names {name!r}{did_you_mean(name, values)}: expected columns of the sheet, "
-                f"which are {listed(map(repr, values)) if values else 'none'}."
-            )
-        if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
-            raise ParameterError(
-                f"divide: attributes gives {name!r} the weight {weight!r}: expected a number above 0."
-            )
-        if len(values[name]) < 2:
-            raise ParameterError(
-                f"divide: attributes names {name!r}, which has {count(len(values[name]), 'value')}: nothing can be "
-                "spread evenly."
-            )
-    return {name: float(weight) for name, weight in told.items()}
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,19 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.randomness import RandomState
 from equigraph._utils.text import count, listed
+from equigraph.apps.classes.attributes import UNMARKED, group_columns, people_graph
 from equigraph.apps.classes.lists import ClassLists, check_class_names
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import rule_sentence
+from equigraph.community import refine_labels
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
-from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
 from equigraph.rules import Fixed, Rule, Rules, violations
-from equigraph.search import refine_labels
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6
-# What is written where a column marks some people and leaves the others blank.
-UNMARKED = "(blank)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,7 +94,11 @@ class Division:
     @cached_property
     def _broken(self) -> tuple[Rule, ...]:
         found = violations(
-            self.rules.items, self.roster.graph(), self.labels, columns(self.roster), len(self.class_names)
+            self.rules.items,
+            self.roster.graph(),
+            self.labels,
+            group_columns(self.roster),
+            len(self.class_names),
         )
         return tuple(dict.fromkeys(violation.rule for violation in found))
 
@@ -125,7 +127,7 @@ class Division:
         return {
             name: float(normalized_balance_score(self.labels[known], sensitive_features=column[known]))
             for name in self.attributes
-            for column in [columns(self.roster)[name]]
+            for column in [group_columns(self.roster)[name]]
             for known in [np.array([value is not None for value in column])]
             if len(set(column[known])) > 1
         }
@@ -134,7 +136,7 @@ class Division:
         """Say how many people with each value of an attribute a class has."""
         sentences = []
         for attribute in self.attributes:
-            column = columns(self.roster)[attribute]
+            column = group_columns(self.roster)[attribute]
             values = sorted(set(column) - {None, UNMARKED})
             if len(values) <= _MOST_VALUES:
                 ranges = [f"{_range(self._counts(column, value))} {value}" for value in values]
@@ -211,28 +213,6 @@ class Division:
         return f"Division({sizes}; {self.wishes_kept} of {count(len(self.roster.friends), 'wish', 'wishes')} kept)"
 
 
-def columns(roster: Roster) -> dict[str, NDArray]:
-    """Return the attributes of the people, None where a cell is blank.
-
-    A column with one value marks people, so that the others are a group as well.
-    """
-    found = {}
-    for name, values in roster.attributes.items():
-        marks = len(set(values) - {None}) == 1
-        column = np.empty(len(values), dtype=object)
-        column[:] = [UNMARKED if value is None and marks else value for value in values]
-        found[name] = column
-    return found
-
-
-def people_graph(roster: Roster, names: Iterable[str]) -> Graph:
-    """Return the graph of the wishes with some attributes, in which a blank cell is a person without a group."""
-    plain, values = roster.graph(), columns(roster)
-    return Graph(
-        plain.adjacency, plain.node_names, {name: values[name] for name in names} or None, missing="ignore"
-    )
-
-
 def what_got_worse(before: Division, after: Division) -> list[str]:
     """Say what is worse in one division than in another: rules, friends, and how evenly people are spread.
 
@@ -258,7 +238,7 @@ def what_got_worse(before: Division, after: Division) -> list[str]:
 
 def _changed_counts(before: Division, after: Division, attribute: str) -> str:
     """Say how many people each class has of the values whose numbers changed."""
-    column = columns(after.roster)[attribute]
+    column = group_columns(after.roster)[attribute]
     changed = []
     for value in sorted(set(column) - {None, UNMARKED}):
         was, now = (one._counts(column, value).tolist() for one in (before, after))

@@ -14,12 +14,48 @@ from equigraph.apps.cli.console import line, note, progress_bar, table
 from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.output import output_folder, run_of
 from equigraph.apps.cli.rules import names_in, pair_of, rules_of
+from equigraph.apps.cli.sources import attribute_choice
 from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
 from equigraph.exceptions import require
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
 _UNEVEN = 0.7
+
+COLUMNS = click.option(
+    "--columns",
+    multiple=True,
+    metavar="HEADER=ROLE",
+    help="What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
+    "or none; may be repeated.",
+)
+
+BINS = click.option(
+    "--bins",
+    multiple=True,
+    metavar="COLUMN=NUMBER",
+    help="Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
+    "column has more than six numbers]",
+)
+
+
+def attribute_bins(given: tuple[str, ...]) -> dict[str, int] | None:
+    """Return into how many ranges the numbers of columns go, as the options --bins say."""
+    bins = attribute_choice({"attribute": (), "bins": given, "intersect": None})["bins"]
+    return {str(name): number for name, number in bins.items()} if bins else None
+
+
+def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the roles of columns that the options --columns give."""
+    roles = {}
+    for text in given:
+        header, equals, role = (part.strip() for part in text.rpartition("="))
+        if not (header and equals and role):
+            raise click.UsageError(f"--columns {text!r} is not HEADER=ROLE, such as 'Wish 1=friends'.")
+        if header in roles:
+            raise click.UsageError(f"--columns names {header!r} twice.")
+        roles[header] = role
+    return roles or None
 
 
 @click.command("classes", cls=Command)
@@ -36,6 +72,7 @@ _UNEVEN = 0.7
     metavar="COLUMN[:WEIGHT]",
     help="A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
 )
+@BINS
 @shared.valued(
     "--evenness",
     type=click.FloatRange(0, 1),
@@ -48,13 +85,7 @@ _UNEVEN = 0.7
 @click.option("--apart", multiple=True, metavar="'Cem,Dora'", help="People who do not; may be repeated.")
 @click.option("--rules", "rules_file", metavar="FILE", help="Further rules, in a .json or .toml file.")
 @shared.whole("--alternatives", least=1, default=1, help="How many divisions to make.")
-@click.option(
-    "--columns",
-    "told",
-    multiple=True,
-    metavar="ROLE=HEADER",
-    help="What a column is, such as name=Pupil, friends=Wish 1, not_with=none or gender=C; may be repeated.",
-)
+@COLUMNS
 @click.option(
     "--sheet", "page", metavar="NAME", help="Which sheet of a workbook: its name, or its number from 1."
 )
@@ -114,22 +145,27 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
 
 def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
     from equigraph.apps.classes import divide
+    from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.roster import read_roster
     from equigraph.rules import Rules
 
     page = settings["page"]
     roster = read_roster(
         sheet,
-        columns=_columns(settings["told"]),
+        columns=column_roles(settings["columns"]),
         encoding=settings["encoding"],
         wishes=settings["wishes"],
         accept_near=settings["accept_near"],
         sheet=int(page) if page and page.isdecimal() else page,
+        bins=attribute_bins(settings["bins"]),
     )
+    attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
-        line(f"{sheet}: {roster!r}")
+        chosen = chosen_attributes(roster, attributes, settings["n_classes"])
+        line(f"{Path(sheet).name}: {describe_roster(roster, chosen)}")
         for text in roster.notes:
-            line(f"  {text}")
+            if not text.startswith("Column "):
+                line(f"  {text}")
         line()
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         return divide(
@@ -138,7 +174,7 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
             names=None if settings["names"] is None else names_in(settings["names"]),
             sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
             friends=settings["friends"],
-            attributes=_attributes(settings["attributes"], roster),
+            attributes=attributes,
             evenness=settings["evenness"],
             rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
             alternatives=settings["alternatives"],
@@ -146,20 +182,6 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
             random_state=settings["seed"],
             callbacks=[*callbacks, stop],
         )
-
-
-def _columns(told: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return what the user said about columns: a role that is given twice has several."""
-    columns: dict[str, Any] = {}
-    for text in told:
-        role, equals, header = (part.strip() for part in text.partition("="))
-        if not (role and equals and header):
-            raise click.UsageError(f"--columns {text!r} is not ROLE=HEADER, such as friends=Wish 1.")
-        if header.casefold() == "none":
-            columns[role] = None
-        else:
-            columns[role] = [*columns[role], header] if isinstance(columns.get(role), list) else [header]
-    return {role: one[0] if one and len(one) == 1 else one for role, one in columns.items()} or None
 
 
 def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:

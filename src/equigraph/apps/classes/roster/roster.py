@@ -46,6 +46,9 @@ class Roster:
         The class that is fixed for some of the people.
     wishes : {"any", "mutual"}
         Which wishes count: any, of which a mutual one counts twice, or mutual ones only.
+    bins : mapping of str to int
+        Attributes of numbers, and into how many ranges of about equal size they go; three where a column has more than
+        six numbers.
     columns : tuple of Column
         What each column of the sheet was taken for.
     notes : tuple of str
@@ -71,6 +74,7 @@ class Roster:
     together: tuple[tuple[str, ...], ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     wishes: str = "any"
+    bins: Mapping[str, int] = field(default_factory=dict)
     columns: tuple[Column, ...] = ()
     notes: tuple[str, ...] = ()
     source: str = ""
@@ -100,6 +104,12 @@ class Roster:
             strangers = [name for group in groups for name in group if name not in known]
             if strangers:
                 raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
+        strangers = [name for name in self.bins if name not in self.attributes]
+        if strangers:
+            known_names = ", ".join(map(repr, self.attributes)) or "none"
+            raise ParameterError(
+                f"bins names {strangers[0]!r}: expected attributes, which are {known_names}."
+            )
         for attribute, values in self.attributes.items():
             if len(values) != len(self.people):
                 raise RosterError(
