@@ -81,6 +81,18 @@ def _argument(
     return {attribute: float(rng.choice([0.0, 0.05, 0.1, 0.2]))}
 
 
+def with_people_rules(instance: Instance, seed: int) -> Instance:
+    """Return an instance with further rules: clusters allowed to some nodes, and at most so many of a list."""
+    rng = np.random.default_rng(seed)
+    names, k = instance.graph.node_names.tolist(), instance.n_clusters
+    some = rng.choice(names, 4, replace=False).tolist()
+    further = Rules(
+        allowed={one: rng.choice(k, int(rng.integers(1, k + 1)), replace=False).tolist() for one in some[:2]},
+        at_most=[(some[1:], int(rng.integers(1, 3)))],
+    )
+    return instance._replace(rules=Rules.of([*instance.rules.items, *further.items]))
+
+
 def random_asked(names: list[str], rng: np.random.Generator) -> dict[str, list[str]]:
     """Return whom each node asks for: up to three others."""
     asked = {

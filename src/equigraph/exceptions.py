@@ -78,6 +78,10 @@ class SelfLoopWarning(EquigraphWarning):
     """Self-loops were dropped."""
 
 
+class DistanceWarning(EquigraphWarning):
+    """The weights of a matrix look like distances."""
+
+
 class EmptyClusterWarning(EquigraphWarning):
     """Fewer clusters are populated than were asked for."""
 

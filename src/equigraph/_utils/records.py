@@ -67,11 +67,16 @@ class Tabular:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table as parquet (extra ``io``); what it has no type for is written as texts."""
-        pyarrow = require("pyarrow", extra="io", purpose="Writing parquet")
-        parquet = require("pyarrow.parquet", extra="io", purpose="Writing parquet")
-        columns = {name: typed(column, pyarrow.array) for name, column in self.table().items()}
-        with atomic_path(path) as partial:
-            parquet.write_table(pyarrow.table(columns), partial)
+        write_parquet(path, self.table())
+
+
+def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, NDArray]) -> None:
+    """Write columns of one length as parquet; what it has no type for as texts."""
+    pyarrow = require("pyarrow", extra="io", purpose="Writing parquet")
+    parquet = require("pyarrow.parquet", extra="io", purpose="Writing parquet")
+    typed_columns = {name: typed(column, pyarrow.array) for name, column in columns.items()}
+    with atomic_path(path) as partial:
+        parquet.write_table(pyarrow.table(typed_columns), partial)
 
 
 def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,12 @@ from equigraph.graph import Graph
 from equigraph.metrics import evaluate
 from equigraph.metrics.links import share_inside
 from equigraph.metrics.notions import NOTIONS, Notion
-from equigraph.results.featured import graph_of
+from equigraph.results.features import graph_of
 from equigraph.results.scoring import score_labels
 from equigraph.rules import Facts, Rule, Rules
-from equigraph.rules.items import in_words
+from equigraph.rules.base import in_words
 from equigraph.search.agree import search_under
 from equigraph.search.targets import Target
-
-if TYPE_CHECKING:
-    from equigraph.search.ruled import RuledSearch
 
 # More rules than this are left out by kind, not one by one.
 _MOST_SINGLE = 30
@@ -148,7 +145,7 @@ class _Pricing:
         self.options: dict[str, Any] = {
             "notion": self.notion,
             "weights": None if attributes is None else attributes.weights,
-            "size_bounds": None if bounds is None else tuple(bounds),
+            "size_bounds": tuple(bounds) if isinstance(bounds, list) else bounds,
             "effort": told["effort"] / 5 if effort is None else effort,
             "seed": result.seed,
         }
@@ -179,7 +176,7 @@ class _Pricing:
         agreement = search_under(
             Rules.of(rules), self.facts, self.codes, self._n_clusters, starts=starts, **self.options
         )
-        search: RuledSearch = agreement.search
+        search = agreement.search
         for labels in starts:
             search.keep(labels)
         return agreement.checked(search.solve([self.target], starts)[0])

@@ -38,7 +38,8 @@ def merge_repeated(
 ) -> sparse.csr_array:
     """Return the pairs with one entry each; pairs without any repetition are returned as they are.
 
-    Weights may be sorted in place; `conflict` makes the error for the first pair whose weights differ, if that is one.
+    Without weights ``"sum"`` counts the rows of a pair. Weights may be sorted in place; `conflict` makes the error for
+    the first pair whose weights differ, if that is one.
     """
     is_start = _starts(pairs)
     if is_start.all():
@@ -46,7 +47,9 @@ def merge_repeated(
     starts = np.flatnonzero(is_start)
     indptr = np.searchsorted(starts, pairs.indptr).astype(pairs.indptr.dtype)
     indices = pairs.indices[is_start]
-    if pairs.dtype.kind != "f" or duplicates == "first":  # without weights all rows of a pair are alike
+    if pairs.dtype.kind != "f" and duplicates == "sum":
+        data = np.diff(starts, append=pairs.nnz).astype(np.float64)
+    elif pairs.dtype.kind != "f" or duplicates == "first":  # without weights all rows of a pair are alike
         data = pairs.data[is_start]
     elif duplicates in ("sum", "mean"):
         data = added(pairs.data, starts, mean=duplicates == "mean")
@@ -181,8 +184,7 @@ def graph_from_rows(
     pairs = _distinct_pairs(rows, weight, names, place, duplicates, directed=directed)
     pairs = without_loops_and_zeros(pairs)
     if weight is None:
-        ones = np.ones(pairs.nnz, dtype=check_dtype(dtype) or np.float64)
-        pairs = sparse.csr_array((ones, pairs.indices, pairs.indptr), shape=pairs.shape)
+        pairs = pairs.astype(check_dtype(dtype) or np.float64)
     if directed:
         adjacency = canonical_adjacency(pairs, symmetrize=symmetrize, names=names)
     else:

@@ -21,6 +21,8 @@ END_NAMES = (
     ("node_1", "node_2"),
     ("i", "j"),
 )
+# The columns of the two ends of an edge, each by name or number, as the user tells them.
+Ends = tuple[str | int, str | int]
 WEIGHT_NAMES = ("weight", "weights", "w", "value", "strength", "count")
 # Leading columns that number the rows, such as the one that pandas writes without a name.
 ROW_NAMES = ("", "id", "index", "row", "edge", "edge_id", "unnamed: 0")
@@ -196,16 +198,35 @@ def listed_columns(columns: list[Any]) -> str:
     return shown if len(columns) <= 10 else f"{shown}, ..."
 
 
+def told_ends(columns: list[Any], told: Ends, where: str) -> tuple[int, int]:
+    """Return the positions of the columns that the user names as the ends of an edge. Errors start with ``where``."""
+    places = []
+    for name, column in zip(("source", "target"), told, strict=True):
+        place = column_place(columns, column)
+        if place is None:
+            raise GraphError(
+                f"{where}: {name}={column!r} is not a column{did_you_mean(column, columns)}: expected one of "
+                f"{listed_columns(columns)}."
+            )
+        places.append(place)
+    if places[0] == places[1]:
+        raise GraphError(
+            f"{where}: source and target are both the column {columns[places[0]]!r}: expected two."
+        )
+    return places[0], places[1]
+
+
 def edge_columns(
-    columns: list[Any], weight: str | int | bool | None
+    columns: list[Any], weight: str | int | bool | None, told: Ends | None = None
 ) -> tuple[tuple[int, int], int | None] | None:
     """Return the positions of the two ends and of the weights, or None if the table is no edge table."""
-    ends = end_columns(columns)
+    where = "The edge table"
+    ends = end_columns(columns) if told is None else told_ends(columns, told, where)
     if ends is None:
         if len(columns) not in (2, 3):
             return None
         ends = (0, 1)
-    return ends, weight_column(columns, ends, weight, "The edge table")
+    return ends, weight_column(columns, ends, weight, where)
 
 
 def row_text(row: int) -> str:
@@ -213,15 +234,16 @@ def row_text(row: int) -> str:
     return f"row {row} of the edge table (counting from 0)"
 
 
-def edge_rows(table: Table, weight: str | int | bool | None) -> EdgeRows | None:
+def edge_rows(table: Table, weight: str | int | bool | None, told: Ends | None = None) -> EdgeRows | None:
     """Return the rows of an edge table, or None if the table is a matrix."""
-    if end_columns(table.columns) is None and _is_labelled_matrix(table):
+    if told is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
-    found = edge_columns(table.columns, weight)
+    found = edge_columns(table.columns, weight, told)
     if found is None:
         return None
     ends, at = found
-    _check_no_matrix(table)
+    if told is None:
+        _check_no_matrix(table)
     weights = None if at is None else table.values[at]
     return encode_rows(table.values[ends[0]], table.values[ends[1]], weights, row_text)
 

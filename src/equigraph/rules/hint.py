@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from equigraph.rules.compile import CompiledRules, Integers
+from equigraph.rules.arrays import Integers
+from equigraph.rules.compile import CompiledRules
 
 _PASSES = 8
 _COHESION = 0.3  # what a link is worth that nobody needs, against one that somebody needs

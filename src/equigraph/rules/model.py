@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from equigraph.rules.compile import CompiledRules, Integers
+from equigraph.rules.arrays import Integers
+from equigraph.rules.compile import CompiledRules
 from equigraph.rules.hint import cohesive_hint
 
 

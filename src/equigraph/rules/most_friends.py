@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph._utils.parameters import Integer, check_parameters
-from equigraph.rules.compile import CompiledRules, compile_rules, friends_of, needed_friends
+from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.conflict import settle_rules
 from equigraph.rules.facts import Facts
-from equigraph.rules.items import Friends
+from equigraph.rules.friends import Friends
 from equigraph.rules.keeps import keeps
 from equigraph.rules.model import Classes, Program, alike, make_program, per_cluster
 from equigraph.rules.rules import Rules
@@ -114,8 +114,8 @@ def most_friends(
     check_parameters("most_friends", _PARAMETERS, locals())
     facts = Facts.of(graph, groups)
     compiled = compile_rules(rules, facts, None, n_clusters)
-    links = friends_of(friends, facts)
-    most = needed_friends(friends, links, facts)
+    links = friends.rows(facts)
+    most = friends.needed(links, facts)
     known = None if start is None else checked_labels("start", start, compiled)
     if known is None or not keeps(compiled, known):
         known = settle_rules(rules, facts, n_clusters=n_clusters).labels

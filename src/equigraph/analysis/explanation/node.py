@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from equigraph._utils.notebook import page_of
 from equigraph._utils.records import plain
 from equigraph._utils.text import count, listed
 from equigraph.analysis.explanation.subject import Aim, Subject
+from equigraph.rules import Violation
 
 # Names in a sentence, and clusters in a text; the fields have all of them.
 _NAMES, _CLUSTERS = 6, 12
@@ -44,7 +45,7 @@ class Move:
         Change of the notion for each attribute.
     objective : float or None
         Change of what the method climbed; None where it has no dial.
-    breaks, mends : tuple of str
+    breaks, mends : tuple of Violation
         Violations of rules that there would be and are not, and that there are and would not be.
     """
 
@@ -52,8 +53,8 @@ class Move:
     Q: float
     fairness: Mapping[str, float]
     objective: float | None
-    breaks: tuple[str, ...]
-    mends: tuple[str, ...]
+    breaks: tuple[Violation, ...]
+    mends: tuple[Violation, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +73,7 @@ class NodeExplanation:
         Linked people, by cluster, for every cluster.
     moves : tuple of Move
         One for every other cluster.
-    broken : tuple of str
+    broken : tuple of Violation
         Violations of rules as it is.
     aim : Aim
         What the method climbed.
@@ -86,17 +87,24 @@ class NodeExplanation:
     groups: Mapping[str, Any]
     linked: tuple[Linked, ...]
     moves: tuple[Move, ...]
-    broken: tuple[str, ...]
+    broken: tuple[Violation, ...]
     aim: Aim
     fairness: Mapping[str, float]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        content = {**asdict(self), "aim": self.aim.in_words}
-        content["linked"] = [{**asdict(one), "names": plain(one.names)} for one in self.linked]
-        content["moves"] = [asdict(move) for move in self.moves]
-        content["groups"] = {name: plain(value) for name, value in self.groups.items()}
-        return {**content, "node": plain(self.node), "broken": list(self.broken)}
+        return {
+            **vars(self),
+            "node": plain(self.node),
+            "groups": {name: plain(value) for name, value in self.groups.items()},
+            "linked": [{**vars(one), "names": plain(one.names)} for one in self.linked],
+            "moves": [
+                {**vars(move), "breaks": list(map(str, move.breaks)), "mends": list(map(str, move.mends))}
+                for move in self.moves
+            ],
+            "broken": list(map(str, self.broken)),
+            "aim": self.aim.in_words,
+        }
 
     def _repr_html_(self) -> str:
         """Return the clusters as a table, for a notebook."""
@@ -110,7 +118,13 @@ class NodeExplanation:
                 rows.append([f"{one.cluster} (here)", one.number, None, *(None for _ in self.fairness), ""])
             else:
                 rows.append(
-                    [one.cluster, one.number, move.Q, *move.fairness.values(), "; ".join(move.breaks)]
+                    [
+                        one.cluster,
+                        one.number,
+                        move.Q,
+                        *move.fairness.values(),
+                        "; ".join(map(str, move.breaks)),
+                    ]
                 )
         return page_of(self._where(), heads, rows)
 
@@ -144,12 +158,17 @@ class NodeExplanation:
         parts = [f"Q {move.Q:+.4f}"]
         parts += [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in move.fairness.items()]
         told = f"In cluster {move.cluster} instead: {', '.join(parts)}"
-        told += f"; it would break a rule: {' '.join(move.breaks)}" if move.breaks else "."
-        return f"{told} It would mend: {' '.join(move.mends)}" if move.mends else told
+        told += f"; it would break a rule: {' '.join(map(str, move.breaks))}" if move.breaks else "."
+        return f"{told} It would mend: {' '.join(map(str, move.mends))}" if move.mends else told
 
     @property
     def conclusion(self) -> str:
-        """The answer in one sentence: whether any single move would be better, by what the method climbed."""
+        """The answer in one sentence: whether any single move would be better, by what the method climbed.
+
+        Nobody is moved out of a cluster that would be empty then.
+        """
+        if self.size == 1:
+            return f"{self.node} stays: cluster {self.cluster} would be empty."
         allowed = [move for move in self.moves if not move.breaks and self._fair_enough(move)]
         if self.aim.objective(0.0, {}) is None and self.aim.at_least is None:
             best = max(allowed, key=lambda move: move.Q, default=None)
@@ -191,7 +210,7 @@ def explain_node(subject: Subject, name: Any) -> NodeExplanation:
         },
         linked=_linked(subject, node),
         moves=_moves(subject, node),
-        broken=() if subject.rules is None else tuple(subject._broken),
+        broken=subject.broken,
         aim=subject.aim,
         fairness=subject.fairness,
     )

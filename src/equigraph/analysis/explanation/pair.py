@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from equigraph._utils.records import plain
 from equigraph._utils.text import count
 from equigraph.analysis.explanation.subject import Aim, Subject
 from equigraph.exceptions import ParameterError
+from equigraph.rules import Violation
 
 _GROUPS = 6  # in a sentence; the fields have all of them
 
@@ -39,7 +40,7 @@ class PairExplanation:
         Change of what the method climbed; None where it has no dial.
     compositions : dict of str to dict
         For each attribute the members of each group, in the first cluster and in the second.
-    breaks, mends : tuple of str
+    breaks, mends : tuple of Violation
         Violations of rules that there would be and are not, and that there are and would not be.
     weighted : bool
         Whether links have weights, so that sums of them are no numbers of links.
@@ -56,19 +57,23 @@ class PairExplanation:
     fairness: Mapping[str, float]
     objective: float | None
     compositions: Mapping[str, Mapping[Any, tuple[int, int]]]
-    breaks: tuple[str, ...]
-    mends: tuple[str, ...]
+    breaks: tuple[Violation, ...]
+    mends: tuple[Violation, ...]
     weighted: bool
     aim: Aim
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
-        content = {**asdict(self), "aim": self.aim.in_words}
-        content["compositions"] = {
-            name: {str(plain(group)): list(pair) for group, pair in counts.items()}
-            for name, counts in self.compositions.items()
+        return {
+            **vars(self),
+            "compositions": {
+                name: {str(plain(group)): list(pair) for group, pair in counts.items()}
+                for name, counts in self.compositions.items()
+            },
+            "breaks": list(map(str, self.breaks)),
+            "mends": list(map(str, self.mends)),
+            "aim": self.aim.in_words,
         }
-        return content
 
     def _repr_html_(self) -> str:
         """Return the two clusters as a table, for a notebook."""
@@ -92,7 +97,7 @@ class PairExplanation:
         gains = [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in self.fairness.items()]
         lines.append(f"As one cluster: {', '.join([f'Q {self.Q:+.4f}', *gains])}.")
         if self.breaks:
-            lines.append(f"That would break rules: {' '.join(self.breaks)}")
+            lines.append(f"That would break rules: {' '.join(map(str, self.breaks))}")
         return "\n".join([*lines, self.conclusion])
 
     __repr__ = __str__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,10 +15,7 @@ from equigraph.graph import Graph
 from equigraph.graph.groups import Groups, contingency_table
 from equigraph.graph.names import NodePlaces, name_text
 from equigraph.metrics.notions import NORMALIZED, Notion
-from equigraph.rules import Facts, Rules, violations
-
-# Of a sentence of the oracle, what another move changes though the same is broken.
-_NUMBERS = re.compile(r" has [\d,]+ (nodes?)?| among [\d,]+ nodes?| in cluster .*")
+from equigraph.rules import Facts, Rules, Violation, violations
 
 
 @dataclass(frozen=True)
@@ -164,41 +160,28 @@ class Subject:
         return Facts(self.graph, self.sensitive_features)
 
     @cached_property
-    def _broken(self) -> list[str]:
+    def broken(self) -> tuple[Violation, ...]:
+        """Violations of the rules."""
         return self._violations(self.labels, self.n_clusters)
 
-    def _violations(self, labels: NDArray[np.intp], n_clusters: int | None) -> list[str]:
-        assert self.rules is not None
-        return [
-            sentence for _, sentence in violations(self.rules.items, self._facts, labels, None, n_clusters)
-        ]
+    def _violations(self, labels: NDArray[np.intp], n_clusters: int | None) -> tuple[Violation, ...]:
+        if self.rules is None:
+            return ()
+        return tuple(violations(self.rules.items, self._facts, labels, None, n_clusters))
 
     def rules_after(
         self, labels: NDArray[np.intp], n_clusters: int | None
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
         """Return the violations that other labels have and these do not, and the other way round.
 
         What is broken before and after, if with other numbers, is neither.
         """
-        if self.rules is None or not len(self.rules):
-            return (), ()
         after = self._violations(labels, n_clusters)
-        now, then = set(map(about, self._broken)), set(map(about, after))
+        now, then = ({one.about for one in found} for found in (self.broken, after))
         return (
-            tuple(sentence for sentence in after if about(sentence) not in now),
-            tuple(sentence for sentence in self._broken if about(sentence) not in then),
+            tuple(one for one in after if one.about not in now),
+            tuple(one for one in self.broken if one.about not in then),
         )
-
-
-def about(sentence: str) -> str:
-    """Return whom a violation is about: the sentence without the numbers that are too small or too large.
-
-    >>> about("Cluster 0 has 15 nodes: expected 1 to 10 nodes.") == about(
-    ...     "Cluster 0 has 14 nodes: expected 1 to 10 nodes."
-    ... )
-    True
-    """
-    return _NUMBERS.sub("", sentence.partition(": expected")[0])
 
 
 def _moved(

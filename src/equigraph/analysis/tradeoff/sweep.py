@@ -16,7 +16,8 @@ from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.records import parameters_of, versions
 from equigraph._utils.text import GIVE_GROUPS, counted
-from equigraph.analysis.tradeoff.curve import TradeoffCurve, TradeoffCurves
+from equigraph.analysis.tradeoff.curve import TradeoffCurve
+from equigraph.analysis.tradeoff.curves import TradeoffCurves
 from equigraph.analysis.tradeoff.found import points_and_front
 from equigraph.analysis.tradeoff.runs import Sweep, run_sweep
 from equigraph.base import GraphClusterer

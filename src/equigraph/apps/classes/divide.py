@@ -25,11 +25,11 @@ from equigraph.rules import (
     Facts,
     MostFriends,
     Rules,
+    Sizes,
     compile_rules,
     most_friends,
     settle_rules,
 )
-from equigraph.rules.items import Sizes
 
 # Annealing is run so often, with so many steps for each person, and the best division is taken.
 _RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 400, 5000

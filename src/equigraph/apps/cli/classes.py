@@ -231,7 +231,7 @@ def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
 
 
 def _print(division: Any, wanted: int, costs: list[Any]) -> None:
-    from equigraph.rules.items import Friends
+    from equigraph.rules import Friends
 
     print_classes(division)
     for sentence in division.lists.facts():

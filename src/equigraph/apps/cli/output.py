@@ -16,7 +16,7 @@ from equigraph.apps.cli.console import line, note
 from equigraph.apps.cli.shared import Settings
 from equigraph.apps.cli.sources import READING_NAMES, n_dropped
 from equigraph.exceptions import ParameterError, require
-from equigraph.results.folders import MANIFEST, OutputFolder
+from equigraph.results.persistence import MANIFEST, Contents, OutputFolder
 
 # Flags that make no other result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
@@ -100,14 +100,18 @@ def output_folder(
 
 
 def written(
-    ctx: click.Context, out: Any, kind: str, settings: Settings, facts: Settings, write: Callable[[Path], Any]
+    ctx: click.Context,
+    out: OutputFolder | None,
+    kind: str,
+    contents: Callable[[], Contents],
+    settings: Settings,
+    further: Callable[[Path], Any],
 ) -> list[str]:
-    """Have files written into the folder, if there is one, and return their names."""
+    """Write contents, and what `further` adds to them, into the folder of ``-o``; return the names of the files."""
     if out is None:
         return []
-    with out.writing(kind, force=settings["force"], run=run_of(ctx), **facts) as folder:
-        write(folder)
-        return sorted(file.name for file in folder.iterdir())
+    raw, force = settings.get("raw", False), settings["force"]
+    return out.write(kind, contents(), further=further, raw=raw, force=force, run=run_of(ctx))
 
 
 def run_of(ctx: click.Context) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from equigraph.apps.explore.steps import Step
 from equigraph.graph.groups import contingency_table
 from equigraph.metrics.notions import NORMALIZED
 from equigraph.metrics.quality import _modularity
-from equigraph.rules import Rule, violations
-from equigraph.rules.items import Fixed
+from equigraph.rules import Rule, Violation, violations
 
 
 def scores(matter: Matter, labels: NDArray[np.intp], attributes: tuple[str, ...], k: int) -> dict[str, Any]:
@@ -50,27 +48,29 @@ def _table(matter: Matter, labels: NDArray[np.intp], attribute: str, k: int) -> 
 
 
 def judged_rules(matter: Matter, step: Step) -> list[dict[str, Any]]:
-    """Return each rule as the page needs it, and how often the labels break it, which the oracle says."""
-    broken: Counter[Rule] = Counter()
+    """Return each rule as the page needs it, with what breaks it, which the oracle says.
+
+    ``broken`` is how often labels break it, ``where`` the numbers of the clusters in which they do.
+    """
+    broken: dict[Rule, list[Violation]] = {}
     if step.labels.size:
-        found = violations(step.rules, matter.facts, step.labels, None, step.n_clusters)
-        broken.update(rule for rule, _ in found)
-    return [rule_facts(matter, rule) | {"broken": broken[rule]} for rule in step.rules]
+        for found in violations(step.rules, matter.facts, step.labels, None, step.n_clusters):
+            broken.setdefault(found.rule, []).append(found)
+    return [
+        {
+            **rule_facts(matter, rule),
+            "broken": len(broken.get(rule, ())),
+            "where": sorted({int(cluster) for found in broken.get(rule, ()) for cluster in found.clusters}),
+        }
+        for rule in step.rules
+    ]
 
 
 def rule_facts(matter: Matter, rule: Rule) -> dict[str, Any]:
     """Return a rule in numbers and names, for a page that says it in words."""
-    facts: dict[str, Any] = {"kind": rule.keyword, "people": [], "says": rule.describe()}
-    if isinstance(rule, Fixed):
-        return facts | {"people": [matter.facts.node(rule.node)], "cluster": rule.cluster}
-    for name, value in vars(rule).items():
-        if name == "nodes":
-            facts["people"] = [matter.facts.node(node) for node in value]
-        elif name == "bounds":
-            facts["bounds"] = [list(pair) for pair in value]
-        else:
-            facts[name] = value
-    return facts
+    fields = {name: value for name, value in vars(rule).items() if name not in ("node", "nodes")}
+    people = [matter.facts.node(name) for name in rule.named_nodes]
+    return {"kind": rule.keyword, "people": people, "says": rule.describe(), **fields}
 
 
 def reasons(matter: Matter, step: Step, who: int) -> dict[str, Any]:

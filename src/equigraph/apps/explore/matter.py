@@ -16,8 +16,7 @@ from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups.encode import Groups, encode_groups, is_missing
 from equigraph.graph.names import texts
-from equigraph.rules import Facts
-from equigraph.rules.items import Apart, Fixed, Rule, Together
+from equigraph.rules import Apart, Facts, Fixed, Rule, Together
 
 # The value of those whose cell is blank: a group of its own, which the page shows as such.
 BLANK = "–"  # noqa: RUF001 (a dash, as tables have it)

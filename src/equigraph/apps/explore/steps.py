@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from equigraph.apps.classes.lists import check_class_names
 from equigraph.apps.explore.matter import Matter
 from equigraph.exceptions import InputError, ParameterError
-from equigraph.rules import Rule, Rules
-from equigraph.rules.items import Apart, Fixed, Sizes, Together
+from equigraph.rules import Apart, Fixed, Rule, Rules, Sizes, Together, compile_rules
 
 MAX_CLUSTERS = 60
 MAX_RULES = 500
@@ -140,17 +139,12 @@ def _with_rule(step: Step, rule: Rule) -> Step:
         raise ParameterError("This rule is there already.")
     if len(step.rules) >= MAX_RULES:
         raise ParameterError(f"There are {MAX_RULES} rules already: remove one first.")
-    kept = step.rules
-    if isinstance(rule, Sizes):
-        kept = tuple(one for one in kept if not isinstance(one, Sizes))
-    elif rule.keyword in ("friends", "not_alone", "shares"):
-        kept = tuple(
-            one
-            for one in kept
-            if one.keyword != rule.keyword
-            or getattr(one, "attribute", None) != getattr(rule, "attribute", None)
-        )
+    kept = [one for one in step.rules if not _replaces(rule, one)]
     return replace(step, rules=(*kept, rule), what="rule")
+
+
+def _replaces(rule: Rule, other: Rule) -> bool:
+    return rule.single and type(rule) is type(other) and rule.named_attribute == other.named_attribute
 
 
 def _same(one: Rule, other: Rule) -> bool:
@@ -165,21 +159,9 @@ def _add_rule(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
     for rule in Rules.from_dict(given).items:
-        _check_rule(matter, rule)
+        compile_rules([rule], matter.facts, None, step.n_clusters)  # raises if it names what is not there
         step = _with_rule(step, rule)
     return step
-
-
-def _check_rule(matter: Matter, rule: Rule) -> None:
-    """Raise if a rule names what is not there."""
-    attribute = getattr(rule, "attribute", None)
-    if attribute is not None:
-        matter.facts.values(attribute)
-        value = getattr(rule, "value", None)
-        if value is not None:
-            matter.facts.group(attribute, value)
-    for node in getattr(rule, "nodes", ()) or filter(None, (getattr(rule, "node", None),)):
-        matter.facts.node(node)
 
 
 def _remove_rule(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
@@ -253,7 +235,7 @@ def with_number(matter: Matter, step: Step, n_clusters: int) -> Step:
     kept: list[Rule] = [
         rule
         for rule in step.rules
-        if not isinstance(rule, Sizes) and not (isinstance(rule, Fixed) and rule.cluster >= n_clusters)
+        if not isinstance(rule, Sizes) and all(cluster < n_clusters for cluster in rule.named_clusters)
     ]
     if any(isinstance(rule, Sizes) for rule in step.rules):
         kept.append(even_sizes(matter.n_people, n_clusters))

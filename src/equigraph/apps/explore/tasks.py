@@ -19,7 +19,6 @@ from equigraph.apps.explore.judging import scores
 from equigraph.apps.explore.matter import Matter
 from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import EquigraphError
-from equigraph.rules.items import Fixed, Sizes
 
 Tell = Callable[[Progress], None]
 SEED = 0
@@ -100,10 +99,10 @@ def curve(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
     """Return labels with the numbers that the clusters have on the board, as far as rules leave the numbers free."""
     labels = np.asarray(labels, dtype=np.intp)
-    if not step.labels.size or any(isinstance(rule, Sizes) and rule.per_cluster for rule in step.rules):
+    if not step.labels.size:
         return labels
     bound = {int(step.labels[who]) for who in step.locked}
-    bound |= {rule.cluster for rule in step.rules if isinstance(rule, Fixed)}
+    bound |= {cluster for rule in step.rules for cluster in rule.named_clusters}
     free = np.array([cluster for cluster in range(step.n_clusters) if cluster not in bound], dtype=np.intp)
     if free.size < 2:
         return labels
@@ -126,8 +125,8 @@ def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
     A solver says how few people have to move. The search may move a few more if that is better for friendships and
     evenness, and where it finds nothing the solver's labels stand.
     """
+    from equigraph.community import refine_labels
     from equigraph.rules import settle_rules
-    from equigraph.search import refine_labels
 
     rules = step.all_rules(matter.names)
     tell(Progress("repair", 0, 2))

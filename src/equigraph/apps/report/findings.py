@@ -21,7 +21,7 @@ from equigraph.graph.labels import labels_in_order
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.links import share_inside
 from equigraph.metrics.summary import Composition
-from equigraph.results.featured import clustered_graph
+from equigraph.results.features import clustered_graph
 from equigraph.results.result import ClusteringResult
 
 if TYPE_CHECKING:
