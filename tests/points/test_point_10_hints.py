@@ -30,7 +30,7 @@ def test_a_package_without_an_extra_is_named_itself(monkeypatch):
 
 
 def test_parameters_that_are_no_pair_and_a_number_that_is_missing():
-    with pytest.raises(ParameterError, match=r"size_bounds must be a list or a tuple .*as a pair"):
+    with pytest.raises(ParameterError, match=r"size_bounds must be .*a list or a tuple .*pair"):
         eg.FairPartition(3, size_bounds=5).fit(ROOM)
     with pytest.raises(ParameterError, match=r"n_clusters is not given.*stability"):
         eg.cluster(ROOM)

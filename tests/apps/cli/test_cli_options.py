@@ -114,4 +114,4 @@ def test_reading_options_are_those_of_read_graph() -> None:
 
     options = {parameter.name for parameter in command.params} - {"edges"}
     # Weights stand behind the colon of --attribute.
-    assert options == set(inspect.signature(read_graph).parameters) - {"source", "dtype", "attribute_weights"}
+    assert options == set(inspect.signature(read_graph).parameters) - {"graph", "dtype", "attribute_weights"}
