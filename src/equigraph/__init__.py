@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from equigraph.community.neural import DMoN
     from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF, penalties
     from equigraph.graph import Graph, as_graph, knn_graph, read_graph
-    from equigraph.results import ClusteringResult, cluster
+    from equigraph.results import ClusteringResult, cluster, fair_communities
     from equigraph.rules import Rules
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.stores.blocks import BlockGraph, open_blocks, write_blocks
@@ -68,7 +68,7 @@ _NAMES = {
         "community.neural": "DMoN",
         "factorization": "DFNMF FairNMTF IFairNMTF NMTF SymNMF",
         "graph": "Graph as_graph knn_graph read_graph",
-        "results": "ClusteringResult cluster",
+        "results": "ClusteringResult cluster fair_communities",
         "rules": "Rules",
         "spectral": "FairSC IndividualFairSC ScalableFairSC SpectralClustering",
         "stores.blocks": "BlockGraph open_blocks write_blocks",
@@ -82,7 +82,8 @@ __all__ = [
     "FairNMTF", "FairPartition", "FairSC", "Graph", "IFairNMTF", "IndividualFairSC", "Leiden", "Louvain",
     "RandomClustering", "Roster", "Rules", "ScalableFairSC", "SpectralClustering", "Stability", "SymNMF",
     "TradeoffCurve", "TradeoffCurves", "__version__", "as_graph", "callbacks", "cite", "classes", "cluster",
-    "community", "compare", "datasets", "divide", "exceptions", "knn_graph", "metrics", "neural", "open_blocks",
+    "community", "compare", "datasets", "divide", "exceptions", "fair_communities", "knn_graph", "metrics", "neural",
+    "open_blocks",
     "penalties", "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules",
     "spectral", "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
 ]  # fmt: skip

@@ -31,6 +31,7 @@ from equigraph.exceptions import (
     InfeasibleError,
     ParameterError,
     SmallClusterWarning,
+    require,
     warn,
 )
 from equigraph.graph import Graph, as_graph
@@ -437,6 +438,7 @@ def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
             f"The membership of {type(model).__name__} is sparse where no number of clusters is given: "
             f"a frame needs n_clusters."
         )
+    require(kind, extra=None, purpose=f"A {kind} table")
     columns = dict(zip(model.get_feature_names_out().tolist(), membership.T, strict=True))
     frame: Any = nw.from_dict(columns, backend=kind).to_native()  # type: ignore[arg-type]
     if kind == "pandas" and hasattr(getattr(X, "index", None), "to_numpy") and len(X) == len(frame):

@@ -74,7 +74,8 @@ def test_distances_of_scikit_learn_are_told(symmetrize, metric):
 
 def test_distances_are_told_by_their_triangles():
     matrix = kneighbors_graph(POINTS, 8, mode="distance")
-    for one in (matrix.maximum(matrix.T), pairwise_distances(POINTS), pairwise_distances(load_iris().data)):
+    large = pairwise_distances(POINTS) * (1.7e308 / pairwise_distances(POINTS).max())
+    for one in (matrix.maximum(matrix.T), large, pairwise_distances(load_iris().data)):
         with pytest.warns(DistanceWarning, match="knn_graph"):
             eg.SpectralClustering(3, random_state=0).fit(one)
 

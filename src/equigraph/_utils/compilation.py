@@ -17,6 +17,11 @@ from typing import Any, Literal
 # checks of every division, which by zero gives what numpy gives.
 _LEAN: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
 MESSAGE = "equigraph: compiling (first run only)..."
+NOT_KEPT = (
+    "equigraph: compiling in every run, since no folder for the cache can be written: set NUMBA_CACHE_DIR..."
+)
+# Loops that numba found no folder for.
+_not_kept: list[str] = []
 
 
 def compiled(
@@ -40,6 +45,7 @@ def compiled(
     try:
         return _forgiving(njit(cache=True, **options)(function))
     except RuntimeError:
+        _not_kept.append(function.__qualname__)
         return njit(**options)(function)
 
 
@@ -101,4 +107,4 @@ def _is_ours(dispatcher: Any) -> bool:
 def announce() -> None:
     """Write the notice, once, to a terminal or to the log that standard error is."""
     if sys.stderr is not None:
-        print(MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits
+        print(NOT_KEPT if _not_kept else MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits

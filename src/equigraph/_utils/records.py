@@ -30,7 +30,7 @@ def frame_of(columns: dict[str, Any], backend: Literal["pandas", "polars", "pyar
     """Return columns as a frame of a library; what the library has no type for becomes texts."""
     import narwhals as nw
 
-    library = require(backend, extra="io", purpose=f"A {backend} table")
+    library = require(backend, extra="io" if backend == "pyarrow" else None, purpose=f"A {backend} table")
     if backend != "pandas":
         make = library.array if backend == "pyarrow" else library.Series
         columns = {name: typed(column, make) for name, column in columns.items()}

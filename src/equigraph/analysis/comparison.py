@@ -221,7 +221,7 @@ class Comparison:
 def compare(
     graph: Any,
     *,
-    methods: Iterable[Any] | None = None,
+    methods: str | Iterable[Any] | None = None,
     n_clusters: int,
     fairness: float | Mapping[str, float] | None = None,
     tune: bool = False,
@@ -239,7 +239,7 @@ def compare(
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes.
-    methods : iterable of str and estimators, optional
+    methods : str, or iterable of str and estimators, optional
         Names from `equigraph.methods.METHODS`, by default all; and estimators of one's own, whose rows have the name of
         their class: anything with ``fit``, ``get_params`` and ``labels_``. Those of `GraphClusterer` are fitted to the
         graph, others to its adjacency, with ``sensitive_features`` where their ``fit`` takes them. Parameters called
@@ -287,7 +287,9 @@ def compare(
     """
     constraints = {"n_clusters": Integer(low=2), "n_seeds": Integer(low=1)}
     check_parameters("compare", constraints, {"n_clusters": n_clusters, "n_seeds": n_seeds})
-    chosen = candidates_of(METHODS if methods is None else methods, fairness)
+    chosen = candidates_of(
+        METHODS if methods is None else [methods] if isinstance(methods, str) else methods, fairness
+    )
     graph = with_features(graph, sensitive_features)
     if tune and graph.sensitive_features is None:
         raise ParameterError(f"tune=True needs groups: {GIVE_GROUPS}.")

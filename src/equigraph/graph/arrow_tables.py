@@ -124,7 +124,7 @@ def _distinct(schema: Any) -> bool:
 
 def _rows(schema: Any, weight: str | int | bool | None, told: Ends | None, batches: Any) -> EdgeRows | None:
     names = list(schema.names)
-    found = edge_columns(names, weight, told) if _distinct(schema) else None
+    found = _edge_columns(schema, weight, told) if _distinct(schema) else None
     if found is None:
         return None
     ends, at = found
@@ -139,6 +139,18 @@ def _rows(schema: Any, weight: str | int | bool | None, told: Ends | None, batch
     if kinds == ["integer", "integer"]:
         return _from_integers(batches(chosen), chosen)
     return None
+
+
+def _edge_columns(
+    schema: Any, weight: str | int | bool | None, told: Ends | None
+) -> tuple[tuple[int, int], int | None] | None:
+    """Do what `edge_columns` does; whether a text is like a number is seen by the reader of all tables."""
+    try:
+        return edge_columns(list(schema.names), weight, told)
+    except GraphError:
+        if any(_kind(field.type) == "text" for field in schema):
+            return None
+        raise
 
 
 def _kind(kind: Any) -> str:

@@ -22,6 +22,7 @@ from equigraph.graph.groups.encode import column_of
 from equigraph.graph.names import (
     as_names,
     canonical,
+    first_nested,
     has_missing,
     look_alike,
     names_from_text,
@@ -265,6 +266,13 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
         else by_name(graph, one.keys, one.values, unknown)[1]
         for one in given
     ]
+    for one, values in zip(given, columns, strict=True):
+        nested = first_nested(values)
+        if nested is not None:
+            node, kind = graph.node_names[[nested]].tolist()[0], type(values[nested]).__name__
+            raise GroupsError(
+                f"{_called(one)} of node {node!r} is a {kind}: expected one value, such as a text."
+            )
     absent = [has_missing(values) for values in columns]
     for one, where in zip(given, absent, strict=True):
         if where.any():

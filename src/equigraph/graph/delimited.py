@@ -209,12 +209,12 @@ def _sniff(path: Path) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a field is a number; digits parted by underscores are none."""
+    """Return whether a field is a number, as files write it: digits of other scripts, or parted by _, are none."""
     try:
         float(text)
     except ValueError:
         return False
-    return "_" not in text
+    return text.isascii() and "_" not in text
 
 
 def comma_hint(text: str) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import DistanceWarning, warn
+from equigraph.graph.units import largest_weight
 
 # Nodes whose triangles are looked at, neighbours of each, and how many broken triangles must have been expected of
 # similarities: real ones give hundreds of times that, random weights that vary little a quarter.
@@ -17,7 +18,7 @@ _NODES, _NEIGHBOURS, _EXPECTED = 256, 16, 20
 
 def warn_of_distances(matrix: Any, adjacency: sparse.csr_array) -> None:
     """Warn if the weights of a matrix, which became the adjacency, look like distances."""
-    if adjacency.nnz == 0 or adjacency.data.max() <= 2 * adjacency.data.min():
+    if adjacency.nnz == 0 or adjacency.data.max() / 2 <= adjacency.data.min():
         return
     if _nearest_first(matrix) or looks_like_distances(adjacency):
         warn(
@@ -32,7 +33,7 @@ def _nearest_first(matrix: Any) -> bool:
     if not sparse.issparse(matrix) or matrix.format != "csr" or matrix.has_sorted_indices:
         return False
     lengths = np.diff(matrix.indptr)
-    if lengths.min() != lengths.max():
+    if lengths.min() != lengths.max() or matrix.nnz - lengths.size < _EXPECTED:
         return False
     ascends = matrix.data[1:] >= matrix.data[:-1]
     ascends[np.arange(lengths[0], matrix.nnz, lengths[0]) - 1] = True  # from one row to the next
@@ -45,9 +46,9 @@ def looks_like_distances(adjacency: sparse.csr_array) -> bool:
     With the shortest side a and the longest c, the middle one of a triangle lies in [a, c] and breaks it below c - a.
     Directed triangles will do, so that it may be asked before the two directions of a pair are combined.
     """
-    expected = 0.0
+    expected, unit = 0.0, largest_weight(adjacency.data)
     for node in np.unique(np.linspace(0, adjacency.shape[0] - 1, _NODES).astype(np.intp)):
-        a, b, c = _triangles(adjacency, int(node)).T
+        a, b, c = (_triangles(adjacency, int(node)) / unit).T  # so that no sum overflows
         if (c > (a + b) * (1 + 1e-6)).any():
             return False
         telling = c > 2 * a

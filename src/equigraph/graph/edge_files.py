@@ -18,7 +18,7 @@ from equigraph.graph.edges import EdgeRows, graph_from_rows
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text, object_array
-from equigraph.graph.tables import Ends, end_columns, told_ends, weight_column
+from equigraph.graph.tables import Ends, are_words, end_columns, told_ends, weight_column
 
 # A line of networkx: two nodes and what their edge holds.
 _ATTRIBUTED = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*\Z")
@@ -162,7 +162,12 @@ def edge_layout(
         )
     if ends is None:
         ends = (0, 1)
-    at = weight_column(columns, ends, weight, file.path.name)
+    below = [record.fields for record in (sample[1:] if header else sample)]
+
+    def is_text(column: int) -> bool:
+        return are_words(fields[column] for fields in below if column < len(fields))
+
+    at = weight_column(columns, ends, weight, file.path.name, is_text)
     return EdgeLayout(width, ends, at, first.line if header else None)
 
 

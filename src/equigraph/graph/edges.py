@@ -14,7 +14,15 @@ from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
+from equigraph.graph.names import (
+    as_names,
+    first_nested,
+    has_missing,
+    object_array,
+    sort_names,
+    text_array,
+    texts,
+)
 from equigraph.graph.sparse_arrays import canonical_index, cast_weights, index_type, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 
@@ -127,6 +135,10 @@ def encode_rows(source: Array, target: Array, weight: Array | None, where: Calla
         missing = np.flatnonzero(has_missing(ids))
         if missing.size:
             raise GraphError(f"{where(int(missing[0]))}: the {end} is missing, expected the name of a node.")
+        nested = first_nested(ids, bytes)
+        if nested is not None:
+            kind = type(ids[nested]).__name__
+            raise GraphError(f"{where(nested)}: the {end} is a {kind}, expected text or a number.")
     ends = [as_names(source), as_names(target)]
     if len({end.dtype.kind for end in ends}) > 1 or ends[0].dtype.kind == "O":
         ends = [object_array(texts(end)) for end in ends]

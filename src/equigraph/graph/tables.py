@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, InputError, reason
 from equigraph.graph.edges import EdgeRows, encode_rows
-from equigraph.graph.names import as_names, object_array, texts
+from equigraph.graph.names import as_names, has_missing, object_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -116,12 +117,16 @@ def check_once(columns: list[Any], name: Any, kind: type[InputError] = GraphErro
 
 
 def weight_column(
-    columns: list[Any], ends: tuple[int, int], weight: str | int | bool | None, where: str
+    columns: list[Any],
+    ends: tuple[int, int],
+    weight: str | int | bool | None,
+    where: str,
+    is_text: Callable[[int], bool] = lambda column: False,
 ) -> int | None:
     """Return the position of the weights: as the user says, or a column after the ends that is named so.
 
     Without names a third column holds the weights. Where there are names, any other column may or may not be a weight,
-    which only the user knows. Errors start with ``where``.
+    which only the user knows; one of text is none. Errors start with ``where``.
     """
     if weight is False:
         return None
@@ -136,7 +141,7 @@ def weight_column(
             raise GraphError(
                 f"{where}: there is no weight column among {listed_columns(columns)}, name it with weight."
             )
-        _check_no_other(columns, ends, where)
+        _check_no_other(columns, ends, where, is_text)
         return None
     place = column_place(columns, weight)
     if place is None:
@@ -163,17 +168,32 @@ def _weight_by_name(columns: list[Any], ends: tuple[int, int]) -> int | None:
     return exact[0] if exact else (after[0] if len(after) == 1 else None)
 
 
-def _check_no_other(columns: list[Any], ends: tuple[int, int], where: str) -> None:
-    """Raise GraphError if a column is left that may be a weight; leading ones that number the rows are not."""
+def _check_no_other(
+    columns: list[Any], ends: tuple[int, int], where: str, is_text: Callable[[int], bool]
+) -> None:
+    """Raise GraphError if a column is left that may be a weight; text and leading numbers of the rows are not."""
     if not _are_names(columns):
         return
     for k, name in enumerate(columns):
         counts_rows = k < min(ends) and str(name).strip().casefold() in ROW_NAMES
-        if k not in ends and not counts_rows:
+        if k not in ends and not counts_rows and not is_text(k):
             raise GraphError(
                 f"{where}: the column {name!r} may be a weight: say weight={name!r}, or "
                 f"weight=False to ignore it."
             )
+
+
+def are_words(values: Iterable[Any]) -> bool:
+    """Return whether values are texts of which none is like a number, so that they cannot be weights.
+
+    >>> are_words(["red", None]), are_words(["red", "3,5"]), are_words([None])
+    (True, False, False)
+    """
+    array = object_array(values)
+    known = array[~has_missing(array)]
+    return bool(known.size) and all(
+        isinstance(value, str) and not any(letter.isdigit() for letter in value) for value in known
+    )
 
 
 def column_place(columns: list[Any], column: Any, kind: type[InputError] = GraphError) -> int | None:
@@ -217,7 +237,10 @@ def told_ends(columns: list[Any], told: Ends, where: str) -> tuple[int, int]:
 
 
 def edge_columns(
-    columns: list[Any], weight: str | int | bool | None, told: Ends | None = None
+    columns: list[Any],
+    weight: str | int | bool | None,
+    told: Ends | None = None,
+    is_text: Callable[[int], bool] = lambda column: False,
 ) -> tuple[tuple[int, int], int | None] | None:
     """Return the positions of the two ends and of the weights, or None if the table is no edge table."""
     where = "The edge table"
@@ -226,7 +249,7 @@ def edge_columns(
         if len(columns) not in (2, 3):
             return None
         ends = (0, 1)
-    return ends, weight_column(columns, ends, weight, where)
+    return ends, weight_column(columns, ends, weight, where, is_text)
 
 
 def row_text(row: int) -> str:
@@ -238,7 +261,7 @@ def edge_rows(table: Table, weight: str | int | bool | None, told: Ends | None =
     """Return the rows of an edge table, or None if the table is a matrix."""
     if told is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
-    found = edge_columns(table.columns, weight, told)
+    found = edge_columns(table.columns, weight, told, lambda k: are_words(table.values[k][:50].tolist()))
     if found is None:
         return None
     ends, at = found

@@ -24,9 +24,9 @@ from equigraph.graph.features import with_features
 from equigraph.graph.graph import named_features
 from equigraph.graph.groups import AttributeOptions, Attributes, Groups
 from equigraph.graph.groups.attributes import Features
+from equigraph.results import exports
 from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
-from equigraph.results.exports import html_table, to_networkx
-from equigraph.results.features import attribute_entries, attributes_of, group_columns
+from equigraph.results.features import attribute_entries, attributes_of, graph_of, group_columns
 from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
 from equigraph.stores.blocks import BlockGraph
@@ -248,7 +248,32 @@ class ClusteringResult(Tabular):
         GraphError
             If its nodes are others.
         """
-        return to_networkx(self, graph)
+        return exports.to_networkx(self, graph)
+
+    @property
+    def communities(self) -> list[set[Any]]:
+        """Nodes of each cluster as the graph names them, largest cluster first; clusters without nodes are left out."""
+        return exports.communities(self)
+
+    def to_igraph(self, graph: Any = None) -> Any:
+        """Return the clusters as an igraph ``VertexClustering`` (extra ``peers``).
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered, an igraph graph among others; by default the one that is remembered.
+        """
+        return exports.to_igraph(self, graph_of(self, None) if graph is None else graph)
+
+    def to_cdlib(self, graph: Any = None) -> Any:
+        """Return the clusters as a cdlib ``NodeClustering`` of a networkx graph; cdlib has to be installed.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default the one that is remembered.
+        """
+        return exports.to_cdlib(self, graph_of(self, None) if graph is None else graph)
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the per-node arrays, ready for JSON."""
@@ -474,7 +499,7 @@ class ClusteringResult(Tabular):
 
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
-        return html_table(self)
+        return exports.html_table(self)
 
     def __repr__(self) -> str:
         scores = ", ".join(

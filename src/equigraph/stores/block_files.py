@@ -264,7 +264,7 @@ def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
         if check:
             _check_header(path)
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except (OSError, ValueError, EOFError, TypeError, MemoryError) as error:
+    except (OSError, ValueError, EOFError, TypeError, MemoryError, OverflowError) as error:
         raise GraphError(
             f"{path} cannot be read as an array ({reason(error)}): write the blocks again."
         ) from error

@@ -105,7 +105,7 @@ def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp
     result = run("check", str(out), str(edited))
     assert result.exit_code == 1
     assert "1 person moved" in result.stdout
-    assert f"No longer kept: {one} and {other} are in different classes." in result.stdout
+    assert f"No longer kept: {one} and {other} are to be apart, and both are in " in result.stdout
     result = run("check", str(out), str(edited), "--repair", "-o", str(tmp_path / "mended"))
     assert result.exit_code == 0, result.stdout + result.stderr
     assert "Repaired by moving" in result.stdout

@@ -13,7 +13,6 @@ from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.roster.columns import is_numeric, number_of
 from equigraph.apps.classes.roster.vocabulary import UNUSED
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph import Graph
 from equigraph.graph.groups import bin_groups
 
 # What is written where a column marks some people and leaves the others blank.
@@ -59,14 +58,6 @@ def numbers_of(values: Iterable[str | None]) -> NDArray[np.float64]:
     """Return the numbers of a column, NaN where there is none."""
     found = [number_of(value) if value else None for value in values]
     return np.array([np.nan if number is None else number for number in found])
-
-
-def people_graph(roster: Roster, names: Iterable[str]) -> Graph:
-    """Return the graph of the wishes with some attributes, in which a blank cell is a person without a group."""
-    plain, values = roster.graph(), group_columns(roster)
-    return Graph(
-        plain.adjacency, plain.node_names, {name: values[name] for name in names} or None, missing="ignore"
-    )
 
 
 def default_attributes(columns: Mapping[str, Iterable[Any]], n_people: int, n_classes: int) -> list[str]:

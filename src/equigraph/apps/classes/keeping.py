@@ -27,7 +27,8 @@ class DivisionEntries(TypedDict):
     roster: Roster
     class_names: list[str]
     rules: dict[str, Any]
-    given_up: dict[str, Any]
+    friends: int
+    proven: bool
     attributes: dict[str, float]
     notes: tuple[str, ...]
     divisions: list[list[int]]
@@ -133,7 +134,8 @@ def _entries(division: Division) -> dict[str, Any]:
         "roster": {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}},
         "class_names": division.class_names,
         "rules": division.rules.to_dict(),
-        "given_up": Rules.of(division.given_up).to_dict(),
+        "friends": division.friends,
+        "proven": division.proven,
         "attributes": dict(division.attributes),
         "notes": division.notes,
         "divisions": [one.labels.tolist() for one in (division, *division.others)],
@@ -148,7 +150,8 @@ def _division(entries: DivisionEntries) -> Division:
         entries["class_names"],
         Rules.from_dict(entries["rules"]),
         entries["attributes"],
-        Rules.from_dict(entries["given_up"]).items,
+        entries["friends"],
+        entries["proven"],
         notes=entries["notes"],
     )
     return replace(division, others=tuple(division.with_labels(labels) for labels in others))

@@ -28,7 +28,6 @@ BROKEN = 1
 @click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
 @shared.folder("Folder for the lists after --repair.")
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
-@shared.seed("Seed of the repair.")
 @shared.flag("--force", "Replace what is in the folder of -o.")
 @shared.quiet("Print nothing; the exit code tells.")
 @shared.DEBUG
@@ -63,7 +62,7 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
         _tell_classes(before, after, path)
     if not settings["repair"]:
         return bool(after.broken)
-    repaired = after.repaired(before, max_moves=settings["max_moves"], random_state=settings["seed"])
+    repaired = after.repaired(before, max_moves=settings["max_moves"])
     if not quiet:
         _tell_repair(after, repaired)
     if settings["output"] is not None:

@@ -64,7 +64,9 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
 @shared.folder("Folder for the lists; a new one is made.")
 @click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
 @click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
-@shared.whole("--friends", least=0, default=1, help="Friends everybody has in class, at least.")
+@shared.whole(
+    "--friends", least=0, default=1, help="How many of those they wished for everybody has in class."
+)
 @click.option(
     "--attribute",
     "attributes",
@@ -91,7 +93,10 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
 )
 @click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
 @shared.valued(
-    "--wishes", type=click.Choice(["any", "mutual"]), default="any", help="Whether one-sided wishes count."
+    "--wishes",
+    type=click.Choice(["any", "mutual", "ranked"]),
+    default="any",
+    help="Which wishes count; ranked: the first ones most.",
 )
 @shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
 @click.option(
@@ -122,6 +127,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
         require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
     with output_folder(ctx, settings, files_of(settings["alternatives"])) as out:
         division = _divide(sheet, settings, stop)
+        costs = _costs(division, settings)
         files = []
         if out is not None:
             files = write_division(
@@ -135,10 +141,12 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     stop.tell("these are the best classes until then")
     if settings["as_json"]:
         line(
-            json.dumps([_summary(one) for one in (division, *division.others)], indent=2, ensure_ascii=False)
+            json.dumps(
+                [_summary(one, costs) for one in (division, *division.others)], indent=2, ensure_ascii=False
+            )
         )
     elif not settings["quiet"]:
-        _print(division, settings["alternatives"])
+        _print(division, settings["alternatives"], costs)
         _tell_files(files, output)
     stop.leave()
 
@@ -198,7 +206,16 @@ def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     return weights or None
 
 
-def _summary(division: Any) -> dict[str, Any]:
+def _costs(division: Any, settings: dict[str, Any]) -> list[Any]:
+    """Return what each column and each rule costs in wishes, unless nothing is printed."""
+    from equigraph.apps.classes.costs import find_costs
+
+    if settings["quiet"] or not division.roster.friends:
+        return []
+    return find_costs(division, evenness=settings["evenness"], seed=settings["seed"])
+
+
+def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
     return {
         "classes": {
             name: list(division.lists.members(number)) for number, name in enumerate(division.class_names)
@@ -206,12 +223,14 @@ def _summary(division: Any) -> dict[str, Any]:
         "wishes": len(division.roster.friends),
         "wishes_kept": division.wishes_kept,
         "without_friend": list(division.friendless),
+        "fewest_without_friend_proven": division.proven,
         "evenness": division.evenness(),
+        "costs": [{"without": cost.what, "more_wishes": cost.wishes} for cost in costs],
         "rules": [{"rule": sentence, "holds": holds} for sentence, holds in division.lists.rules],
     }
 
 
-def _print(division: Any, wanted: int) -> None:
+def _print(division: Any, wanted: int, costs: list[Any]) -> None:
     from equigraph.rules import Friends
 
     print_classes(division)
@@ -224,8 +243,10 @@ def _print(division: Any, wanted: int) -> None:
         if any(isinstance(rule, Friends) for rule in division.rules.items):
             why += "; --friends 0 shows what comes out where nobody needs a friend in class"
         line(f"{them} far from even: {why}.")
-    if division.friendless:
-        line(f"Without a friend they wished for: {listed(division.friendless)}.")
+    dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
+    if costs:
+        said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
+        line(f"What evenness and rules cost: {said}.")
     for sentence, holds in division.lists.rules:
         if not holds:
             line(f"Not kept: {sentence}")

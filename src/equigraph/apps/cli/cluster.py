@@ -116,7 +116,10 @@ def _fit(
 ) -> Any:
     from equigraph.results import cluster
 
-    if "callbacks" not in get_method(method).load()._get_param_names():
+    estimator = get_method(method).load()
+    if "n_clusters" in estimator._get_param_names():  # the default that the help tells
+        parameters = {"n_clusters": estimator().n_clusters, **parameters}
+    if "callbacks" not in estimator._get_param_names():
         if settings["time_limit"] is not None:
             raise click.UsageError(
                 f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx

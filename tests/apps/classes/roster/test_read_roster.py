@@ -96,7 +96,7 @@ def test_wishes_make_weights(tmp_path: Path) -> None:
     assert adjacency == [[0, 2, 0, 0], [2, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
     mutual = eg.read_roster(path, wishes="mutual")
     assert mutual.graph().adjacency.toarray().tolist() == [[0, 2, 0, 0], [2, 0, 0, 0], [0] * 4, [0] * 4]
-    assert any("only mutual wishes count" in note for note in mutual.notes)
+    assert any("only these count" in note for note in mutual.notes)
     with pytest.raises(ParameterError, match="wishes='all' is unknown"):
         eg.read_roster(path, wishes="all")
 

@@ -48,8 +48,9 @@ def read_roster(
         to be used. The others are guessed.
     encoding : str, optional
         Encoding of a text file. By default what its first bytes say, UTF-8, or Windows-1252, whichever fits.
-    wishes : {"any", "mutual"}, default="any"
-        Which wishes count: any, of which a mutual one counts twice, or mutual ones only.
+    wishes : {"any", "mutual", "ranked"}, default="any"
+        Which wishes count: any, mutual ones only, or any, the first of a person three times and the second twice as
+        much as a further one.
     accept_near : bool, default=False
         Take a name that is not on the list for the nearest one if only one comes near; `notes` lists them.
     sheet : str or int, optional
@@ -213,7 +214,11 @@ def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[str]:
     notes = []
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
-        how = "a one-sided wish counts 1, a mutual one 2" if wishes == "any" else "only mutual wishes count"
+        how = {
+            "any": "each counts the same",
+            "mutual": "only these count",
+            "ranked": "the first of a person counts 3, the second 2, further ones 1",
+        }[wishes]
         wished = count(len(friends), "wish", "wishes")
         notes.append(f"{wished}, among them {count(mutual, 'mutual pair')}: {how}.")
         nobody = len(people.names) - len({one for one, _ in friends})

@@ -78,8 +78,9 @@ class Workbook:
         """Return the cells of a sheet."""
         source = self.source if len(self.names) == 1 else f"{self.source}, sheet {name!r}"
         found = self._sheets[name]
+        # A damaged file may name the corners in another order.
         merged = tuple(
-            Block(top, bottom, left, right)
+            Block(min(top, bottom), max(top, bottom), min(left, right), max(left, right))
             for (top, left), (bottom, right) in found["merged"]
             if (top, left) != (bottom, right)
         )
