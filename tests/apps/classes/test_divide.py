@@ -13,7 +13,7 @@ from equigraph.apps.classes.anneal import anneal, measure_of
 from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import what_got_worse
-from equigraph.apps.classes.keeping import load_division, save_division
+from equigraph.apps.classes.persistence import load_division, save_division
 from equigraph.exceptions import ConflictError, InputError, ParameterError, RosterError
 from equigraph.rules import Fixed, Friends, Rules, compile_rules, keeps, settle_rules
 from tests.apps.classes.roster.sheets import csv_bytes

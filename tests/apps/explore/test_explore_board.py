@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equigraph.apps.explore import keeping, read_board
+from equigraph.apps.explore import persistence, read_board
 from equigraph.apps.explore.examples import school
 from equigraph.apps.explore.files import WRITERS
 from equigraph.apps.explore.judging import judged_rules, kept, reasons, scores
@@ -181,7 +181,7 @@ def test_a_saved_board_opens_again(year: Matter, tmp_path: Path) -> None:
 def test_a_damaged_board_is_refused_in_a_sentence(
     room: Matter, labelled: Step, tmp_path: Path, key: str, value: Any
 ) -> None:
-    content = keeping.board_to_json(room, labelled) | {key: value}
+    content = persistence.board_to_json(room, labelled) | {key: value}
     outer = ("format", "version", "kind", "checksum")
     path = tmp_path / "x.json"
     write_record(path, "board", {name: content[name] for name in content if name not in outer})
@@ -193,20 +193,20 @@ def test_a_damaged_board_is_refused_in_a_sentence(
 def test_a_board_is_kept_for_its_people_and_nobody_else(room: Matter, labelled: Step, boards: Path) -> None:
     session = Session(room, labelled)
     session.act({"do": "move", "who": 0, "to": 2})
-    found = keeping.kept_step(room)
+    found = persistence.kept_step(room)
     assert found is not None
     assert found.labels.tolist() == session.step.labels.tolist()
     for path in boards.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert room.mark in {one["mark"] for one in keeping.kept_boards()}
-    matter, step = keeping.kept_board(room.mark)
+    assert room.mark in {one["mark"] for one in persistence.kept_boards()}
+    matter, step = persistence.kept_board(room.mark)
     assert matter.names == room.names
     assert step.labels.tolist() == session.step.labels.tolist()
     for wrong in ("../x", "0" * 24, ""):
         with pytest.raises(InputError):
-            keeping.kept_board(wrong)
-    keeping.forget(room.mark)
-    assert keeping.kept_step(room) is None
+            persistence.kept_board(wrong)
+    persistence.forget(room.mark)
+    assert persistence.kept_step(room) is None
 
 
 def test_every_rule_has_a_price_and_none_is_negative(room: Matter, labelled: Step) -> None:

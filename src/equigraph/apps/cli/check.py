@@ -39,7 +39,7 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
     OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv
     or labels.csv; by default the one in OUT. Exit code 1 where a rule is not kept.
     """
-    from equigraph.apps.classes.keeping import KIND
+    from equigraph.apps.classes.persistence import KIND
 
     if settings["output"] is not None and not settings["repair"]:
         raise click.UsageError("-o needs --repair: there is nothing new to write without it.", ctx)
@@ -52,7 +52,7 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
 def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
     """Check class lists; return whether a rule is broken."""
     from equigraph.apps.classes import load_division, read_class_lists
-    from equigraph.apps.classes.keeping import LISTS, save_division
+    from equigraph.apps.classes.persistence import LISTS, save_division
 
     before = load_division(folder)
     path = Path(edited) if edited is not None else folder / LISTS[0]

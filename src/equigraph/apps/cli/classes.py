@@ -119,7 +119,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
     and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
     """
-    from equigraph.apps.classes.keeping import files_of, write_division
+    from equigraph.apps.classes.persistence import files_of, write_division
 
     stop = Stop(ctx, settings["time_limit"])
     output = settings["output"]

@@ -87,8 +87,8 @@ def _read(source: str | None, groups: str | None, attribute: str | None) -> tupl
     """Return what the board is about, and its state if the file is a saved board."""
     from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.explore.examples import classroom
-    from equigraph.apps.explore.keeping import read_board
     from equigraph.apps.explore.matter import Matter
+    from equigraph.apps.explore.persistence import read_board
     from equigraph.graph import read_graph
 
     if source is None or source == f"{PREFIX}classroom":
@@ -106,7 +106,7 @@ def _read(source: str | None, groups: str | None, attribute: str | None) -> tupl
 
 
 def _print_labels(source: str | None) -> None:
-    from equigraph.apps.explore.keeping import read_board
+    from equigraph.apps.explore.persistence import read_board
 
     if source is None:
         raise ParameterError("--print needs a saved board: equigraph explore my.board.json --print.")

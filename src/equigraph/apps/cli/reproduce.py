@@ -18,7 +18,7 @@ from equigraph.apps.cli.options import Command
 from equigraph.results.persistence import OutputFolder
 
 if TYPE_CHECKING:
-    from equigraph.apps.reproduction.engine import State
+    from equigraph.apps.reproduction.engine import RunState
     from equigraph.apps.reproduction.run import Report
 
 _LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
@@ -110,7 +110,7 @@ def _log() -> Any:
 
     start = last = time.monotonic()
 
-    def tell(state: State) -> None:
+    def tell(state: RunState) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= _LOG_SECONDS and state.share > 0:
@@ -130,7 +130,7 @@ def _bar() -> Iterator[Any]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("cells", total=1.0)
 
-        def tell(state: State) -> None:
+        def tell(state: RunState) -> None:
             described = f"{state.n_done} of {state.n_cells} cells"
             bar.update(task, completed=state.share, description=described)
 

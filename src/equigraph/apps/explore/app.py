@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from equigraph._utils.text import one_line
-from equigraph.apps.explore import keeping
+from equigraph.apps.explore import persistence
 from equigraph.apps.explore.examples import EXAMPLES
 from equigraph.apps.explore.files import WRITERS, static_text
 from equigraph.apps.explore.jobs import Jobs
@@ -226,7 +226,7 @@ class Explorer:
                 raise ParameterError("There is no such example.")
             matter, step = await run_in_threadpool(EXAMPLES[told["example"]]), None
         elif "kept" in told:
-            matter, step = await run_in_threadpool(keeping.kept_board, str(told["kept"]))
+            matter, step = await run_in_threadpool(persistence.kept_board, str(told["kept"]))
         else:
             matter, step = await self._read(told)
         number = told.get("number")
@@ -264,11 +264,11 @@ class Explorer:
 
     async def kept(self, request: Request) -> Response:
         """List the boards that are kept on this machine."""
-        return await _json(keeping.kept_boards)
+        return await _json(persistence.kept_boards)
 
     async def forget(self, request: Request) -> Response:
         """Remove a kept board."""
-        await run_in_threadpool(keeping.forget, request.path_params["mark"])
+        await run_in_threadpool(persistence.forget, request.path_params["mark"])
         return JSONResponse({})
 
     def routes(self) -> list[Route]:
@@ -306,7 +306,7 @@ def open_session(
     if step is not None:
         return Session(matter, step)
     asked_anew = fresh or number is not None or attribute is not None
-    kept = None if asked_anew else keeping.kept_step(matter)
+    kept = None if asked_anew else persistence.kept_step(matter)
     if kept is not None:
         return Session(matter, kept, restored=True)
     return Session(matter, first_step(matter, number, attribute))

@@ -16,8 +16,8 @@ from scipy import sparse
 from equigraph.apps.classes import ClassLists
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore.judging import judged_rules, scores
-from equigraph.apps.explore.keeping import board_to_json
 from equigraph.apps.explore.matter import BLANK, Matter
+from equigraph.apps.explore.persistence import board_to_json
 from equigraph.apps.explore.steps import Step
 from equigraph.results.from_labels import result_of_labels
 

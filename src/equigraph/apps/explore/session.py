@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.apps.explore import keeping
+from equigraph.apps.explore import persistence
 from equigraph.apps.explore.judging import judged_rules, reasons, scores
 from equigraph.apps.explore.matter import Matter
 from equigraph.apps.explore.steps import Step, act, is_place, with_labels, with_number
@@ -93,7 +93,7 @@ class Session:
         self.costs = None
         if self.keep and self.has_labels:
             try:
-                keeping.keep_step(self.matter, self.step)
+                persistence.keep_step(self.matter, self.step)
                 self.kept = True
             except (OSError, OutputError):
                 self.kept = False  # the page says so; a full disk does not end the work
@@ -102,7 +102,7 @@ class Session:
         if not self.keep:
             return
         try:
-            keeping.keep_matter(self.matter)
+            persistence.keep_matter(self.matter)
         except (OSError, OutputError):
             self.kept = False
 

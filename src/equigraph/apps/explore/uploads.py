@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equigraph.apps.explore.keeping import read_board
 from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.persistence import read_board
 from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import EquigraphError, InputError, RosterError
 
