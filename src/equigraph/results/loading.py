@@ -111,7 +111,7 @@ def _check_prices(told: Any, path: Path) -> None:
     if not isinstance(rows, list) or not isinstance(told.get("measure"), str):
         raise InputError(f"{path} has prices of rules of the wrong kind ({_few(told)}).")
     kinds: dict[str, tuple[type, ...]] = {"rule": (str,), "binds": (bool,)}
-    kinds |= dict.fromkeys(("objective", "Q", "notion", "links", "cost"), _NUMBER)
+    kinds |= dict.fromkeys(("objective", "Q", "notion", "links", "cost", "low", "high"), _NUMBER)
     for row in rows:
         check_entries(row if isinstance(row, dict) else {}, kinds, path)
 

@@ -46,7 +46,7 @@ def _prices(prices: Mapping[str, Any]) -> list[Html]:
             number(row["Q"]),
             number(row["notion"]),
             percent(row["links"]),
-            number(row["cost"]) if row["binds"] else "binds nobody" if row is not first else "",
+            _cost(row) if row is not first else "",
         ]
         for row in prices["rows"]
     ]
@@ -68,10 +68,17 @@ def _prices(prices: Mapping[str, Any]) -> list[Html]:
     ]
 
 
+def _cost(row: Mapping[str, Any]) -> str:
+    if not row["binds"]:
+        return "binds nobody"
+    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
+    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
+
+
 def _bar(row: Mapping[str, Any], most: float) -> Html:
     width = 100 * row["cost"] / most if most > 0 else 0.0
     part = element("span", class_="part texture-0", style=f"width: {width:.3f}%; background-color: #4477aa")
-    told = f"{row['cost']:.4f}" if row["binds"] else "binds nobody"
+    told = _cost(row)
     head = element("span", element("bdi", row["rule"]), element("small", told), class_="bar-name")
     bar = element("span", part, class_="bar", role="img", aria_label=f"{row['rule']}: {told}")
     return element("div", head, bar, class_="bar-row")
