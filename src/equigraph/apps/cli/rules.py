@@ -132,6 +132,12 @@ def print_rules(told: Mapping[str, Any] | None) -> None:
         _print_prices(told["prices"])
 
 
+def _cost(row: Mapping[str, Any]) -> str:
+    """Return what a rule costs, as a range where searches differ."""
+    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
+    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
+
+
 def _print_prices(prices: Mapping[str, Any]) -> None:
     """Print what the clusters would be without each rule."""
     line()
@@ -142,7 +148,7 @@ def _print_prices(prices: Mapping[str, Any]) -> None:
             row["Q"],
             row["notion"],
             f"{row['links']:.0%}",
-            f"{row['cost']:.4f}" if row["binds"] else "binds nobody" if place else "",
+            _cost(row) if row["binds"] else "binds nobody" if place else "",
         )
         for place, row in enumerate(prices["rows"])
     ]

@@ -132,7 +132,7 @@ def _prices(prices: Any) -> dict[str, Any]:
     bars = [
         {
             "rule": row["rule"],
-            "cost": f"{row['cost']:.4f}" if row["binds"] else "binds nobody",
+            "cost": _cost(row),
             "width": f"{100 * row['cost'] / most if most > 0 else 0.0:.3f}",
         }
         for row in others
@@ -142,7 +142,7 @@ def _prices(prices: Any) -> dict[str, Any]:
             bdi(row["rule"]),
             *(number(row[name]) for name in ("objective", "Q", "notion")),
             percent(row["links"]),
-            number(row["cost"]) if row["binds"] else "binds nobody" if row is not first else "",
+            _cost(row) if row is not first else "",
         ]
         for row in prices["rows"]
     ]
@@ -151,6 +151,13 @@ def _prices(prices: Any) -> dict[str, Any]:
         "What the clusters would be without each rule in turn. Cost: how much higher the objective would be."
     )
     return {"bars": bars, "table": PageTable(caption, heads, rows, words=(0,), stacked=True)}
+
+
+def _cost(row: Any) -> str:
+    if not row["binds"]:
+        return "binds nobody"
+    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
+    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
 
 
 def tradeoff(findings: Findings) -> dict[str, Any] | None:
