@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph.classes.lists import ClassLists, check_class_names
 from equigraph.classes.sentences import rule_sentence
+from equigraph.community import refine_labels
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
@@ -19,7 +20,6 @@ from equigraph.randomness import RandomState
 from equigraph.roster import Roster
 from equigraph.rules import Rule, Rules, violations
 from equigraph.rules.items import Fixed
-from equigraph.community import refine_labels
 from equigraph.words import count, listed
 
 # Of an attribute with more values than this only the sizes would fill a page.

@@ -6,7 +6,7 @@ networks of the paper; docs/measurements.md has what they reach on others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 
 # Where the dial rests on its way up, once for every fit whatever dial it asks for: labels that were made fairer than
@@ -58,6 +58,15 @@ class Plan:
     n_steps: int
     n_kicks: int
     n_swaps: int
+
+    def shared(self) -> Plan:
+        """Return the plan for a whole front, each value of which needs less work of its own."""
+        return replace(
+            self,
+            n_starts=min(self.n_starts, max(self.n_starts // 2, 4)),
+            n_raised=min(self.n_raised, max(self.n_raised // 3, 2)),
+            n_kicks=self.n_kicks // 5,
+        )
 
 
 def is_large(n_nodes: int, n_entries: int) -> bool:
