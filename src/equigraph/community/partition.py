@@ -21,6 +21,7 @@ from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.parameters import (
     CALLBACKS,
     AnyOf,
+    Boolean,
     Choice,
     Constraint,
     Instance,
@@ -189,7 +190,7 @@ class FairPartition(GraphClusterer):
         "execution": EXECUTION,
         "callbacks": CALLBACKS,
         "time_limit": Real(low=0, optional=True, help="Seconds after which the best labels so far are kept."),
-        "verbose": Choice(values=(True, False), help="Whether to show a progress bar."),
+        "verbose": Boolean(help="Whether to show a progress bar."),
     }
 
     def __init__(

@@ -36,6 +36,7 @@ _AFTER, _KICK, _LAST, _FILL = 0.25, 0.25, 1.0, 0.4
 _MIXED = 0.35
 # Values of the dial that are searched before a bound is, and shares of it on the way up to it.
 _AROUND_BOUND, _STEPS_TO_BOUND = (0.2, 0.5, 0.8), (0.4, 0.6, 0.7, 0.8, 0.9)
+_AROUND_RULED = (0.5,)
 # Keys of random draws beyond those of single starts.
 _BASE = 1000
 # Two divisions whose common parts are more than this share of the sites have nothing in common.
@@ -84,7 +85,9 @@ class Search:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
         self.guide, self._judge = objective.guided(), objective.at(1.0)
         self.effort, self.seed = effort, seed
-        self.plan = plan_for(level.n_sites, level.data.size, n_clusters, effort)
+        self.plan = plan_for(
+            level.n_sites, level.data.size, n_clusters, effort, objective.rules is not None
+        )
         self.pool = Pool()
         self.watch = Stopwatch()
         # Divisions as the dial was raised, of the last run.
@@ -270,12 +273,12 @@ class Search:
         """Search for a target; for a bound after values of the dial around it."""
         if target.at_least is not None:
             # The dial often leads past a bound to labels that a search under the bound does not find.
-            for value in _AROUND_BOUND:
+            for value in _AROUND_BOUND if self.objective.rules is None else _AROUND_RULED:
                 dial = Target(value)
                 yield from self._search_at(dial, known, self.rng(run, *dial.key))
             # A bound that is raised step by step leads to labels that one far away does not.
             rng, nearer = self.rng(run, *target.key, 1), target
-            for share in _STEPS_TO_BOUND if self.pool.labels else ():
+            for share in _STEPS_TO_BOUND if self.pool.labels and self.objective.rules is None else ():
                 nearer = Target(at_least=share * target.at_least)
                 self._annealed(nearer.best(self.pool), self.objective.for_target(nearer), rng, _WARM)
             if self.pool.labels:
