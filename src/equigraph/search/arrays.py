@@ -96,8 +96,8 @@ class Constraints(NamedTuple):
     ``numbers`` the counts of a site, each with its own ``..._starts``. ``needed`` and ``home`` (-1: none) are per node,
     or empty where there is no such rule; ``allowed`` is the number of nodes that may be elsewhere than at home, and
     ``stay`` what each of them costs. Updated by moves: ``counts`` of the columns in each cluster, ``costs``, by how
-    much each cluster misses them, ``kept`` links of each node, and ``sums``: links that are lacking, nodes moved, and how many
-    more the last look at a move would move.
+    much each cluster misses them, ``kept`` links of each node, and ``sums``: links that are lacking, nodes moved, and
+    how many more the move that was looked at last would move.
     """
 
     site: Integers

@@ -13,7 +13,7 @@ from equigraph.search.kernels.parts import own_weight
 from equigraph.search.kernels.rules import fill_rules
 from equigraph.search.kernels.state import fill
 from equigraph.search.level import count_groups
-from equigraph.search.objective import HIGHEST, Objective
+from equigraph.search.objective import Objective
 
 # Changes by single nodes are kept for at most so many groups of all clusters together.
 _MOST_CACHED = 2**22
@@ -103,8 +103,9 @@ def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, 
 
 
 def scores_of(level: Level, labels: NDArray, objective: Objective) -> tuple[float, float]:
-    """Return Q and the notion of labels, computed from scratch."""
-    return Partition(level, objective.free().at(HIGHEST), labels).scores
+    """Return Q and the notion of labels, computed from scratch, the notion by its definition."""
+    partition = Partition(level, objective.free().at(0.0), labels)
+    return partition.scores[0], objective.notion_value(count_groups(level, labels, partition.n_clusters))
 
 
 def scores_from(
@@ -112,6 +113,6 @@ def scores_from(
 ) -> tuple[float, float]:
     """Return Q and the notion of labels, from the weight of each site to its own cluster."""
     n_clusters = int(labels.max()) + 1
-    volume = np.bincount(labels, level.strength, n_clusters)
+    volume = np.bincount(labels, level.strength, n_clusters).astype(np.float64)
     modularity = objective.modularity(own.sum(), volume)
     return modularity, objective.notion_value(count_groups(level, labels, n_clusters))

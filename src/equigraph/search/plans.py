@@ -18,8 +18,8 @@ DIAL = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0)
 _LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
 # Proposals of an annealing for each node and cluster, where more clusters than this do not count.
 _PER_PAIR, _MOST_CLUSTERS = 4, 20
-# No annealing is shorter: on a few dozen nodes it costs milliseconds. On graphs of up to so many nodes, and under rules,
-# few long ones find more than many short ones.
+# No annealing is shorter: on a few dozen nodes it costs milliseconds. On graphs of up to so many nodes, and under
+# rules, few long ones find more than many short ones.
 _LEAST_STEPS, _LEAST_LONG, _FEW_NODES = 40_000, 100_000, 60
 # Nodes with more edges than this make a proposal cost more.
 _EDGES = 40
@@ -85,7 +85,8 @@ def plan_for(n: int, entries: int, n_clusters: int, effort: float, ruled: bool =
     n_steps = max(_PER_PAIR * n * min(n_clusters, _MOST_CLUSTERS) / dense, least)
     work = n + entries / 10
     n_starts, n_raised = next((counts for most, counts in _STARTS if work <= most), (1, 1))
-    n_starts, n_raised = (min(n_starts, 5), min(n_raised, 5)) if long else (n_starts, n_raised)
+    if ruled:
+        n_starts, n_raised = min(n_starts, 6), min(max(n_raised, 6), 8 if n <= 500 else n_raised)
     return Plan(
         n_starts=max(round(n_starts * many), 1),
         n_raised=max(round(n_raised * many), 1),

@@ -168,7 +168,7 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
                 if not plain or columns[i, 0] == columns[j, 0]:
                     break
             if rules is not None:
-                if not movable[j]:  # noqa: SIM102 - only a whole condition is compiled away
+                if not movable[j]:
                     continue
             by -= sizes[j]
             moved -= strength[j]
@@ -176,7 +176,8 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
             continue
         change = weights_to(indptr, indices, data, labels, i, a, b)
         if j >= 0:
-            change += weights_to(indptr, indices, data, labels, j, b, a) - 2.0 * weight_between(indptr, indices, data, i, j)
+            change += weights_to(indptr, indices, data, labels, j, b, a)
+            change -= 2.0 * weight_between(indptr, indices, data, i, j)
         delta = change - terms.resolution * moved * (inverse * (volume[b] - volume[a] + moved))
         delta *= 2.0 * inverse * (1.0 - f)
         if f > 0.0 and not (plain and j >= 0 and columns.shape[1] == 1 and columns[i, 0] == columns[j, 0]):
