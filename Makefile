@@ -61,7 +61,7 @@ coverage: export COVERAGE_FILE = $(CURDIR)/.coverage
 coverage: $(VENV)/.dev
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m coverage run -m pytest -q -n 3 --dist loadfile \
-		--deselect tests/execution/test_products.py::test_threads_work_after_a_fork $(PYTEST_ARGS)
+		--deselect tests/stores/test_products.py::test_threads_work_after_a_fork $(PYTEST_ARGS)
 	$(BIN)/python -m coverage combine -q
 	$(BIN)/python -m coverage report
 

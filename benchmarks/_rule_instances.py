@@ -114,3 +114,24 @@ def tight_instance(seed: int, nodes: tuple[int, int] = (14, 60)) -> tuple[Instan
     if not lonely.size and rng.random() < 0.5:
         rules["friends"] = 1
     return Instance(graph, groups, Rules.from_dict(rules), k), labels
+
+
+def with_people_rules(instance: Instance, seed: int) -> Instance:
+    """Return an instance with further rules: clusters allowed to some nodes, and at most so many of a list."""
+    rng = np.random.default_rng(seed)
+    names, k = instance.graph.node_names.tolist(), instance.n_clusters
+    some = rng.choice(names, 4, replace=False).tolist()
+    further = Rules(
+        allowed={one: rng.choice(k, int(rng.integers(1, k + 1)), replace=False).tolist() for one in some[:2]},
+        at_most=[(some[1:], int(rng.integers(1, 3)))],
+    )
+    return instance._replace(rules=Rules.of([*instance.rules.items, *further.items]))
+
+
+def random_asked(names: list[str], rng: np.random.Generator) -> dict[str, list[str]]:
+    """Return whom each node asks for: up to three others."""
+    asked = {
+        name: rng.choice([other for other in names if other != name], size, replace=False).tolist()
+        for name, size in zip(names, rng.integers(0, 4, len(names)), strict=True)
+    }
+    return {name: others for name, others in asked.items() if others}

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.groups import bin_groups
+from equigraph.graph.groups import bin_groups
 
 EFFORT = 0.2
 

@@ -18,15 +18,15 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.datasets import make_planted_graph
-from equigraph.execution import single_blas_thread
-from equigraph.execution.block_files import temporary_blocks
-from equigraph.execution.blocks import BlockGraph, write_blocks
-from equigraph.execution.distributed import StreamedRows
-from equigraph.execution.distributed.clients import dask_client
-from equigraph.execution.distributed.dask_rows import DaskRows
 from equigraph.factorization.multiplicative import multiplicative_updates, update_interaction
 from equigraph.factorization.out_of_core_updates import BlockSteps
-from equigraph.penalties import Contrastive
+from equigraph.factorization.penalties import Contrastive
+from equigraph.stores import single_blas_thread
+from equigraph.stores.block_files import temporary_blocks
+from equigraph.stores.blocks import BlockGraph, write_blocks
+from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.distributed.clients import dask_client
+from equigraph.stores.distributed.dask_rows import DaskRows
 
 
 def main() -> None:
@@ -119,7 +119,7 @@ def steps_of(store: Any, blocks: BlockGraph, H: Any, penalty: Any) -> BlockSteps
 
 def in_process(adjacency: Any, H: Any, penalty: Any, iterations: int) -> tuple[float, float]:
     """Return wall and CPU seconds of an iteration of the usual solver: a long run less a short one."""
-    from equigraph.execution import product_of
+    from equigraph.stores import product_of
 
     k = H.shape[1]
     product = product_of(adjacency)

@@ -47,10 +47,10 @@ def started(*arguments: str) -> Iterator[tuple[str, float]]:
 
 def board_file(n_people: int, folder: Path) -> Path:
     """Write a board of so many people with rules, as a file."""
-    from equigraph.explore.examples import classroom
-    from equigraph.explore.files import WRITERS
-    from equigraph.explore.steps import act, first_step, with_labels
-    from equigraph.explore.tasks import first_labels
+    from equigraph.apps.explore.examples import classroom
+    from equigraph.apps.explore.files import WRITERS
+    from equigraph.apps.explore.steps import act, first_step, with_labels
+    from equigraph.apps.explore.tasks import first_labels
 
     matter = classroom(n_people, max(2, n_people // 24))
     step = first_step(matter, max(2, n_people // 24))

@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.execution import FusedProduct
-from equigraph.execution.panels import pad
 from equigraph.factorization.compiled_run import CompiledRun
-from equigraph.penalties import Contrastive
+from equigraph.factorization.penalties import Contrastive
+from equigraph.stores import FusedProduct
+from equigraph.stores.panels import pad
 
 CLUSTERS = (5, 10, 64)
 

@@ -18,13 +18,13 @@ import time
 import numpy as np
 
 import equigraph as eg
-from equigraph.execution import SerialProduct
-from equigraph.execution.products import single_blas_thread
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, rescale
+from equigraph.factorization.penalties import Scatter
 from equigraph.factorization.starts import spectral_start, svd_start
-from equigraph.penalties import Scatter
+from equigraph.stores import SerialProduct
+from equigraph.stores.products import single_blas_thread
 from tests.reference.normalized import normalized_objective
 
 GRAPHS = ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm", "sbm-2k")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import equigraph
-from equigraph.compilation import announce
+from equigraph._utils.compilation import announce
 
 announce()  # here, and not among what the first script of the gallery prints
 
@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "equigraph"
-html_favicon = "../src/equigraph/explore/static/icon.svg"
+html_favicon = "../src/equigraph/apps/explore/static/icon.svg"
 html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.penalties import Penalty
+from equigraph.factorization.penalties import Penalty
 
 
 class Partners(Penalty):

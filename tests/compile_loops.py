@@ -11,8 +11,8 @@ import warnings
 from pathlib import Path
 
 import equigraph as eg
-from equigraph.execution import products
 from equigraph.search import plans
+from equigraph.stores import products
 
 
 def search(graph: eg.Graph) -> None:

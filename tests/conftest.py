@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from equigraph.compilation import announce
+from equigraph._utils.compilation import announce
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -136,7 +136,7 @@ def dask_workers() -> Iterator[Any]:
     pytest.importorskip("distributed")
     import dask
 
-    from equigraph.execution.distributed.clients import dask_client
+    from equigraph.stores.distributed.clients import dask_client
 
     # A worker that was killed and is not back within this time is given up for good; 15 s are few on a busy machine.
     patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "60s"})

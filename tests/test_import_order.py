@@ -12,17 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "equigraph"
-# Methods of results that hand themselves to what draws or prints them.
-ALLOWED = {
-    ("choosing", "plotting"),
-    ("results", "report"),
-    ("notebook", "explore"),
-    ("tradeoff", "plotting"),
-    ("tradeoff", "report"),
-}
 # The package itself: its lazy names lead everywhere, so only what stands last may use them.
 PACKAGE = "__init__"
-OUTSIDE = {"__init__", "__main__", "_version"}
+OUTSIDE = {"__init__", "__main__"}
 
 
 def drawn_order() -> list[str]:
@@ -65,14 +57,14 @@ def imported(path: Path) -> list[tuple[str, int]]:
 
 def wrong_imports(order: list[str]) -> list[str]:
     place = {name: at for at, name in enumerate(order)}
-    last_line = {"explore", "cli"}
+    last_line = {"apps"}
     wrong = []
     for path in sorted(SOURCE.rglob("*.py")):
         own = path.relative_to(SOURCE).with_suffix("").parts[0]
         if own in OUTSIDE:
             continue
         for other, line in imported(path):
-            if other == own or other == "_version" or (own, other) in ALLOWED:
+            if other == own:
                 continue
             if other == PACKAGE and own in last_line:
                 continue
@@ -89,16 +81,6 @@ def test_the_list_names_everything_once() -> None:
 
 def test_imports_go_up_the_list() -> None:
     assert wrong_imports(drawn_order()) == []
-
-
-def test_exceptions_are_few_and_used() -> None:
-    assert len(ALLOWED) <= 5
-    used = {
-        (path.relative_to(SOURCE).with_suffix("").parts[0], other)
-        for path in SOURCE.rglob("*.py")
-        for other, _ in imported(path)
-    }
-    assert used >= ALLOWED
 
 
 @pytest.mark.parametrize("lower", ["graph", "metrics"])

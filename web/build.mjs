@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = process.argv[2] ?? join(here, "../src/equigraph/explore/static");
+const out = process.argv[2] ?? join(here, "../src/equigraph/apps/explore/static");
 mkdirSync(out, { recursive: true });
 
 const shared = { bundle: true, minify: true, legalComments: "none", logLevel: "warning", charset: "utf8" };

@@ -13,10 +13,10 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.execution import product_of
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import multiplicative_updates
-from equigraph.penalties import Contrastive, Scatter
+from equigraph.factorization.penalties import Contrastive, Scatter
+from equigraph.stores import product_of
 
 # The size of LastFM: 7,624 nodes, 27,806 edges.
 NODES, CLUSTERS, DEGREE = 7_624, 5, 7.3

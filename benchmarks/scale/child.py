@@ -101,7 +101,7 @@ def main() -> None:
             warnings.simplefilter("always", category)
         row = measure(specification)
     told = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-    from equigraph.records import write_json
+    from equigraph._utils.records import write_json
 
     write_json(output, {**row, "warnings": list(told)})
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.files import atomic_path
-from equigraph.records import write_json
+from equigraph._utils.files import atomic_path
+from equigraph._utils.records import write_json
 
 POKEC = "pokec-n"
 SHARES = (0.6, 0.2, 0.2)

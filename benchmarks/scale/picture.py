@@ -10,8 +10,8 @@ from benchmarks.scale.graphs import POKEC
 from benchmarks.scale.methods import METHODS
 from benchmarks.scale.report import Row
 from benchmarks.scale.rows import MEMORY, OK, TIME
+from equigraph._utils.files import atomic_path
 from equigraph.exceptions import require
-from equigraph.files import atomic_path
 from equigraph.plotting.style import MARKERS, MUTED, PALETTE, look
 
 _OURS = dict(zip((name for name, method in METHODS.items() if method.kind == "ours"), PALETTE, strict=False))

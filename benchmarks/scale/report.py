@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from benchmarks.scale.graphs import POKEC
 from benchmarks.scale.methods import METHODS
 from benchmarks.scale.rows import OK
-from equigraph.cli.console import line, table
-from equigraph.records import write_csv, write_json
+from equigraph._utils.records import write_csv, write_json
+from equigraph.apps.cli.console import line, table
 
 Row = dict[str, Any]
 # The methods of ours that others are compared with, and the heads of these columns.

@@ -20,7 +20,7 @@ import equigraph
 from benchmarks.scale import graphs
 from benchmarks.scale.machine import machine, source_digest, versions
 from benchmarks.scale.methods import METHODS
-from equigraph.records import write_json
+from equigraph._utils.records import write_json
 
 ROOT = Path(benchmarks.__file__).parents[1]
 # How a row may end; all but the last are results, and are not tried again.

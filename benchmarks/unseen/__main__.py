@@ -19,8 +19,8 @@ from benchmarks.unseen import report
 from benchmarks.unseen.fits import DEFAULT
 from benchmarks.unseen.graphs import Case, suite
 from benchmarks.unseen.measure import Outcome, Settings, measure
+from equigraph._utils.records import write_json
 from equigraph.exceptions import MissingDependencyError, require
-from equigraph.records import write_json
 
 Task = tuple[int, Case]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import equigraph as eg
 from benchmarks.unseen.graphs import Case, make_case
-from equigraph.callbacks import TimeLimit
+from equigraph._utils.callbacks import TimeLimit
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
 # The default method of the library.

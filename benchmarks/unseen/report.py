@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.unseen.fits import DEFAULT
 from benchmarks.unseen.measure import Duel, Outcome, Point
-from equigraph.cli.console import line, table
+from equigraph.apps.cli.console import line, table
 
 # Less than this is no difference.
 MARGIN = 0.0005

@@ -8,70 +8,71 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from equigraph._version import __version__
+from equigraph._utils.version import __version__
 
 if TYPE_CHECKING:
-    from equigraph import (
-        callbacks,
-        classes,
-        community,
-        datasets,
-        exceptions,
-        metrics,
-        neural,
-        penalties,
-        plotting,
-        roster,
-        rules,
-        spectral,
-        tradeoff,
-    )
-    from equigraph.choosing import Stability, stability
-    from equigraph.citation import cite
-    from equigraph.classes import ClassLists, Division, read_class_lists
-    from equigraph.classes.divide import divide  # its module has the same name
+    from equigraph import community, datasets, exceptions, metrics, plotting, rules, spectral
+    from equigraph._utils import callbacks
+    from equigraph._utils.citation import cite
+    from equigraph.analysis import tradeoff
+    from equigraph.analysis.choosing import Stability, stability
+    from equigraph.analysis.comparison import Comparison, compare
+    from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
+    from equigraph.apps import classes
+    from equigraph.apps.classes import ClassLists, Division, read_class_lists, roster
+    from equigraph.apps.classes.divide import divide  # its module has the same name
+    from equigraph.apps.classes.roster import Roster, read_roster
     from equigraph.community import (
         FairLouvain,
         FairPartition,
         Leiden,
         Louvain,
         RandomClustering,
+        neural,
         refine_labels,
     )
-    from equigraph.comparison import Comparison, compare
-    from equigraph.execution.blocks import BlockGraph, open_blocks, write_blocks
-    from equigraph.execution.edge_blocks import write_edge_blocks
-    from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF
-    from equigraph.graph import Graph, as_graph, read_graph
-    from equigraph.neural import DMoN
-    from equigraph.results import ClusteringResult, cluster
-    from equigraph.roster import Roster, read_roster
+    from equigraph.community.neural import DMoN
+    from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF, penalties
+    from equigraph.graph import Graph, as_graph, knn_graph, read_graph
+    from equigraph.results import ClusteringResult, cluster, fair_communities
     from equigraph.rules import Rules
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
-    from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, tradeoff_curve
+    from equigraph.stores.blocks import BlockGraph, open_blocks, write_blocks
+    from equigraph.stores.edge_blocks import write_edge_blocks
 
-_MODULES = (
-    "callbacks", "classes", "community", "datasets", "exceptions", "metrics", "neural", "penalties", "plotting",
-    "roster", "rules", "spectral", "tradeoff",
-)  # fmt: skip
+_MODULES = {
+    "callbacks": "_utils.callbacks",
+    "classes": "apps.classes",
+    "community": "community",
+    "datasets": "datasets",
+    "exceptions": "exceptions",
+    "metrics": "metrics",
+    "neural": "community.neural",
+    "penalties": "factorization.penalties",
+    "plotting": "plotting",
+    "roster": "apps.classes.roster",
+    "rules": "rules",
+    "spectral": "spectral",
+    "tradeoff": "analysis.tradeoff",
+}
 _NAMES = {
     name: f"equigraph.{module}"
     for module, names in {
-        "choosing": "Stability stability",
-        "citation": "cite",
-        "classes": "ClassLists Division divide read_class_lists",
+        "_utils.citation": "cite",
+        "analysis.choosing": "Stability stability",
+        "analysis.comparison": "Comparison compare",
+        "analysis.tradeoff": "TradeoffCurve TradeoffCurves tradeoff_curve",
+        "apps.classes": "ClassLists Division divide read_class_lists",
+        "apps.classes.roster": "Roster read_roster",
         "community": "FairLouvain FairPartition Leiden Louvain RandomClustering refine_labels",
-        "comparison": "Comparison compare",
-        "execution.blocks": "BlockGraph open_blocks write_blocks",
-        "execution.edge_blocks": "write_edge_blocks",
+        "community.neural": "DMoN",
         "factorization": "DFNMF FairNMTF IFairNMTF NMTF SymNMF",
-        "graph": "Graph as_graph read_graph",
-        "neural": "DMoN",
-        "results": "ClusteringResult cluster",
-        "roster": "Roster read_roster",
+        "graph": "Graph as_graph knn_graph read_graph",
+        "results": "ClusteringResult cluster fair_communities",
         "rules": "Rules",
         "spectral": "FairSC IndividualFairSC ScalableFairSC SpectralClustering",
-        "tradeoff": "TradeoffCurve TradeoffCurves tradeoff_curve",
+        "stores.blocks": "BlockGraph open_blocks write_blocks",
+        "stores.edge_blocks": "write_edge_blocks",
     }.items()
     for name in names.split()
 }
@@ -81,15 +82,16 @@ __all__ = [
     "FairNMTF", "FairPartition", "FairSC", "Graph", "IFairNMTF", "IndividualFairSC", "Leiden", "Louvain",
     "RandomClustering", "Roster", "Rules", "ScalableFairSC", "SpectralClustering", "Stability", "SymNMF",
     "TradeoffCurve", "TradeoffCurves", "__version__", "as_graph", "callbacks", "cite", "classes", "cluster",
-    "community", "compare", "datasets", "divide", "exceptions", "metrics", "neural", "open_blocks", "penalties",
-    "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules", "spectral",
-    "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
+    "community", "compare", "datasets", "divide", "exceptions", "fair_communities", "knn_graph", "metrics", "neural",
+    "open_blocks",
+    "penalties", "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules",
+    "spectral", "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"equigraph.{name}")
+        return importlib.import_module(f"equigraph.{_MODULES[name]}")
     if name in _NAMES:
         return getattr(importlib.import_module(_NAMES[name]), name)
     raise AttributeError(f"module 'equigraph' has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """Run the command line with ``python -m equigraph``."""
 
-from equigraph.cli import main
+from equigraph.apps.cli import main
 
 if __name__ == "__main__":
     main()

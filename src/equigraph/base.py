@@ -18,6 +18,11 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from equigraph._utils.numbering import size_order
+from equigraph._utils.parameters import Constraint, Integer, Seed, check_parameters
+from equigraph._utils.randomness import as_seed
+from equigraph._utils.sizes import proposed_bounds, small_clusters, small_words
+from equigraph._utils.text import GIVE_GROUPS, NO_GROUPS, count
 from equigraph.exceptions import (
     EmptyClusterWarning,
     FairnessIgnoredWarning,
@@ -26,20 +31,16 @@ from equigraph.exceptions import (
     InfeasibleError,
     ParameterError,
     SmallClusterWarning,
+    require,
     warn,
 )
-from equigraph.execution.blocks import BlockGraph
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.features import attributes_in_order, named_feature
-from equigraph.groups import Attributes, Groups
-from equigraph.groups.remarks import warn_about_groups
-from equigraph.groups.sums import indicator
-from equigraph.messages import GIVE_GROUPS, NO_GROUPS, as_calls, option, reading
-from equigraph.numbering import size_order
-from equigraph.parameters import Constraint, Integer, Seed, check_parameters
-from equigraph.randomness import as_seed
-from equigraph.sizes import proposed_bounds, small_clusters, small_words
-from equigraph.words import count
+from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups.remarks import warn_about_groups
+from equigraph.graph.groups.sums import indicator
+from equigraph.metrics.notions import Notion
+from equigraph.stores.blocks import BlockGraph
 
 # Clusters of fewer nodes than this on average are refused by methods whose cost grows with the square of their number,
 # where the nodes times that square times the passes are more than some ten minutes of one core.
@@ -182,10 +183,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
             Group of each node, in node order; a mapping from node name to group, or a pandas Series with the
             node names as its index, also works. An edge table takes only these, since its nodes are sorted
-            by name. Several attributes come as a dict from their names to any of these, as a frame (by its index, by a
-            first column of node names, or in node order), or as an array of shape (n_nodes, n_attributes). By default
-            the groups that came with the graph; without any there is no fairness term. Nodes without a group come with
-            a graph that was read with ``missing="ignore"``.
+            by name; beside a matrix without names a Series or frame is in node order, whatever its index. Several
+            attributes come as a dict from their names to any of these, as a frame (by its index, by a first column of
+            node names, or in node order), or as an array of shape (n_nodes, n_attributes). By default the groups that
+            came with the graph; without any there is no fairness term. Nodes without a group come with a graph that was
+            read with ``missing="ignore"``.
 
         Returns
         -------
@@ -263,10 +265,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         """Check parameters and input, and return the problem to solve."""
         name = type(self).__name__
         check_parameters(name, self._parameters, self.get_params(deep=False))
-        try:
-            graph = X if isinstance(X, BlockGraph) else as_graph(X)
-        except GraphError as error:
-            raise as_calls(error) from error.__cause__
+        graph = X if isinstance(X, BlockGraph) else as_graph(X)
         self.n_features_in_ = graph.n_nodes
         if hasattr(X, "columns") and graph.positional and graph.node_names.dtype.kind in "OUT":
             self.feature_names_in_ = np.asarray(graph.node_names, dtype=object)
@@ -275,7 +274,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         n_clusters = getattr(self, "n_clusters", None)
         if n_clusters is not None and graph.n_nodes < n_clusters:
             raise GraphError(
-                f"{name}: {option('n_clusters', n_clusters)} needs at least as many nodes; the graph has "
+                f"{name}: n_clusters={n_clusters!r} needs at least as many nodes; the graph has "
                 f"{graph.n_nodes} (n_samples={graph.n_nodes})."
             )
         self._check_growth(graph.n_nodes, n_clusters or 0)
@@ -287,6 +286,10 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if found is not None:
             found = found.weighted(getattr(self, "attribute_weights", None))
         attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
+        notion = getattr(self, "notion", None)
+        if isinstance(notion, Notion) and attributes is not None:
+            for groups in attributes.groups.values():
+                notion.check(groups.sizes)
         self.seed_ = as_seed(getattr(self, "random_state", None))
         return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
 
@@ -319,7 +322,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                 raise GroupsError(
                     f"{name} needs a group for every node, and {most.n_ungrouped:,} of "
                     f"{count(most.n_nodes, 'node')} have none: use FairPartition, which takes them as they are, or "
-                    f"drop them with {reading('missing', 'drop')}."
+                    f"drop them with missing='drop'."
                 )
             return None
         if not used:
@@ -378,7 +381,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         sizes = np.bincount(self.labels_, minlength=n_clusters)
         small = small_clusters(sizes, self.get_params(deep=False)) if self._warns_of_small else sizes[:0]
         if small.size:
-            bounds = option("size_bounds", proposed_bounds(self.labels_.size, n_clusters))
+            bounds = f"size_bounds={proposed_bounds(self.labels_.size, n_clusters)}"
             how = bounds if "size_bounds" in self._parameters else f"FairPartition with {bounds}"
             words = f"{small_words(sizes, small)}, which nobody asked for: {how} keeps clusters larger."
             warn(f"{type(self).__name__}: {words}", SmallClusterWarning)
@@ -433,8 +436,9 @@ def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
     if sparse.issparse(membership):
         raise ParameterError(
             f"The membership of {type(model).__name__} is sparse where no number of clusters is given: "
-            f"a frame needs {option('n_clusters')}."
+            f"a frame needs n_clusters."
         )
+    require(kind, extra=None, purpose=f"A {kind} table")
     columns = dict(zip(model.get_feature_names_out().tolist(), membership.T, strict=True))
     frame: Any = nw.from_dict(columns, backend=kind).to_native()  # type: ignore[arg-type]
     if kind == "pandas" and hasattr(getattr(X, "index", None), "to_numpy") and len(X) == len(frame):

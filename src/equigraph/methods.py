@@ -6,8 +6,8 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import ParameterError
-from equigraph.words import did_you_mean
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from sklearn.base import clone
 import equigraph as eg
 from equigraph.base import mean_interaction
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.execution.blocks import write_blocks
 from equigraph.search import plans
+from equigraph.stores.blocks import write_blocks
 from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph
 

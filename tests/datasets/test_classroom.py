@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from equigraph.datasets import make_classroom
 from equigraph.exceptions import ParameterError
-from equigraph.groups import contingency_table, encode_groups
+from equigraph.graph.groups import contingency_table, encode_groups
 
 
 def modularity(adjacency, labels):

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from scipy import sparse
 
 from equigraph import datasets
-from equigraph.cli.app import app
+from equigraph.apps.cli.app import app
 from equigraph.datasets.cleaning import clean_drugnet, clean_school
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 

@@ -19,8 +19,8 @@ from scipy import sparse
 
 import equigraph as eg
 from benchmarks.__main__ import names as benchmark_names
-from equigraph.cli.app import app
-from equigraph.cli.options import MethodCommand, flags_of
+from equigraph.apps.cli.app import app
+from equigraph.apps.cli.options import MethodCommand, flags_of
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -34,16 +34,16 @@ NOT_RUN = {
     ".venv/bin/": "tools for whoever works on the code; this suite is one of them",
     "EQUIGRAPH_DATA=": "runs this suite itself",
     "python -m benchmarks": "minutes to hours, and times depend on what else the machine does",
-    "equigraph demo": "fits five methods: tests/cli/test_cli_demo.py runs it",
-    "equigraph compare": "fits every method: tests/cli/test_cli_compare.py runs it",
-    "equigraph choose-k": "fits dozens of times: tests/cli/test_cli_choose_k.py runs it",
+    "equigraph demo": "fits five methods: tests/apps/cli/test_cli_demo.py runs it",
+    "equigraph compare": "fits every method: tests/apps/cli/test_cli_compare.py runs it",
+    "equigraph choose-k": "fits dozens of times: tests/apps/cli/test_cli_choose_k.py runs it",
     "equigraph classes class.xlsx": "three searches of seconds: start-divide.md runs it on text",
     "equigraph check lists/": "the same: classes.md and start-divide.md run it",
-    "equigraph explore": "serves until it is stopped: tests/explore runs it",
-    "equigraph reproduce": "hours: tests/reproduction runs parts of it",
-    "equigraph cluster blocks/": "needs a large graph on disk: tests/cli/test_cli_scale.py runs it",
-    "equigraph cluster edges/": "needs a large graph on disk: tests/cli/test_cli_scale.py runs it",
-    "eg.": "needs a Dask scheduler: tests/execution runs the calls",
+    "equigraph explore": "serves until it is stopped: tests/apps/explore runs it",
+    "equigraph reproduce": "hours: tests/apps/reproduction runs parts of it",
+    "equigraph cluster blocks/": "needs a large graph on disk: tests/apps/cli/test_cli_scale.py runs it",
+    "equigraph cluster edges/": "needs a large graph on disk: tests/apps/cli/test_cli_scale.py runs it",
+    "eg.": "needs a Dask scheduler: tests/stores runs the calls",
     "(1 - f) Q": "a formula",
     "min over H": "a formula",
     "src/equigraph/": "a list of folders: tests/test_import_order.py reads it",

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equigraph.callbacks import Notifier
-from equigraph.execution import FusedProduct, SerialProduct
+from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.compiled_run import Fit, run_fits
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
-from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
+from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
+from equigraph.stores import FusedProduct, SerialProduct
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf
 
 
@@ -28,7 +28,7 @@ def start(rng, n, k):
 
 
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("equigraph.execution.panels._BLOCK_WORK", 60)
+    monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 60)
 
 
 @pytest.mark.parametrize("k", range(1, 18))

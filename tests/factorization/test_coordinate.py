@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import SerialProduct, gram
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
 from equigraph.factorization.normalized import strengths
+from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Penalty, Scatter
 from equigraph.factorization.starts import random_start, spectral_start, svd_start
-from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Penalty, Scatter
+from equigraph.stores import SerialProduct, gram
 from tests.reference.normalized import normalized_gradient, normalized_objective
 
 
@@ -275,7 +275,7 @@ def test_nothing_is_compiled_at_import_or_for_small_graphs():
     script = (
         "import sys, numpy as np\n"
         "from scipy import sparse\n"
-        "from equigraph.execution import SerialProduct\n"
+        "from equigraph.stores import SerialProduct\n"
         "from equigraph.factorization.coordinate import coordinate_descent\n"
         "coordinate_descent(SerialProduct(sparse.csr_array([[0., 1.], [1., 0.]])), np.eye(2), np.eye(2))\n"
         "assert 'numba' not in sys.modules\n"

@@ -7,12 +7,12 @@ import pytest
 from scipy import sparse
 from scipy.optimize import nnls
 
-from equigraph.execution import SerialProduct
 from equigraph.factorization.coordinate import group_table
 from equigraph.factorization.coordinate_kernels import Images, Model, sweep
 from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.normalized import rescale
-from equigraph.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
+from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
+from equigraph.stores import SerialProduct
 from tests.reference.normalized import normalized_gradient, normalized_objective
 
 

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.callbacks import Notifier
-from equigraph.execution import SerialProduct
+from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.deep import OnRows, deep_updates, with_rows
-from equigraph.penalties import GroupParity
+from equigraph.factorization.penalties import GroupParity
+from equigraph.stores import SerialProduct
 
 ROOM = eg.datasets.make_classroom()
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equigraph.callbacks import Notifier
-from equigraph.execution import SerialProduct
+from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.deep import deep_updates
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
-from equigraph.penalties import Contrastive, GroupParity, Scatter, WeightedSum
+from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter, WeightedSum
+from equigraph.stores import SerialProduct
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
 
 

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import ParameterError
-from equigraph.execution.blocks import write_blocks
-from equigraph.penalties import GraphPenalty
+from equigraph.factorization.penalties import GraphPenalty
 from equigraph.search import plans
+from equigraph.stores.blocks import write_blocks
 from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, sbm, sbm_blocks
 

@@ -234,7 +234,7 @@ def roster() -> list[Files]:
 @cache  # the package that writes ods counts on from one file to the next
 def sheets() -> list[Files]:
     """Return sheets of people as workbooks of both kinds, whose parts are damaged inside the archive."""
-    from tests.roster.sheets import write_ods, write_xlsx
+    from tests.apps.classes.roster.sheets import write_ods, write_xlsx
 
     with TemporaryDirectory() as folder:
         paths = [write(Path(folder) / f"roster.{kind}", ROSTER) for kind, write in

@@ -7,7 +7,7 @@ import pytest
 
 from equigraph.exceptions import GroupsError
 from equigraph.graph import Graph
-from equigraph.groups import encode_groups
+from equigraph.graph.groups import encode_groups
 from equigraph.metrics import FairnessFrame, balance_score
 from equigraph.metrics.audit.chance import _batches, standing
 from tests.optional import optional

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
-from equigraph.groups import encode_groups
+from equigraph.graph.groups import encode_groups
 from equigraph.metrics import group_modularity_scores, modularity_score, quality
 from tests.optional import optional
 

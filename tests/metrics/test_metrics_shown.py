@@ -51,7 +51,7 @@ def test_of_equal_ones_the_first_and_thousands_with_a_comma():
 
 
 def test_the_text_of_a_composition():
-    from equigraph.groups import encode_groups
+    from equigraph.graph.groups import encode_groups
 
     groups = encode_groups(["x", None, "y", "x", None], missing="ignore")
     text = str(composition(["b", "b", "b", "ace", "c"], sensitive_features=groups))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equigraph.graph import Graph
-from equigraph.groups import encode_groups
+from equigraph.graph.groups import encode_groups
 from equigraph.metrics import (
     balance_score,
     composition,

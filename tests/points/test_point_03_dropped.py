@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import equigraph as eg
-from equigraph.cli.app import app
+from equigraph.apps.cli.app import app
 
 
 @pytest.fixture

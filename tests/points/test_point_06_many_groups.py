@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import equigraph as eg
+from equigraph.apps.report.wording import TOLERANCE, fairness_sentence
 from equigraph.metrics import composition, normalized_balance_score
 from equigraph.plotting import ClusterGraphDisplay, CompositionDisplay, GraphDisplay
-from equigraph.report.wording import TOLERANCE, fairness_sentence
 
 pytest.importorskip("matplotlib").use("agg")
 
@@ -75,8 +75,8 @@ def test_point_06_a_printed_composition_is_bounded(many):
 
 
 def test_point_06_the_table_of_the_command_is_not_blank(many, capsys):
-    from equigraph.cli.summary import print_composition
-    from equigraph.groups import encode_attributes
+    from equigraph.apps.cli.summary import print_composition
+    from equigraph.graph.groups import encode_attributes
 
     labels, groups = many
     sizes = np.bincount(labels)

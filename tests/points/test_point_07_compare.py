@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 
 import equigraph as eg
-from equigraph.comparison import Comparison
+from equigraph.analysis.comparison import Comparison
 from equigraph.exceptions import ParameterError
 from equigraph.metrics.scores import COMPARED
 

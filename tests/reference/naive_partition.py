@@ -59,15 +59,17 @@ class NaivePartition:
             size = int(sizes[c])
             total += max(rules.least_size[c] - size, 0) + max(size - rules.most_size[c], 0)
             for v in range(len(rules.columns)):
-                number = int((rules.node_columns[labels == c] == v).sum())
+                number = int(rules.counts.toarray()[units == c, v].sum())
                 low = max(rules.least_count[c, v], rules.share_low[v, 0] * size // rules.share_low[v, 1])
                 ceiling = -(-rules.share_high[v, 0] * size // rules.share_high[v, 1])
                 high = min(rules.most_count[c, v], ceiling)
                 total += max(low - number, 0) + max(number - high, 0)
                 if 0 < number < rules.not_alone[v]:
                     total += min(number, rules.not_alone[v] - number)
-        links = ((self.dense > 0) & (labels[:, None] == labels)).sum(axis=1)
-        total += np.maximum(rules.needed - links, 0).sum()
+        asked = rules.links.toarray() > 0
+        rows = np.tile(labels, len(asked) // len(labels))
+        kept = (asked & (rows[:, None] == labels)).sum(axis=1)
+        total += np.maximum(rules.needed - kept, 0).sum()
         if self.home is not None:
             total += max(int((self.home != labels).sum()) - self.allowed, 0)
         return int(total)

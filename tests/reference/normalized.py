@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.execution import Product, gram
 from equigraph.factorization.multiplicative import reconstruction_error
 from equigraph.factorization.normalized import (
     graph_scale,
@@ -13,7 +12,8 @@ from equigraph.factorization.normalized import (
     penalty_weight,
     strengths,
 )
-from equigraph.penalties import Penalty
+from equigraph.factorization.penalties import Penalty
+from equigraph.stores import Product, gram
 
 
 def column_penalties(penalty: Penalty | None, H: NDArray) -> NDArray[np.float64]:
@@ -49,7 +49,7 @@ def normalized_objective(
     Examples
     --------
     >>> from scipy import sparse
-    >>> from equigraph.execution import SerialProduct
+    >>> from equigraph.stores import SerialProduct
     >>> product = SerialProduct(sparse.csr_array([[0.0, 3.0], [3.0, 0.0]]))
     >>> round(normalized_objective(product, np.eye(2), np.array([[0.0, 3.0], [3.0, 0.0]])), 9) + 0.0
     0.0

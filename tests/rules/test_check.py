@@ -10,7 +10,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
-from equigraph.rules import Rules, violations
+from equigraph.rules import Rules, Words, violations
 from tests.optional import optional
 
 pa = optional("pyarrow")
@@ -52,6 +52,23 @@ def path_graph(**more):
             Rules(fixed={"Ada": 0, "Ben": 1}),
             LABELS,
             ["Ben is to be in cluster 1, and is in cluster 0."],
+        ),
+        (Rules(allowed={"Ada": [0], "Ben": [0, 1]}), LABELS, []),
+        (
+            Rules(allowed={"Ada": [1, 2], "Ben": [2]}),
+            LABELS,
+            [
+                "Ada is to be in cluster 1 or 2, and is in cluster 0.",
+                "Ben is to be in cluster 2, and is in cluster 0.",
+            ],
+        ),
+        (
+            Rules(at_most=[(["Ada", "Ben", "Cem", "Dora"], 2)], at_least=[(["Ada", "Ben"], 1)]),
+            LABELS,
+            [
+                "Cluster 0 has 3 of Ada, Ben, Cem and Dora: expected at most 2.",
+                "Cluster 1 has 0 of Ada and Ben: expected at least 1.",
+            ],
         ),
         (Rules(sizes=(3, 3)), LABELS, []),
         (
@@ -138,7 +155,13 @@ def test_an_empty_cluster_counts_where_it_is_asked_for():
 def test_violations_come_with_their_rule():
     rules = Rules(apart=[("Ada", "Ben"), ("Cem", "Dora"), ("Eli", "Finn")])
     found = violations(rules.items, path_graph(), LABELS)
-    assert [rule.describe() for rule, _ in found] == ["Ada and Ben apart", "Eli and Finn apart"]
+    assert [one.rule.describe() for one in found] == ["Ada and Ben apart", "Eli and Finn apart"]
+    assert [(one.clusters, one.nodes) for one in found] == [
+        (("0",), ("Ada", "Ben")),
+        (("1",), ("Eli", "Finn")),
+    ]
+    words = Words("person", "people", "class", "classes", ("5a", "5b"))
+    assert found[1].describe(words) == "Eli and Finn are to be apart, and both are in 5b."
 
 
 def test_nodes_by_position_and_names_from_files():

@@ -28,7 +28,7 @@ def test_nothing_is_what_every_clustering_meets():
     assert compiled.needed.tolist() == [0] * 5
     assert compiled.apart.nnz == 0
     assert compiled.columns == []
-    assert compiled.node_columns.shape == (5, 0)
+    assert compiled.counts.shape == (5, 0)
     assert not compiled.contradiction
 
 
@@ -40,7 +40,8 @@ def test_every_array():
         sizes=[(0, 3), (2, None)],
         friends=3,
         at_least={"team": {"red": 1}},
-        at_most={"team": {"blue": 2}},
+        at_most=[{"team": {"blue": 2}}, ([0, 2, 3], 2)],
+        allowed={3: [0]},
         not_alone={"team": 2},
         shares={"team": 0.2},
     )
@@ -53,14 +54,14 @@ def test_every_array():
     assert compiled.least_size.tolist() == [1, 2]
     assert compiled.most_size.tolist() == [3, 5]
     assert compiled.needed.tolist() == [2] * 5  # three are asked for, and everybody has two
-    assert compiled.columns == [("team", "blue"), ("team", "red")]
-    assert compiled.node_columns[:, 0].tolist() == [1, 0, 1, 1, 0]
-    assert compiled.counts[[big, one, three]].toarray().tolist() == [[1, 2], [1, 0], [0, 1]]
-    assert compiled.least_count.tolist() == [[0, 1], [0, 1]]
-    assert compiled.most_count.tolist() == [[2, 5], [2, 5]]
-    assert compiled.not_alone.tolist() == [2, 2]
-    assert compiled.share_low.tolist() == [[1, 5], [2, 5]]
-    assert compiled.share_high.tolist() == [[3, 5], [4, 5]]
+    assert compiled.columns == [("group", "team", "red"), ("group", "team", "blue"), *compiled.columns[2:]]
+    assert [column[0] for column in compiled.columns[2:]] == ["nodes", "allowed"]
+    assert compiled.counts[[big, one, three]].toarray().tolist() == [[2, 1, 2, 0], [0, 1, 0, 0], [1, 0, 1, 1]]
+    assert compiled.least_count.tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
+    assert compiled.most_count.tolist() == [[5, 2, 2, 5], [5, 2, 2, 0]]
+    assert compiled.not_alone.tolist() == [2, 2, 1, 1]
+    assert compiled.share_low.tolist() == [[2, 5], [1, 5], [0, 1], [0, 1]]
+    assert compiled.share_high.tolist() == [[4, 5], [3, 5], [1, 1], [1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +80,7 @@ def test_contradictions_of_single_units_are_told(rules, contradiction):
     ("rules", "message"),
     [
         (Rules(fixed={0: 2}), r"fixed\[0\] is cluster 2, and there are 2 clusters: expected 0 to 1"),
+        (Rules(allowed={0: [0, 2]}), r"allowed\[0\] is cluster 2, and there are 2 clusters"),
         (Rules(sizes=[(1, 2)]), "sizes lists 1 pair, and there are 2 clusters"),
         (Rules(apart=[(0, 9)]), "name 9, which is not a node"),
     ],
@@ -107,13 +109,13 @@ def test_small_fractions_round_alike(x, limit):
 def test_arrays_count_as_loops_do(seed):
     instance = random_instance(seed)
     compiled = compile_rules(instance.rules, instance.graph, instance.groups, instance.n_clusters)
-    for column, (attribute, value) in enumerate(compiled.columns):
+    for column, (_, attribute, value) in enumerate(compiled.columns):
         holders = dict.fromkeys(range(compiled.n_units), 0)
         for node, unit in enumerate(compiled.unit.tolist()):
             holders[unit] += instance.groups[attribute][node] == value
         assert compiled.counts[:, [column]].toarray()[:, 0].tolist() == list(holders.values())
     within = instance.rules.to_dict().get("shares", {})
-    for column, (attribute, value) in enumerate(compiled.columns):
+    for column, (_, attribute, value) in enumerate(compiled.columns):
         if attribute not in within:
             continue
         share = Fraction(int((instance.groups[attribute] == value).sum()), compiled.n_nodes)

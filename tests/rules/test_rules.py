@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 
 from equigraph.exceptions import ParameterError
-from equigraph.rules import Rules
+from equigraph.rules import Friends, Rules, Sizes
 
 EVERYTHING = {
     "friends": 1,
     "together": [("Ada", "Ben"), ("Gus", "Hana", "Ida")],
     "apart": [("Cem", "Dora", "Eli")],
     "fixed": {"Finn": 0, "Gus": 2},
+    "allowed": {"Jon": [0, 2]},
     "sizes": (25, 27),
     "at_least": {"gender": {"girl": 3, "boy": 2}},
-    "at_most": {"needs": {"yes": 4}},
+    "at_most": [{"needs": {"yes": 4}}, (["Ada", "Ben", "Cem"], 2)],
     "not_alone": {"gender": 2},
     "shares": {"gender": 0.1, "needs": 0.05},
 }
@@ -31,10 +32,12 @@ SENTENCES = [
     "Cem, Dora and Eli apart",
     "Finn in cluster 0",
     "Gus in cluster 2",
+    "Jon in cluster 0 or 2",
     "every cluster of 25 to 27 nodes",
     "at least 3 of gender 'girl' in every cluster",
     "at least 2 of gender 'boy' in every cluster",
     "at most 4 of needs 'yes' in every cluster",
+    "at most 2 of Ada, Ben and Cem in every cluster",
     "of each gender none or at least 2 in a cluster",
     "the share of each gender within 10 points of the population's in every cluster",
     "the share of each needs within 5 points of the population's in every cluster",
@@ -44,14 +47,10 @@ friends = 1
 together = [["Ada", "Ben"], ["Gus", "Hana", "Ida"]]
 apart = [["Cem", "Dora", "Eli"]]
 fixed = { Finn = 0, Gus = 2 }
+allowed = { Jon = [0, 2] }
 sizes = [25, 27]
-
-[at_least.gender]
-girl = 3
-boy = 2
-
-[at_most.needs]
-yes = 4
+at_least.gender = { girl = 3, boy = 2 }
+at_most = [{ needs = { yes = 4 } }, [["Ada", "Ben", "Cem"], 2]]
 
 [not_alone]
 gender = 2
@@ -116,7 +115,7 @@ def test_frozen_with_a_signature_that_tells():
     with pytest.raises(AttributeError):
         rules.items = ()
     assert list(inspect.signature(Rules).parameters) == [
-        "together", "apart", "fixed", "sizes", "friends", "at_least", "at_most", "not_alone", "shares",
+        "together", "apart", "fixed", "allowed", "sizes", "friends", "at_least", "at_most", "not_alone", "shares",
     ]  # fmt: skip
 
 
@@ -133,6 +132,12 @@ def test_frozen_with_a_signature_that_tells():
         ({"fixed": [("Ada", 0)]}, r'fixed must look like \{"Finn": 0\}'),
         ({"fixed": {"Ada": -1}}, r"fixed\['Ada'\] must be a whole number of at least 0; got -1"),
         ({"fixed": {"Ada": True}}, "whole number"),
+        ({"allowed": {"Ada": []}}, r"allowed\['Ada'\] must be a list of clusters"),
+        ({"allowed": {"Ada": [0, -1]}}, r"allowed\['Ada'\] must be a whole number"),
+        ({"at_most": 3}, "at_most must look like"),
+        ({"at_most": [("Ada", 2)]}, "at_most must look like"),
+        ({"at_most": [(["Ada"], 2)]}, "at_most needs at least two nodes"),
+        ({"at_most": [(["Ada", "Ben"], -1)]}, "at_most must be a whole number"),
         ({"sizes": 25}, r"sizes must be a pair \(least, most\).*got 25"),
         ({"sizes": (27, 25)}, r"sizes=\(27, 25\): the least size is above the most"),
         ({"sizes": (1.5, 2)}, "sizes must be a pair"),
@@ -169,3 +174,12 @@ def test_files_that_hold_no_rules(tmp_path, name, content, message):
         (tmp_path / name).write_text(content)
     with pytest.raises(ParameterError, match=message):
         Rules.read(tmp_path / name)
+
+
+def test_what_one_argument_cannot_tell_is_refused():
+    rules = Rules.of([Sizes(((1, 3),)), Sizes(((2, 4),))])
+    with pytest.raises(ParameterError, match="sizes"):
+        rules.to_dict()
+    assert repr(rules).startswith("Rules.of(")
+    twice = Rules.of([Friends(1), Friends(2, of={"Ada": ["Ben"]})])
+    assert Rules.from_dict(twice.to_dict()) == twice

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from benchmarks._rule_instances import random_instance
+from benchmarks._rule_instances import random_instance, with_people_rules
 from equigraph.exceptions import ConflictError, NotFoundError, ParameterError
 from equigraph.rules import (
     Facts,
@@ -63,7 +63,8 @@ def test_random_instances(block):
 
 
 def small(seed):
-    return random_instance(seed, nodes=(6, 7), clusters=(2, 3))
+    instance = random_instance(seed, nodes=(6, 7), clusters=(2, 3))
+    return with_people_rules(instance, seed) if seed % 2 else instance
 
 
 @pytest.mark.parametrize("block", range(6))

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.search import plans
 from equigraph.search.large import LargeSearch, make_search
 from equigraph.search.targets import Target

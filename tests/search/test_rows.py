@@ -8,9 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equigraph.execution.block_files import split_rows
-from equigraph.execution.blocks import MemoryBlocks
-from equigraph.execution.distributed import StreamedRows
 from equigraph.graph import check_adjacency
 from equigraph.search.kernels.parts import collapse, own_weight
 from equigraph.search.large import coarsen
@@ -19,6 +16,9 @@ from equigraph.search.moves import local_search, swap
 from equigraph.search.objective import make_objective
 from equigraph.search.partition import Partition, scores_of
 from equigraph.search.rows import GraphRows
+from equigraph.stores.block_files import split_rows
+from equigraph.stores.blocks import MemoryBlocks
+from equigraph.stores.distributed import StreamedRows
 from tests.reference.label_fixtures import SETTINGS, codes_for, prepare
 from tests.reference.naive_steps import spread_labels
 

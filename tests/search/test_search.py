@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.graph.units import unit_weights
 from equigraph.search.free import best_number
 from equigraph.search.large import make_search

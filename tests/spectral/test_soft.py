@@ -8,7 +8,6 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from equigraph.datasets import make_fair_sbm
-from equigraph.execution import product_of
 from equigraph.graph import check_adjacency
 from equigraph.metrics import clustering_accuracy
 from equigraph.spectral.constraints import group_constraint
@@ -19,6 +18,7 @@ from equigraph.spectral.soft import (
     quick_fair_labels,
     soft_fair_labels,
 )
+from equigraph.stores import product_of
 
 
 @pytest.fixture(scope="module")

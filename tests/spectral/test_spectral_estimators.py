@@ -17,7 +17,7 @@ from equigraph.exceptions import (
     OwnGroupsWarning,
     ParameterError,
 )
-from equigraph.groups import contingency_table
+from equigraph.graph.groups import contingency_table
 from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
 from equigraph.spectral.constraints import group_constraint
 from equigraph.spectral.labels import fill_empty, kmeans_labels, spectral_labels, unit_rows

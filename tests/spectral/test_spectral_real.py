@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equigraph import datasets
-from equigraph.groups import encode_groups
+from equigraph.graph.groups import encode_groups
 from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC
 from equigraph.spectral.constraints import group_constraint
 from equigraph.spectral.embedding import constrained_embedding

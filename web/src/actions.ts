@@ -2,7 +2,7 @@
 
 import { api } from "./api";
 import { say, warn } from "./announce";
-import { name, running, store, take } from "./store";
+import { name, running, store, take, ruleWords } from "./store";
 import { t } from "./strings";
 import type { State } from "./types";
 
@@ -48,7 +48,10 @@ export async function lock(who: number): Promise<void> {
 }
 
 export async function pair(kind: "together" | "apart", who: number, other: number): Promise<void> {
-  if (await act({ do: kind, who, other })) say(t.ruleAdded(t[kind]([name(who), name(other)])));
+  if (await act({ do: kind, who, other })) {
+    const { rules } = store.state;
+    say(t.ruleAdded(ruleWords(rules[rules.length - 1])));
+  }
 }
 
 // The dial may be turned faster than answers come: only the last wish counts.

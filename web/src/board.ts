@@ -2,7 +2,6 @@
 
 import { act, lock, move } from "./actions";
 import { say } from "./announce";
-import { clustersBreaking } from "./derive";
 import { h, replace } from "./dom";
 import { dragFrom } from "./drag";
 import { openMenu } from "./menu";
@@ -71,8 +70,7 @@ export function focusCard(who: number, part = "card"): void {
 }
 
 function brokenClusters(): Set<number> {
-  const { state, members, people } = store;
-  return new Set(state.rules.flatMap((rule) => clustersBreaking(rule, state, members, people)));
+  return new Set(store.state.rules.flatMap((rule) => rule.where));
 }
 
 function light(cluster: number, breaking: Set<number>): "good" | "fair" | "bad" {

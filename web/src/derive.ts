@@ -1,6 +1,6 @@
 // What follows from who is where by counting alone. Scores and rules come from Python.
 
-import type { Board, Rule, State } from "./types";
+import type { Board } from "./types";
 
 export interface Values {
   // Colour and sign of the first value: no two values of a board share theirs, as long as there are enough.
@@ -57,35 +57,3 @@ export function countsOf(values: Values, members: number[]): number[] {
 
 export const friendless = (wishes: number[][], kept: Int32Array): number[] =>
   wishes.flatMap((friends, who) => (friends.length && !kept[who] ? [who] : []));
-
-// The clusters that break a rule about every cluster. That it is broken, Python says; this only finds where.
-export function clustersBreaking(rule: Rule, state: State, members: number[][], people: People): number[] {
-  if (!rule.broken) return [];
-  const all = members.map((_, i) => i);
-  const values = rule.attribute ? people.values[rule.attribute] : undefined;
-  switch (rule.kind) {
-    case "sizes":
-      return all.filter((i) => {
-        const [low, high] = rule.bounds!.length > 1 ? (rule.bounds![i] ?? [null, null]) : rule.bounds![0];
-        return (low !== null && members[i].length < low) || (high !== null && members[i].length > high);
-      });
-    case "at_least":
-    case "at_most": {
-      const code = values!.names.indexOf(String(rule.value));
-      const off = (n: number) => (rule.kind === "at_least" ? n < rule.least! : n > rule.most!);
-      return all.filter((i) => off(countsOf(values!, members[i])[code]));
-    }
-    case "not_alone":
-      return all.filter((i) => countsOf(values!, members[i]).some((n) => n > 0 && n < rule.least!));
-    case "shares":
-      return all.filter((i) =>
-        countsOf(values!, members[i]).some((n, code) => {
-          const share = values!.totals[code] / people.n;
-          const size = members[i].length;
-          return n < Math.floor((share - rule.within!) * size) || n > Math.ceil((share + rule.within!) * size);
-        }),
-      );
-    default:
-      return [...new Set(rule.people.map((who) => state.labels[who]))];
-  }
-}

@@ -101,25 +101,7 @@ export const running = (kind: string): Job | undefined =>
   [...store.jobs.values()].find((job) => job.kind === kind && job.status === "running");
 
 export function ruleWords(rule: Rule): string {
-  const names = rule.people.map(name);
-  switch (rule.kind) {
-    case "together":
-      return t.together(names);
-    case "apart":
-      return t.apart(names);
-    case "fixed":
-      return t.fixed(names[0], store.state.clusters[rule.cluster!] ?? "?");
-    case "sizes":
-      return rule.bounds!.length > 1 ? t.sizesOwn : t.sizes(...rule.bounds![0]);
-    case "friends":
-      return t.withFriends(rule.least!);
-    case "at_least":
-      return t.atLeast(rule.least!, rule.attribute!, String(rule.value));
-    case "at_most":
-      return t.atMost(rule.most!, rule.attribute!, String(rule.value));
-    case "not_alone":
-      return t.notAlone(rule.least!, rule.attribute!);
-    case "shares":
-      return t.shares(rule.within!, rule.attribute!);
-  }
+  const groups = rule.clusters ?? (rule.cluster === undefined ? [] : [rule.cluster]);
+  const say = t.ruleWords[rule.kind];
+  return say ? say(rule, rule.people.map(name), groups.map((i) => store.state.clusters[i] ?? "?")) : rule.says;
 }

@@ -1,10 +1,16 @@
 // Every word of the page, in every language of the page. Nothing else holds words.
 
+import type { Rule } from "./types";
+
 const plural = (n: number, one: string, many: string) => `${n.toLocaleString(lang())} ${n === 1 ? one : many}`;
 const percent = (x: number) => `${Math.round(100 * x)} %`;
 const signed = (x: number) => (x > 0 ? `+${x}` : x < 0 ? `−${-x}` : "0");
 const list = (names: string[], and: string) =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${and} ${names[names.length - 1]}`;
+
+type RuleWords = Record<string, (rule: Rule, names: string[], groups: string[]) => string>;
+const size = ([low, high]: [number | null, number | null], least: string, most: string, to: string) =>
+  low === null ? `${most} ${high}` : high === null ? `${least} ${low}` : low === high ? `${low}` : `${low} ${to} ${high}`;
 
 const en = {
   language: "English",
@@ -71,24 +77,19 @@ const en = {
   priceCost: (kept: number, even: number | null) =>
     `without it: ${signed(kept)} ${Math.abs(kept) === 1 ? "friendship" : "friendships"}` +
     (even === null || Math.abs(even) < 0.005 ? "" : `, ${signed(Math.round(100 * even))} points more even`),
-  together: (names: string[]) => `${list(names, "and")} together`,
-  apart: (names: string[]) => `${list(names, "and")} apart`,
-  fixed: (name: string, cluster: string) => `${name} in ${cluster}`,
-  sizes: (low: number | null, high: number | null) =>
-    low === null
-      ? `at most ${high} in every group`
-      : high === null
-        ? `at least ${low} in every group`
-        : low === high
-          ? `${low} in every group`
-          : `${low} to ${high} in every group`,
-  sizesOwn: "a size of its own for every group",
-  withFriends: (n: number) => `everybody with at least ${plural(n, "friend", "friends")}`,
-  atLeast: (n: number, attribute: string, value: string) => `at least ${n} × ${attribute} “${value}” in every group`,
-  atMost: (n: number, attribute: string, value: string) => `at most ${n} × ${attribute} “${value}” in every group`,
-  notAlone: (n: number, attribute: string) => `nobody alone: of each ${attribute} none or at least ${n} in a group`,
-  shares: (within: number, attribute: string) =>
-    `${attribute} as among everybody, give or take ${Math.round(100 * within)} %`,
+  // A rule in words, by its kind; a kind without words here is told in those of the server.
+  ruleWords: {
+    together: (_, names) => `${list(names, "and")} together`,
+    apart: (_, names) => `${list(names, "and")} apart`,
+    fixed: (_, names, groups) => `${names[0]} in ${groups[0]}`,
+    allowed: (_, names, groups) => `${names[0]} in ${list(groups, "or")}`,
+    sizes: ({ bounds }) => (bounds!.length > 1 ? "a size of its own for every group" : `${size(bounds![0], "at least", "at most", "to")} in every group`),
+    friends: ({ least }) => `everybody with at least ${plural(least!, "friend", "friends")}`,
+    at_least: (rule, names) => `at least ${rule.least} ${names.length ? `of ${list(names, "and")}` : `× ${rule.attribute} “${rule.value}”`} in every group`,
+    at_most: (rule, names) => `at most ${rule.most} ${names.length ? `of ${list(names, "and")}` : `× ${rule.attribute} “${rule.value}”`} in every group`,
+    not_alone: ({ least, attribute }) => `nobody alone: of each ${attribute} none or at least ${least} in a group`,
+    shares: ({ within, attribute }) => `${attribute} as among everybody, give or take ${Math.round(100 * within!)} %`,
+  } as RuleWords,
   ruleKinds: {
     sizes: "Size of the groups",
     friends: "Friends for everybody",
@@ -290,23 +291,18 @@ const de: Words = {
   priceCost: (kept, even) =>
     `ohne sie: ${signed(kept)} ${Math.abs(kept) === 1 ? "Freundschaft" : "Freundschaften"}` +
     (even === null || Math.abs(even) < 0.005 ? "" : `, ${signed(Math.round(100 * even))} Punkte gleichmäßiger`),
-  together: (names) => `${list(names, "und")} zusammen`,
-  apart: (names) => `${list(names, "und")} getrennt`,
-  fixed: (name, cluster) => `${name} in ${cluster}`,
-  sizes: (low, high) =>
-    low === null
-      ? `höchstens ${high} in jeder Gruppe`
-      : high === null
-        ? `mindestens ${low} in jeder Gruppe`
-        : low === high
-          ? `${low} in jeder Gruppe`
-          : `${low} bis ${high} in jeder Gruppe`,
-  sizesOwn: "eine eigene Größe für jede Gruppe",
-  withFriends: (n) => `alle mit mindestens ${plural(n, "Freund", "Freunden")}`,
-  atLeast: (n, attribute, value) => `mindestens ${n} × ${attribute} „${value}“ in jeder Gruppe`,
-  atMost: (n, attribute, value) => `höchstens ${n} × ${attribute} „${value}“ in jeder Gruppe`,
-  notAlone: (n, attribute) => `niemand allein: von jedem ${attribute} keiner oder mindestens ${n} je Gruppe`,
-  shares: (within, attribute) => `${attribute} wie bei allen, plus oder minus ${Math.round(100 * within)} %`,
+  ruleWords: {
+    together: (_, names) => `${list(names, "und")} zusammen`,
+    apart: (_, names) => `${list(names, "und")} getrennt`,
+    fixed: (_, names, groups) => `${names[0]} in ${groups[0]}`,
+    allowed: (_, names, groups) => `${names[0]} in ${list(groups, "oder")}`,
+    sizes: ({ bounds }) => (bounds!.length > 1 ? "eine eigene Größe für jede Gruppe" : `${size(bounds![0], "mindestens", "höchstens", "bis")} in jeder Gruppe`),
+    friends: ({ least }) => `alle mit mindestens ${plural(least!, "Freund", "Freunden")}`,
+    at_least: (rule, names) => `mindestens ${rule.least} ${names.length ? `von ${list(names, "und")}` : `× ${rule.attribute} „${rule.value}“`} in jeder Gruppe`,
+    at_most: (rule, names) => `höchstens ${rule.most} ${names.length ? `von ${list(names, "und")}` : `× ${rule.attribute} „${rule.value}“`} in jeder Gruppe`,
+    not_alone: ({ least, attribute }) => `niemand allein: von jedem ${attribute} keiner oder mindestens ${least} je Gruppe`,
+    shares: ({ within, attribute }) => `${attribute} wie bei allen, plus oder minus ${Math.round(100 * within!)} %`,
+  },
   ruleKinds: {
     sizes: "Größe der Gruppen",
     friends: "Freunde für alle",

@@ -1,11 +1,13 @@
 // What the JSON API answers with; docs/explore.md describes the same.
 
 export interface Rule {
-  kind: "together" | "apart" | "fixed" | "sizes" | "friends" | "at_least" | "at_most" | "not_alone" | "shares";
+  kind: string;
   people: number[];
   says: string;
   broken: number;
+  where: number[]; // the clusters in which it is broken
   cluster?: number;
+  clusters?: number[];
   bounds?: [number | null, number | null][];
   least?: number;
   most?: number;

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import AnyOf, Choice, Constraint, Integer, Real
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import require
-from equigraph.parameters import AnyOf, Choice, Constraint, Integer, Real
-from equigraph.randomness import RandomState
 from equigraph.search.exact_k import exactly_k
 
 

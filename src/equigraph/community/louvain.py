@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import Constraint, Integer, Real
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.community.partition import NOTION
 from equigraph.metrics.notions import Notion
-from equigraph.parameters import Constraint, Integer, Real
-from equigraph.randomness import RandomState
 from equigraph.search.arrays import Level
 from equigraph.search.level import compact, first_level
 from equigraph.search.objective import Objective, make_objective

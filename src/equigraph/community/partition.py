@@ -10,15 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
-from equigraph.callbacks import Callbacks, Notifier, Progress, ProgressBar, TimeLimit
-from equigraph.community.refining import read_start
-from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
-from equigraph.execution.blocks import BlockGraph
-from equigraph.execution.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
-from equigraph.messages import option
-from equigraph.metrics.notions import NOTIONS, Notion, get_notion
-from equigraph.parameters import (
+from equigraph._utils.callbacks import Callbacks, Notifier, Progress, ProgressBar, TimeLimit
+from equigraph._utils.parameters import (
     CALLBACKS,
     AnyOf,
     Boolean,
@@ -29,13 +22,19 @@ from equigraph.parameters import (
     Real,
     check_parameters,
 )
-from equigraph.randomness import RandomState
+from equigraph._utils.randomness import RandomState
+from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
+from equigraph.community.refining import read_start
+from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
+from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
 from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
 from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.plans import is_large
 from equigraph.search.targets import Target
 from equigraph.spectral.soft import soft_fair_labels
+from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
 
 # Mean degree and number of nodes from which on a graph is dense, and the strength of fairness in its spectral start:
 # found on the block model of the paper, whose fair clusters no local move leads to.
@@ -320,7 +319,7 @@ class FairPartition(GraphClusterer):
             if self.rules is not None:
                 raise ParameterError(
                     "FairPartition: rules need the graph in memory where it is large: leave "
-                    f"{option('rules')} or {option('execution')} out, "
+                    "rules or execution out, "
                     "or give to_graph() of it."
                 )
             with open_store(graph, self.execution) as store:
@@ -439,7 +438,7 @@ def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> 
     if reached < at_least - 1e-12:
         warn(
             f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
-            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise {option('effort')}.",
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort.",
             FairnessNotReachedWarning,
         )
 

@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.parameters import Constraint, Instance
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import ParameterError
-from equigraph.messages import named, option
-from equigraph.parameters import Constraint, Instance
-from equigraph.randomness import RandomState
 
 
 class RandomClustering(GraphClusterer):
@@ -98,12 +97,11 @@ def cluster_sizes(n_nodes: int, n_clusters: int, sizes: Sequence[int] | None = N
     array = np.asarray(list(sizes))
     if array.shape != (n_clusters,) or array.dtype.kind not in "iu" or array.min() < 1:
         raise ParameterError(
-            f"{option('cluster_sizes', list(sizes))} does not fit {option('n_clusters', n_clusters)}: expected "
+            f"cluster_sizes={list(sizes)!r} does not fit n_clusters={n_clusters!r}: expected "
             f"{n_clusters} positive whole numbers."
         )
     if array.sum() != n_nodes:
         raise ParameterError(
-            f"{named('cluster_sizes')} sum to {array.sum()} and the graph has {n_nodes} nodes: expected the same "
-            "number."
+            f"cluster_sizes sum to {array.sum()} and the graph has {n_nodes} nodes: expected the same number."
         )
     return array.astype(np.intp)

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
-from equigraph.groups.encode import is_missing, unique_values
-from equigraph.messages import option
 from equigraph.search.agree import Home
 from equigraph.search.targets import Target
 
@@ -35,8 +34,8 @@ class Start:
         """Return what it costs to move nodes that have a label, for a target."""
         if int(self.labels.max()) >= self.n_clusters:
             raise ParameterError(
-                f"The labels are {int(self.labels.max()) + 1} clusters, and {option('n_clusters', self.n_clusters)}: "
-                f"with {option('max_moves')} or {option('stay')} no cluster can vanish."
+                f"The labels are {int(self.labels.max()) + 1} clusters, and n_clusters={self.n_clusters!r}: "
+                f"with max_moves or stay no cluster can vanish."
             )
         weight = 1 - (_HIGHEST if target.at_least is not None else min(target.fairness, _HIGHEST))
         rate = stay if target.at_least is not None else stay / weight
@@ -56,9 +55,7 @@ def read_start(labels: ArrayLike, graph: Any, n_clusters: int | None, gaps: bool
     if all(isinstance(name, int) and 0 <= name < (n_clusters or names.size) for name in names.tolist()):
         start[known] = column[known].astype(np.int64)
     if n_clusters is None and names.size < 2:
-        raise ParameterError(
-            f"All nodes have the same label: say how many clusters you want with {option('n_clusters')}."
-        )
+        raise ParameterError("All nodes have the same label: say how many clusters you want with n_clusters.")
     return Start(start, int(n_clusters or names.size))
 
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from equigraph._utils.randomness import random_state_kept
 from equigraph.datasets._registry import DataFile
 from equigraph.exceptions import DatasetError, require
-from equigraph.randomness import random_state_kept
 
 DATA_VARIABLE = "EQUIGRAPH_DATA"
 RETRIES = 2

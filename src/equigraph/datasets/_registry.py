@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import ParameterError
-from equigraph.words import did_you_mean
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.randomness import RandomState, as_seed
 from equigraph.exceptions import ParameterError
-from equigraph.randomness import RandomState, as_seed
 
 Whole = NDArray[np.int64]
 MAX_EDGES = 500_000_000

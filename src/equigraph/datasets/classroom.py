@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.parameters import Integer, Seed, check_parameters
+from equigraph._utils.randomness import RandomState
 from equigraph.datasets.blocks import adjacency_from_edges, largest_remainder, random_generator
 from equigraph.exceptions import ParameterError
-from equigraph.parameters import Integer, Seed, check_parameters
-from equigraph.randomness import RandomState
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
+from equigraph._utils.randomness import RandomState
 from equigraph.datasets.blocks import (
     adjacency_from_edges,
     as_floats,
@@ -16,8 +18,6 @@ from equigraph.datasets.blocks import (
     sample_block_edges,
 )
 from equigraph.exceptions import ParameterError
-from equigraph.parameters import Integer, Real, Seed, check_parameters
-from equigraph.randomness import RandomState
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch

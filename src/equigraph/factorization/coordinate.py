@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import Product, gram
 from equigraph.factorization.coordinate_kernels import (
     COMPILE_FROM,
     Images,
@@ -35,10 +34,10 @@ from equigraph.factorization.normalized import (
     rescale,
     strengths,
 )
-from equigraph.groups.sums import indicator
-from equigraph.messages import option
-from equigraph.penalties import Penalty, curvature_bound
-from equigraph.penalties.base import form_of
+from equigraph.factorization.penalties import Penalty, curvature_bound
+from equigraph.factorization.penalties.base import form_of
+from equigraph.graph.groups.sums import indicator
+from equigraph.stores import Product, gram
 
 # Each step solves small systems of as many groups; above this number the general treatment is cheaper.
 MOST_GROUPS = 128
@@ -306,6 +305,6 @@ def _prepare(penalty: Penalty | None, weight: float, shape: tuple[int, ...], sca
     if not np.isfinite(curvature):
         raise ParameterError(
             f"{type(penalty).__name__}.curvature() is not finite: coordinate descent needs a bound on the curvature "
-            f"of a penalty whose gradient() is its own; override curvature(), or use {option('solver', 'mu')}."
+            f"of a penalty whose gradient() is its own; override curvature(), or use solver='mu'."
         )
     return _ScaledPenalty(penalty, penalty_weight(weight, n_clusters, scale), group_table(penalty), curvature)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.execution.threads import most_threads, run_blocks
 from equigraph.factorization import interaction
+from equigraph.stores.threads import most_threads, run_blocks
 
 # Most Newton steps for the group sums of one column; close to the minimum one or two are enough.
 NEWTON_STEPS = 8
@@ -266,7 +266,7 @@ def compiled() -> SimpleNamespace:
     """Return the compiled loops: ``blocks``, ``columns`` and ``interaction``."""
     from numba.extending import overload, register_jitable
 
-    from equigraph.compilation import compiled as compile_loop
+    from equigraph._utils.compilation import compiled as compile_loop
 
     of_interaction = (interaction._strongest_other, interaction._best_entry)
     of_sweeps = (_add_multiple, _clip, _extrapolate, _transpose, _load, _gradient)

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.callbacks import Notifier
-from equigraph.execution import Product, SerialProduct
-from equigraph.execution.panels import FLOOR
+from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.multiplicative import Factors, PanelSteps, Sums, iterate, multiplicative_updates
-from equigraph.penalties import Penalty
-from equigraph.penalties.base import PenaltyTerms
+from equigraph.factorization.penalties import Penalty
+from equigraph.factorization.penalties.base import PenaltyTerms
+from equigraph.stores import Product, SerialProduct
+from equigraph.stores.panels import FLOOR
 
 
 class OnRows(Penalty):

@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import product_of, single_blas_thread
 from equigraph.factorization.deep import OnRows, deep_updates, pretrain, with_rows
 from equigraph.factorization.multiplicative import warn_unless_converged
+from equigraph.factorization.penalties import GroupParity, Penalty, WeightedSum, over_attributes
 from equigraph.graph.units import in_users_unit
-from equigraph.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import GroupParity, Penalty, WeightedSum, over_attributes
-from equigraph.randomness import RandomState
+from equigraph.stores import product_of, single_blas_thread
 
 
 class DFNMF(GraphClusterer):
@@ -55,7 +55,7 @@ class DFNMF(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed of the start.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph.callbacks`.
+        Told after every iteration; see `equigraph._utils.callbacks`.
 
     Attributes
     ----------

@@ -9,23 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import product_of, single_blas_thread
-from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.normalized import graph_scale, on_unit_graph
 from equigraph.factorization.out_of_core_fair import fit_rows
+from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.factorization.starts import random_labels, start_from_labels
-from equigraph.messages import option
-from equigraph.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
-from equigraph.randomness import RandomState
 from equigraph.search.plans import is_large
 from equigraph.search.targets import Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
+from equigraph.stores import product_of, single_blas_thread
+from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 # The dial at 1 would mean an infinite weight; beyond this more weight changes nothing.
 _MOST_WEIGHT = 100.0
@@ -155,7 +154,7 @@ class FairNMTF(GraphClusterer):
         if is_out_of_core(problem.graph, self.execution):
             if problem.attributes is not None and problem.attributes.are_several:
                 raise ParameterError(
-                    f"FairNMTF: several attributes need the graph in memory: leave {option('execution')} out, or give "
+                    "FairNMTF: several attributes need the graph in memory: leave execution out, or give "
                     "one or joint groups."
                 )
             weight = min(_weight(self.fairness), _MOST_WEIGHT)

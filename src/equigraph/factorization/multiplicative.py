@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
+from equigraph._utils.text import count
 from equigraph.exceptions import warn
-from equigraph.execution import FusedProduct, Product, gram
-from equigraph.execution.panels import FLOOR
-from equigraph.penalties import Penalty, WeightedSum
-from equigraph.words import count
+from equigraph.factorization.penalties import Penalty, WeightedSum
+from equigraph.stores import FusedProduct, Product, gram
+from equigraph.stores.panels import FLOOR
 
 
 class Status(StrEnum):

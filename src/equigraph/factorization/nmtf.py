@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.randomness import RandomState, as_seed
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.callbacks import Callbacks, Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.execution import FusedProduct, Product, product_of, single_blas_thread
-from equigraph.execution.stores import EXECUTION, is_out_of_core
 from equigraph.factorization.compiled_run import MOST_ENTRIES, Fit, run_fits
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import (
@@ -25,12 +25,17 @@ from equigraph.factorization.multiplicative import (
     warn_unless_converged,
 )
 from equigraph.factorization.out_of_core import factorize_rows
+from equigraph.factorization.penalties import (
+    Contrastive,
+    Penalty,
+    WeightedSum,
+    check_penalty,
+    over_attributes,
+)
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.graph.units import in_users_unit
-from equigraph.messages import option
-from equigraph.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
-from equigraph.penalties import Contrastive, Penalty, WeightedSum, check_penalty, over_attributes
-from equigraph.randomness import RandomState, as_seed
+from equigraph.stores import FusedProduct, Product, product_of, single_blas_thread
+from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 _STARTS = {"svd": svd_start, "random": random_start, "spectral": spectral_start}
 
@@ -69,7 +74,7 @@ class NMTF(GraphClusterer):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph.callbacks`.
+        Told after every iteration; see `equigraph._utils.callbacks`.
 
     Attributes
     ----------
@@ -183,8 +188,8 @@ class NMTF(GraphClusterer):
     def _factorize(self, problem: Problem, H: NDArray | None, W: NDArray | None) -> Clustering:
         if self.init != "custom" and (H is not None or W is not None):
             raise ParameterError(
-                f"{type(self).__name__}: {option('init', self.init)} makes its own start and would ignore the H or W "
-                f"that was given: say {option('init', 'custom')}, or leave them out."
+                f"{type(self).__name__}: init={self.init!r} makes its own start and would ignore the H or W "
+                f"that was given: say init='custom', or leave them out."
             )
         start = None
         if self.init == "custom":
@@ -253,8 +258,8 @@ class NMTF(GraphClusterer):
             return multiplicative_updates(product, H, W, penalty=penalty, notify=notify, **limits)
         if self.penalty is not None:
             raise ParameterError(
-                f"NMTF: {option('solver', 'cd')} works on the normalised objective, in which the weight of this "
-                f"penalty would mean something else: use {option('solver', 'mu')}, or FairNMTF(penalty=...)."
+                "NMTF: solver='cd' works on the normalised objective, in which the weight of this "
+                "penalty would mean something else: use solver='mu', or FairNMTF(penalty=...)."
             )
         return coordinate_descent(product, H, W, notify=notify, **limits)
 
@@ -300,7 +305,7 @@ class IFairNMTF(NMTF):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph.callbacks`.
+        Told after every iteration; see `equigraph._utils.callbacks`.
 
     Attributes
     ----------
@@ -375,7 +380,7 @@ class IFairNMTF(NMTF):
         groups = problem.groups
         unequal = groups is not None and groups.sizes.min() < groups.sizes.max()
         if self.fairness > 0 and unequal and factors.n_iter > 0:
-            return f": {option('fairness', self.fairness)} is too large for groups this unequal"
+            return f": fairness={self.fairness!r} is too large for groups this unequal"
         return super()._divergence_reason(problem, factors)
 
     def _empty_clusters_hint(self) -> str:

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.execution import Product, gram
 from equigraph.factorization.multiplicative import Factors
-from equigraph.penalties import Penalty, WeightedSum
+from equigraph.factorization.penalties import Penalty, WeightedSum
+from equigraph.stores import Product, gram
 
 
 class Scale(NamedTuple):

@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from equigraph._utils.callbacks import Notifier
+from equigraph._utils.text import count
 from equigraph.base import Problem
-from equigraph.callbacks import Notifier
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
-from equigraph.execution import Product, single_blas_thread
-from equigraph.execution.blocks import BlockGraph
-from equigraph.execution.distributed import RowStore
-from equigraph.execution.distributed.rows import StoreProduct
-from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors, Status, iterate
 from equigraph.factorization.out_of_core_updates import BlockSteps, has_row_form
+from equigraph.factorization.penalties import Penalty, check_penalty
 from equigraph.factorization.starts import DENSE_NODES, factors_of_labels, random_factors, values_by_lanczos
-from equigraph.penalties import Penalty, check_penalty
 from equigraph.spectral.soft import are_few, labels_by_products, soft_fair_labels
-from equigraph.words import count
+from equigraph.stores import Product, single_blas_thread
+from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.distributed import RowStore
+from equigraph.stores.distributed.rows import StoreProduct
+from equigraph.stores.stores import open_store
 
 if TYPE_CHECKING:
     from equigraph.factorization.nmtf import NMTF

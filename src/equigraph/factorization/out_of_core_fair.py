@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.callbacks import Notifier
 from equigraph.base import Problem
-from equigraph.callbacks import Notifier
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.execution import single_blas_thread
-from equigraph.execution.distributed import RowStore
-from equigraph.execution.distributed.rows import StoreProduct
-from equigraph.execution.stores import open_store
 from equigraph.factorization.multiplicative import Factors, Status
 from equigraph.factorization.normalized import Scale, on_unit_graph
 from equigraph.factorization.out_of_core import (
@@ -25,9 +21,13 @@ from equigraph.factorization.out_of_core import (
     row_spectral_labels,
 )
 from equigraph.factorization.out_of_core_updates import has_row_form
+from equigraph.factorization.penalties import Penalty
 from equigraph.factorization.starts import random_labels
-from equigraph.penalties import Penalty
 from equigraph.search.targets import Target
+from equigraph.stores import single_blas_thread
+from equigraph.stores.distributed import RowStore
+from equigraph.stores.distributed.rows import StoreProduct
+from equigraph.stores.stores import open_store
 
 if TYPE_CHECKING:
     from equigraph.factorization.fair_nmtf import FairNMTF

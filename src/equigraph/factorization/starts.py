@@ -10,8 +10,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.execution import gram, product_of, single_blas_thread
-from equigraph.messages import option
+from equigraph.stores import gram, product_of, single_blas_thread
 
 # From this many stored entries on the values are found by a fixed number of passes over the graph, with some columns
 # to spare.
@@ -87,7 +86,7 @@ def custom_start(
 ) -> tuple[NDArray, NDArray]:
     """Check and copy the factors given by the caller, whose W is in the unit of the caller's weights."""
     if H is None or W is None:
-        raise ParameterError(f"{option('init', 'custom')} needs both factors: fit(X, H=..., W=...).")
+        raise ParameterError("init='custom' needs both factors: fit(X, H=..., W=...).")
     factors = []
     for name, factor, shape in (("H", H, (n_nodes, n_clusters)), ("W", W, (n_clusters, n_clusters))):
         array = np.array(factor, dtype=np.float64)
@@ -127,8 +126,7 @@ def values_by_lanczos(operator: Any, count: int) -> NDArray[np.float64]:
         values = eigsh(operator, k=count, which="LM", return_eigenvectors=False, v0=v0)
     except sparse.linalg.ArpackError as error:
         raise InfeasibleError(
-            f"The {count} largest singular values of the graph did not converge ({error}): use "
-            f"{option('init', 'random')}."
+            f"The {count} largest singular values of the graph did not converge ({error}): use init='random'."
         ) from error
     return np.sort(np.abs(values))[::-1]
 

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import CALLBACKS, Constraint, Integer, Real
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.callbacks import Callbacks, Notifier
-from equigraph.execution import product_of, single_blas_thread
 from equigraph.factorization.multiplicative import multiplicative_updates, warn_unless_converged
-from equigraph.parameters import CALLBACKS, Constraint, Integer, Real
-from equigraph.randomness import RandomState
+from equigraph.stores import product_of, single_blas_thread
 
 
 class SymNMF(GraphClusterer):
@@ -32,7 +32,7 @@ class SymNMF(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed of the uniform start.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph.callbacks`.
+        Told after every iteration; see `equigraph._utils.callbacks`.
 
     Attributes
     ----------

@@ -13,7 +13,6 @@ from equigraph.exceptions import GraphError, GroupsError
 from equigraph.graph.edges import EdgeRows
 from equigraph.graph.limits import check_nodes
 from equigraph.graph.names import as_names, check_unique, names_from_text, object_array
-from equigraph.messages import option
 
 # Weight as the user names it: None is the default of the library, False means to ignore weights.
 Weight = str | int | bool | None
@@ -31,9 +30,7 @@ def library_of(X: Any) -> str | None:
 def rows_from(X: Any, library: str, weight: Weight = None) -> tuple[EdgeRows, bool]:
     """Return the edges of a foreign graph, and whether they are directed."""
     if isinstance(weight, int) and weight is not False:
-        raise GraphError(
-            f"{option('weight', weight)} is a column number, and a {library} graph has no columns."
-        )
+        raise GraphError(f"weight={weight!r} is a column number, and a {library} graph has no columns.")
     source, target, weights, names, directed = _READERS[library](X, weight)
     check_unique(names, f"the {library} graph")
 
@@ -83,9 +80,7 @@ def _from_networkit(X: Any, weight: Weight) -> Parts:
     if not hasattr(X, "iterEdgesWeights"):
         raise GraphError(f"A networkit {type(X).__name__} is not a graph: expected networkit.Graph.")
     if isinstance(weight, str):
-        raise GraphError(
-            f"A networkit graph has one weight without a name: expected {option('weight', None, False)}."
-        )
+        raise GraphError("A networkit graph has one weight without a name: expected weight=None or False.")
     # Ids have holes once nodes are removed, so they are kept as names and edges point to positions.
     names = np.fromiter(X.iterNodes(), dtype=np.int64, count=X.numberOfNodes())
     count = X.numberOfEdges()
@@ -173,7 +168,7 @@ def node_attribute(X: Any, library: str | None, attribute: str) -> NDArray[Any]:
         values = _per_node(X, attribute) if found else []
     else:
         raise GroupsError(
-            f"{option('attribute', attribute)} alone does not say where the groups are: pass {option('groups')}, for "
+            f"attribute={attribute!r} alone does not say where the groups are: pass groups, for "
             "this kind of graph has no node attributes."
         )
     if not found:

@@ -9,13 +9,12 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from equigraph.exceptions import GraphError, ParameterError, reason
 from equigraph.graph.limits import LONGEST_LINE, open_bytes
-from equigraph.messages import option
 
 COMMENTS = ("#", "%")
 WHITESPACE = " "
@@ -88,6 +87,23 @@ class TextFile:
         return [part.strip() for part in parts if part.strip()]
 
 
+@dataclass(frozen=True)
+class SheetFile(TextFile):
+    """The cells of a spreadsheet, read in the way of a text file."""
+
+    rows: list[list[str]] = field(default_factory=list)
+
+    def where(self, line: int) -> str:
+        """Say where a row is."""
+        return f"{self.path.name}, row {line}"
+
+    def records(self, *, empty: bool = False) -> Iterator[Record]:
+        """Yield every row that has a cell, and every other one if asked for."""
+        for number, row in enumerate(self.rows, start=1):
+            if empty or any(row):
+                yield Record(number, row)
+
+
 class _Lines:
     """Lines of a text file, with an empty one in place of each comment.
 
@@ -125,9 +141,7 @@ def open_text_file(path: Path, delimiter: str | None) -> TextFile:
     elif delimiter in ("whitespace", "space", ""):
         delimiter = WHITESPACE
     elif len(delimiter) != 1:
-        raise ParameterError(
-            f"{option('delimiter', delimiter)}: expected one character, such as ',' or '\\t'."
-        )
+        raise ParameterError(f"delimiter={delimiter!r}: expected one character, such as ',' or '\\t'.")
     file = TextFile(path, delimiter)
     return file if delimiter == WHITESPACE else TextFile(path, delimiter, _empty_fields(file))
 
@@ -195,12 +209,12 @@ def _sniff(path: Path) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a field is a number; digits parted by underscores are none."""
+    """Return whether a field is a number, as files write it: digits of other scripts, or parted by _, are none."""
     try:
         float(text)
     except ValueError:
         return False
-    return "_" not in text
+    return text.isascii() and "_" not in text
 
 
 def comma_hint(text: str) -> str:

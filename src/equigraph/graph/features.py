@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, attach, attribute_list, take_groups
 from equigraph.graph.graph import Graph, as_features
-from equigraph.groups.attributes import (
+from equigraph.graph.groups.attributes import (
     AttributeOptions,
     Attributes,
     checked_weights,
@@ -22,9 +23,7 @@ from equigraph.groups.attributes import (
     joined_name,
     weights_of,
 )
-from equigraph.groups.encode import Groups
-from equigraph.messages import as_calls, option
-from equigraph.words import did_you_mean
+from equigraph.graph.groups.encode import Groups
 
 
 def with_features(graph: Any, sensitive_features: Any = None, attribute_weights: Any = None) -> Graph:
@@ -45,10 +44,10 @@ def place_features(graph: Graph, sensitive_features: Any, order_known: bool, mis
 
 
 def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
-    """Return a node attribute that is named as ``sensitive_features="gender"``; anything else stays as it is.
+    """Return node attributes that are named, such as ``"gender"`` or ``["gender", "role"]``; others stay as they are.
 
     A `source` that is a networkx, igraph or torch_geometric graph, a data set or a `Graph` has node attributes; for any
-    other a text is the name of a file.
+    other a text is the name of a file. A list with one text per node is the groups themselves.
 
     >>> import networkx as nx
     >>> network = nx.Graph([("ann", "bob")])
@@ -57,29 +56,41 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
     >>> named_feature(network, as_graph(network), "gender")["gender"].tolist()
     ['girl', 'boy']
     """
-    if not isinstance(sensitive_features, str) or Path(sensitive_features).is_file():
+    if isinstance(sensitive_features, str):
+        path = Path(sensitive_features)
+        if path.is_file() or path.suffix or path.name != sensitive_features:
+            return sensitive_features
+        names = [sensitive_features]
+    elif isinstance(sensitive_features, (list, tuple)) and len(sensitive_features) != graph.n_nodes:
+        names = list(sensitive_features)
+        if not names or not all(isinstance(name, str) for name in names):
+            return sensitive_features
+    else:
         return sensitive_features
-    name = sensitive_features
-    if isinstance(source, (Graph, Mapping)):
-        columns = dict(graph.features)
-        if isinstance(source, Mapping):
-            columns |= {
-                key: value
-                for key, value in source.items()
-                if isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
-            }
-        if not columns:
-            return name
-        if name not in columns:
-            known = ", ".join(map(repr, columns))
-            raise GroupsError(
-                f"There is no attribute {name!r}{did_you_mean(name, columns)}: there are {known}."
-            )
-        return {name: columns[name]}
     library = library_of(source)
-    if library not in ("networkx", "igraph", "torch_geometric"):
-        return name
-    return {name: node_attribute(source, library, name)}
+    if library in ("networkx", "igraph", "torch_geometric"):
+        return {name: node_attribute(source, library, name) for name in names}
+    columns = _columns_of(source, graph)
+    for name in names:
+        if name not in columns:
+            there = f"there are {', '.join(map(repr, columns))}" if columns else "the graph has none"
+            raise GroupsError(
+                f"There is no file and no node attribute {name!r}{did_you_mean(name, columns)}: {there}; give one "
+                "value per node, or the name of a file or an attribute."
+            )
+    return {name: columns[name] for name in names}
+
+
+def _columns_of(source: Any, graph: Graph) -> dict[str, NDArray[Any]]:
+    """Return the attributes of the nodes of a graph or a data set."""
+    columns = dict(graph.features) if isinstance(source, (Graph, Mapping)) else {}
+    if isinstance(source, Mapping):
+        columns |= {
+            key: value
+            for key, value in source.items()
+            if isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
+        }
+    return columns
 
 
 def attributes_in_order(
@@ -94,11 +105,8 @@ def attributes_in_order(
     if isinstance(sensitive_features, (Groups, Attributes)):
         found = encode_attributes(sensitive_features, n_nodes=graph.n_nodes)
         return found, {name: groups.values() for name, groups in found.groups.items()}
-    try:
-        placed = place_features(graph, sensitive_features, order_known)
-        return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
-    except GroupsError as error:
-        raise as_calls(error) from None
+    placed = place_features(graph, sensitive_features, order_known)
+    return placed.attributes, placed.sensitive_features if placed.attribute is None else placed.features
 
 
 @dataclass(frozen=True)
@@ -140,9 +148,7 @@ class AttributeChoice:
         if self.is_plain:
             return graph
         if graph.sensitive_features is None:
-            raise ParameterError(
-                f"{option('attribute_weights')} and {option('bins')} are about attributes, and the graph has none."
-            )
+            raise ParameterError("attribute_weights and bins are about attributes, and the graph has none.")
         return self._applied(graph)
 
     def _applied(self, graph: Graph) -> Graph:
@@ -184,7 +190,7 @@ def _joints(intersect: Any) -> list[list[Any]]:
     for joint in joints:
         if len(joint) < 2 or len(set(map(str, joint))) < len(joint):
             raise ParameterError(
-                f"{option('intersect', intersect)} must name two different attributes or more, such as "
+                f"intersect={intersect!r} must name two different attributes or more, such as "
                 "('gender', 'needs')."
             )
     return joints

@@ -14,7 +14,6 @@ from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique, names_from_text
 from equigraph.graph.tables import end_columns, may_be_matrix
 from equigraph.graph.validate import canonical_adjacency
-from equigraph.messages import option
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def _check_edges(file: TextFile, sample: list[Record]) -> None:
     if may_be_matrix(numbers) and (len(rows) == 3 or not numbers.diagonal().any()):
         raise GraphError(
             f"{file.path.name} may hold a matrix of {len(rows)} nodes or {len(rows)} weighted edges: say "
-            f"{option('format', 'matrix')} or {option('format', 'edges')}."
+            f"format='matrix' or format='edges'."
         )
 
 
@@ -118,12 +117,16 @@ def read_matrix(
 
 def _numbers(file: TextFile, record: Record, skip: int) -> NDArray[np.float64]:
     try:
-        return np.asarray([float(field) for field in record.fields[skip:]])
+        values = np.asarray([float(field) for field in record.fields[skip:]])
+        plain = all(field.isascii() and "_" not in field for field in record.fields[skip:])
     except ValueError:
+        plain = False
+    if not plain:
         place, text = next((k, x) for k, x in enumerate(record.fields) if k >= skip and not is_number(x))
         raise GraphError(
             f"{file.where(record.line)}: field {place + 1} is {text!r}, expected a number{comma_hint(text)}."
-        ) from None
+        )
+    return values
 
 
 def _names(file: TextFile, top: list[str], side: list[str], layout: MatrixLayout) -> NDArray[np.generic]:

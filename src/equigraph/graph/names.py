@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, ParameterError, reason
-from equigraph.groups.encode import is_missing
-from equigraph.words import did_you_mean
+from equigraph.graph.groups.encode import is_missing
 
 INTEGER = "0|-?[1-9][0-9]{0,17}"  # written in the one canonical way, and small enough for int64
 # Texts up to this width, or arrays of up to this many characters, are kept in numpy's fixed width.
@@ -157,6 +157,14 @@ def has_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         )
         return missing | empty
     return missing
+
+
+def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
+    """Return the place of the first value that holds others, as a cell of Parquet may, or is of one of the kinds."""
+    if values.dtype.kind != "O":
+        return None
+    nested = (list, dict, set, np.ndarray, *kinds)
+    return next((place for place, value in enumerate(values) if isinstance(value, nested)), None)
 
 
 def places_of(keys: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp] | None:

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.limits import check_nodes
-from equigraph.messages import template
 
 # Entries of a dense matrix that are looked at at once.
 _CHUNK = 1 << 20
@@ -239,7 +238,7 @@ def check_sparse(matrix: Any, what: str) -> None:
     try:
         (_checked_triples if matrix.format in _TRIPLES else _compressed)(matrix)
     except GraphError as error:
-        raise GraphError(template(error).replace("The adjacency matrix", what, 1)) from None
+        raise GraphError(str(error).replace("The adjacency matrix", what, 1)) from None
 
 
 def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.features import attributes_in_order, named_feature
+from equigraph.graph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
+from equigraph.graph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
+from equigraph.graph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
-from equigraph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
-from equigraph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
-from equigraph.groups.encode import as_column, column_of, is_missing, names_of_rows, unique_values
-from equigraph.messages import option, template
-from equigraph.words import count
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,12 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
     if isinstance(labels, Labels):
         _check_length(labels.n_nodes, n_nodes, name)
         return labels
+    labels = labels_of_communities(labels)
     try:
         column = as_column(labels)
     except GroupsError as error:
         if names_of_rows(labels) is not None:
-            raise ParameterError(f"{name}: {template(error)}") from error
+            raise ParameterError(f"{name}: {error}") from error
         raise ParameterError(
             f"{name} must be one-dimensional with one label per node, shape (n_nodes,)."
         ) from error
@@ -132,6 +133,7 @@ def _table(encoded: Labels, groups: Groups) -> LabelTable:
 
 def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
     """Do what `in_one_order` does for labels and one attribute or several."""
+    labels = labels_of_communities(labels)
     if names_of_rows(labels) is None and not name_nodes(features):
         return labels, features
     names = ("labels", "sensitive_features")
@@ -146,18 +148,34 @@ def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
 
 def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, Any]:
     """Return two columns of the same nodes in the order of the first, matched by name where names are given."""
+    first, second = labels_of_communities(first), labels_of_communities(second)
     keys, other_keys = names_of_rows(first), names_of_rows(second)
     if keys is None and other_keys is None:
         return first, second
+    if (
+        (keys is None or other_keys is None)
+        and not isinstance(first, Mapping)
+        and not isinstance(second, Mapping)
+    ):
+        _refuse_default_index(first, second, names if other_keys is None else names[::-1])
     keys = _counted(first) if keys is None else keys
     other_keys = _counted(second) if other_keys is None else other_keys
     if keys is None or other_keys is None:
         named, other = names if other_keys is None else names[::-1]
         raise ParameterError(
-            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by a "
-            "pandas index or a dict, or give both as arrays in node order."
+            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by "
+            "the same pandas index or as dicts, or give both as arrays in node order."
         )
     return column_of(first), column_of(second)[_places(keys, other_keys, names)]
+
+
+def _refuse_default_index(first: Any, second: Any, names: tuple[str, str]) -> None:
+    """Refuse two columns of pandas of which one has the default index: it may count rows, or name them."""
+    if _counted(first) is not None and _counted(second) is not None:
+        raise ParameterError(
+            f"{names[0]} has an index of its own and {names[1]} the default one, so who is who cannot be told: give "
+            "both the same index, or both as arrays in node order."
+        )
 
 
 def _counted(values: Any) -> NDArray[Any] | None:
@@ -224,7 +242,7 @@ def check_n_clusters(n_clusters: int, n_nonempty: int) -> int:
         raise ParameterError(f"n_clusters must be an integer, not {n_clusters!r}.") from None
     if number < n_nonempty:
         raise ParameterError(
-            f"{option('n_clusters', number)} is less than the {n_nonempty} clusters that the labels hold: "
+            f"n_clusters={number!r} is less than the {n_nonempty} clusters that the labels hold: "
             "give the number of clusters that was asked for."
         )
     return number

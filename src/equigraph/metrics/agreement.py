@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.randomness import random_state_kept
 from equigraph.metrics._table import Labels, encode_labels, in_one_order
-from equigraph.randomness import random_state_kept
 
 _DENSE_CELLS = 1_000_000  # above this the contingency table stays sparse
 

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
+from equigraph.graph.groups import Groups
+from equigraph.graph.groups.sums import indicator
 from equigraph.graph.sparse_arrays import check_sparse
-from equigraph.groups import Groups
-from equigraph.groups.sums import indicator
 from equigraph.metrics._table import (
     Labels,
     LabelTable,

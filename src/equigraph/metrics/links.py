@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.groups.sums import indicator
+from equigraph.graph.groups.sums import indicator
 from equigraph.metrics._table import read_nodes
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import Integer, check_parameters
 from equigraph.exceptions import ParameterError
 from equigraph.metrics._membership import as_outputs
 from equigraph.metrics._table import read_nodes
-from equigraph.parameters import Integer, check_parameters
 
 _TOLERANCE = 1e-12  # output distances below this are rounding, not a difference
 _BLOCK_ENTRIES = 1 << 21

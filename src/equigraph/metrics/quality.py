@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.groups import Groups
+from equigraph._utils.parameters import Real, check_parameters
+from equigraph.graph.groups import Groups
 from equigraph.metrics._table import read_nodes
-from equigraph.parameters import Real, check_parameters
 
 _BLOCK_ENTRIES = 1 << 22  # stored entries handled at a time: bounds the temporaries to some 100 MB
 

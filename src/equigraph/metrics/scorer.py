@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from equigraph.exceptions import ParameterError
-from equigraph.messages import option
 from equigraph.metrics.summary import evaluate
 
 
@@ -41,7 +40,7 @@ class ClusteringScorer:
 
     def __init__(self, sensitive_features: Any = None, *, fairness: float = 0.5):
         if not 0 <= fairness <= 1:
-            raise ParameterError(f"{option('fairness', fairness)} is not in [0, 1].")
+            raise ParameterError(f"fairness={fairness!r} is not in [0, 1].")
         self.sensitive_features = sensitive_features
         self.fairness = fairness
 

@@ -7,8 +7,8 @@ import textwrap
 from pathlib import Path
 from typing import Any, Self
 
+from equigraph._utils.files import atomic_path
 from equigraph.exceptions import ParameterError, require
-from equigraph.files import atomic_path
 
 _DATES = {"svg": "Date", "pdf": "CreationDate"}
 

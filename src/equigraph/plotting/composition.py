@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equigraph._utils.text import GIVE_GROUPS
 from equigraph.exceptions import GroupsError, ParameterError, require
-from equigraph.messages import GIVE_GROUPS
 from equigraph.metrics._shown import MAX_CLUSTERS
 from equigraph.plotting.base import Display
 from equigraph.plotting.style import MUTED, group_colors, look, shown, text_color

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from equigraph._utils.text import count
+from equigraph.graph.groups import Groups
+from equigraph.graph.groups.attributes import joined_name
+from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.labels import labels_in_order
-from equigraph.groups import Groups
-from equigraph.groups.attributes import joined_name
-from equigraph.groups.encode import unique_values
 from equigraph.metrics._table import read_nodes
 from equigraph.plotting.annotate import write_names
 from equigraph.plotting.base import Display
@@ -27,7 +28,6 @@ from equigraph.plotting.style import (
     shown,
     text_color,
 )
-from equigraph.words import count
 
 MAX_NAMED_NODES = 60
 MAX_DRAWN_EDGES = 20_000

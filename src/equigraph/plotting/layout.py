@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.graph import Graph, as_graph
+from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.labels import labels_in_order
-from equigraph.groups.encode import unique_values
 
 Points = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -10,7 +10,7 @@ from equigraph.plotting.base import Display
 from equigraph.plotting.style import MUTED, PALETTE, TEXT, look
 
 if TYPE_CHECKING:
-    from equigraph.choosing import Stability
+    from equigraph.analysis.choosing import Stability
 
 _LINES = {
     "seeds_ari": ("agreement between seeds", PALETTE[0], "o", "-"),

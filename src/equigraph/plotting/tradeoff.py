@@ -16,7 +16,7 @@ from equigraph.plotting.base import Display
 from equigraph.plotting.style import EDGE, MARKERS, MUTED, PALETTE, TEXT, look
 
 if TYPE_CHECKING:
-    from equigraph.tradeoff import TradeoffCurve, TradeoffCurves, TradeoffPoint
+    from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves, TradeoffPoint
 
 _QUALITY, _FAIR = PALETTE[0], PALETTE[5]
 _MARK = TEXT

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, permutations
+from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph._utils.text import count
+from equigraph.exceptions import InfeasibleError
+from equigraph.rules.arrays import Arrays, CountColumn, Integers
+from equigraph.rules.base import Rule
 from equigraph.rules.facts import Facts
-from equigraph.rules.items import (
-    Apart,
-    AtLeast,
-    AtMost,
-    Fixed,
-    Friends,
-    NotAlone,
-    Rule,
-    Shares,
-    Sizes,
-    Together,
-)
 from equigraph.rules.rules import Rules
-from equigraph.words import count
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledRules:
     """Rules on one graph, as arrays.
 
-    A *unit* is a set of nodes that have to be together; most units are one node. A *column* is one value of one
-    attribute that rules speak of. Where there is no rule, the arrays hold what every clustering meets, so that
-    a search need not ask which rules there are.
+    A *unit* is a set of nodes that have to be together; most units are one node. A *column* is a set of nodes of which
+    clusters may have so many: one value of an attribute, or a list. Where there is no rule, the arrays hold what every
+    clustering meets, so that a search need not ask which rules there are.
     """
 
     n_clusters: int  # none may be empty, which `least_size` also says
@@ -52,8 +40,7 @@ class CompiledRules:
     apart_sets: list[Integers]  # the same as it was given
     least_size: Integers  # of each cluster
     most_size: Integers
-    columns: list[tuple[str, str]]  # attribute and value of each
-    node_columns: Integers  # the column in which each node counts, for each attribute that rules speak of
+    columns: list[tuple[str, ...]]  # what each is called
     counts: sparse.csr_array  # how many nodes of each unit count in each column
     least_count: Integers  # of each column in each cluster
     most_count: Integers
@@ -62,11 +49,18 @@ class CompiledRules:
     # ``-(-high[0] * s // high[1])``. Denominators are at most the number of nodes: 64 bits hold every product.
     share_low: Integers
     share_high: Integers
-    needed: Integers  # with how many of the nodes linked to it each node has to share its cluster
+    # Row v of ``links`` holds the friends of node v, with how many of whom it has to share its cluster; where rules
+    # speak of different friends there are n more rows for each, and row r is about node ``r % n``.
+    needed: Integers
     links: sparse.csr_array
     # Whether nodes that have to be together also have to be apart, or in different clusters; `fixed` and `apart` do
     # not tell everything then.
     contradiction: bool
+
+    @cached_property
+    def askers(self) -> sparse.csr_array:
+        """The rows of ``links`` in which each node occurs: whose count changes when it moves."""
+        return self.links.T.tocsr()
 
     @property
     def n_nodes(self) -> int:
@@ -114,17 +108,21 @@ def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clus
     ([0, 1, 0], [1, 1, 1], [1, 1])
     """
     facts = Facts.of(graph, groups)
-    items = tuple(rules.items) if isinstance(rules, Rules) else tuple(rules)
     n = facts.graph.n_nodes
     if n < n_clusters:
         raise InfeasibleError(
             f"{count(n_clusters, 'non-empty cluster')} cannot be made of {count(n, 'node')}."
         )
-    unit = _units([rule for rule in items if isinstance(rule, Together)], facts)
+    arrays = Arrays(facts, n_clusters)
+    for rule in rules.items if isinstance(rules, Rules) else rules:
+        rule.compile(arrays)
+    unit = _units(arrays.joined, n)
     unit_size = np.bincount(unit).astype(np.int64)
-    fixed, twice = _fixed([rule for rule in items if isinstance(rule, Fixed)], facts, unit, n_clusters)
-    sets = [unit[[facts.node(name) for name in rule.nodes]] for rule in items if isinstance(rule, Apart)]
-    least_size, most_size = _sizes([rule for rule in items if isinstance(rule, Sizes)], n, n_clusters)
+    fixed, twice = _fixed(arrays.fixed, unit, unit_size.size)
+    sets = [unit[nodes] for nodes in arrays.apart]
+    if not arrays.friends:
+        arrays.friends[None] = facts.graph.adjacency, np.zeros(n, dtype=np.int64)
+    links, needed = zip(*arrays.friends.values(), strict=True)
     return CompiledRules(
         n_clusters=n_clusters,
         unit=unit,
@@ -132,37 +130,29 @@ def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clus
         fixed=fixed,
         apart=_pairs(sets, unit_size.size),
         apart_sets=sets,
-        least_size=least_size,
-        most_size=most_size,
-        needed=_needed([rule for rule in items if isinstance(rule, Friends)], facts),
-        links=facts.graph.adjacency,
+        least_size=arrays.least_size,
+        most_size=arrays.most_size,
+        links=links[0] if len(links) == 1 else sparse.vstack(links, format="csr"),
+        needed=np.concatenate(needed),
         contradiction=twice or any(np.unique(units).size < units.size for units in sets),
-        **_columns(items, facts, unit, n_clusters),
+        **_columns(list(arrays.columns.values()), unit, unit_size.size, n_clusters),
     )
 
 
-def _units(rules: list[Together], facts: Facts) -> Integers:
-    ends = [(facts.node(a), facts.node(b)) for rule in rules for a, b in pairwise(rule.nodes)]
-    n = facts.graph.n_nodes
-    if not ends:
+def _units(joined: Sequence[tuple[int, int]], n: int) -> Integers:
+    if not joined:
         return np.arange(n, dtype=np.int64)
-    rows, columns = np.array(ends).T
-    joined = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n, n))
-    return connected_components(joined, directed=False)[1].astype(np.int64)
+    rows, columns = np.array(joined).T
+    matrix = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n, n))
+    return connected_components(matrix, directed=False)[1].astype(np.int64)
 
 
-def _fixed(rules: list[Fixed], facts: Facts, unit: Integers, n_clusters: int) -> tuple[Integers, bool]:
+def _fixed(held: Sequence[tuple[int, int]], unit: Integers, n_units: int) -> tuple[Integers, bool]:
     """Return the cluster of each unit, and whether any unit is fixed to two."""
-    fixed, twice = np.full(int(unit.max()) + 1, -1, dtype=np.int64), False
-    for rule in rules:
-        if rule.cluster >= n_clusters:
-            raise ParameterError(
-                f"Rules: fixed[{rule.node!r}] is cluster {rule.cluster}, and there are "
-                f"{count(n_clusters, 'cluster')}: expected 0 to {n_clusters - 1}."
-            )
-        place = unit[facts.node(rule.node)]
-        twice |= fixed[place] not in (-1, rule.cluster)
-        fixed[place] = rule.cluster
+    fixed, twice = np.full(n_units, -1, dtype=np.int64), False
+    for node, cluster in held:
+        twice |= fixed[unit[node]] not in (-1, cluster)
+        fixed[unit[node]] = cluster
     return fixed, bool(twice)
 
 
@@ -175,93 +165,24 @@ def _pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
     return result
 
 
-def _sizes(rules: list[Sizes], n: int, n_clusters: int) -> tuple[Integers, Integers]:
-    least, most = np.ones(n_clusters, dtype=np.int64), np.full(n_clusters, n, dtype=np.int64)
-    for rule in rules:
-        if rule.per_cluster and len(rule.bounds) != n_clusters:
-            raise ParameterError(
-                f"Rules: sizes lists {count(len(rule.bounds), 'pair')}, and there are "
-                f"{count(n_clusters, 'cluster')}: expected one pair per cluster, or a single pair."
-            )
-        pairs = rule.bounds if rule.per_cluster else rule.bounds * n_clusters
-        least = np.maximum(least, [0 if low is None else low for low, _ in pairs])
-        most = np.minimum(most, [n if high is None else high for _, high in pairs])
-    return least, most
-
-
-def _needed(rules: list[Friends], facts: Facts) -> Integers:
-    degrees = np.diff(facts.graph.adjacency.indptr).astype(np.int64)
-    needed = np.zeros_like(degrees)
-    for rule in rules:
-        wanted = np.minimum(degrees, rule.least)
-        wanted[[facts.node(name) for name in rule.but]] = 0
-        needed = np.maximum(needed, wanted)
-    return needed
-
-
-def _columns(items: tuple[Rule, ...], facts: Facts, unit: Integers, n_clusters: int) -> dict[str, Any]:
-    """Return everything that is about attributes."""
-    about = [rule for rule in items if isinstance(rule, (AtLeast, AtMost, NotAlone, Shares))]
-    columns: list[tuple[str, str]] = []
-    places = []
-    for attribute in dict.fromkeys(rule.attribute for rule in about):
-        names, codes = facts.codes(attribute)
-        places.append(codes + len(columns))
-        columns.extend((attribute, name) for name in names)
-    node_columns = np.array(places, dtype=np.int64).reshape(len(places), unit.size).T
+def _columns(columns: list[CountColumn], unit: Integers, n_units: int, n_clusters: int) -> dict[str, Any]:
+    """Return everything that is about columns."""
+    m, n = len(columns), unit.size
+    nodes = np.concatenate([np.zeros(0, dtype=np.int64), *(column.nodes for column in columns)])
+    owner = np.repeat(np.arange(m), [column.nodes.size for column in columns])
+    ones = np.ones(nodes.size, dtype=np.int64)
+    low = [below(max(column.low, Fraction(0)), n).as_integer_ratio() for column in columns]
+    high = [above(min(column.high, Fraction(1)), n).as_integer_ratio() for column in columns]
+    empty = np.zeros((n_clusters, 0), dtype=np.int64)
     return {
-        "columns": columns,
-        "node_columns": np.ascontiguousarray(node_columns),
-        "counts": _counts(unit, node_columns, len(columns)),
-        **_count_bounds(
-            about, facts, columns, np.bincount(node_columns.ravel(), minlength=len(columns)), n_clusters
-        ),
+        "columns": [column.name for column in columns],
+        "counts": sparse.coo_array((ones, (unit[nodes], owner)), shape=(n_units, m)).tocsr(),
+        "least_count": np.column_stack([empty, *(column.least for column in columns)]),
+        "most_count": np.column_stack([empty, *(column.most for column in columns)]),
+        "not_alone": np.array([column.alone for column in columns], dtype=np.int64),
+        "share_low": np.array(low, dtype=np.int64).reshape(m, 2),
+        "share_high": np.array(high, dtype=np.int64).reshape(m, 2),
     }
-
-
-def _count_bounds(
-    rules: list[AtLeast | AtMost | NotAlone | Shares],
-    facts: Facts,
-    columns: list[tuple[str, str]],
-    totals: Integers,
-    n_clusters: int,
-) -> dict[str, Integers]:
-    """Return the bounds on the columns, drawn closer rule by rule."""
-    n, m = facts.graph.n_nodes, len(columns)
-    least, most = np.zeros((n_clusters, m), dtype=np.int64), np.full((n_clusters, m), n, dtype=np.int64)
-    alone = np.ones(m, dtype=np.int64)
-    low, high = (np.tile(np.array(share, dtype=np.int64), (m, 1)) for share in ([0, 1], [1, 1]))
-    for rule in rules:
-        own = [place for place, (attribute, _) in enumerate(columns) if attribute == rule.attribute]
-        if isinstance(rule, (AtLeast, AtMost)):
-            column = columns.index((rule.attribute, facts.group(rule.attribute, rule.value)))
-            if isinstance(rule, AtLeast):
-                least[:, column] = np.maximum(least[:, column], rule.least)
-            else:
-                most[:, column] = np.minimum(most[:, column], rule.most)
-        elif isinstance(rule, NotAlone):
-            alone[own] = np.maximum(alone[own], rule.least)
-        else:
-            for column in own:
-                share = Fraction(int(totals[column]), n)
-                closer = below(max(share - rule.tolerance, Fraction(0)), n)
-                low[column] = max(closer, Fraction(*low[column].tolist())).as_integer_ratio()
-                closer = above(min(share + rule.tolerance, Fraction(1)), n)
-                high[column] = min(closer, Fraction(*high[column].tolist())).as_integer_ratio()
-    return {
-        "least_count": least,
-        "most_count": most,
-        "not_alone": alone,
-        "share_low": low,
-        "share_high": high,
-    }
-
-
-def _counts(unit: Integers, node_columns: Integers, n_columns: int) -> sparse.csr_array:
-    rows = np.repeat(unit, node_columns.shape[1])
-    ones = np.ones(rows.size, dtype=np.int64)
-    shape = (int(unit.max()) + 1, n_columns)
-    return sparse.coo_array((ones, (rows, node_columns.ravel())), shape=shape).tocsr()
 
 
 def below(x: Fraction, limit: int) -> Fraction:

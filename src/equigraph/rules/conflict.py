@@ -10,15 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equigraph._utils.parameters import Choice, Integer, Real, check_parameters
+from equigraph._utils.text import count
 from equigraph.exceptions import ConflictError, NotFoundError
-from equigraph.parameters import Choice, Integer, Real, check_parameters
+from equigraph.rules.base import Rule, in_words
 from equigraph.rules.check import violations
 from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.facts import Facts
-from equigraph.rules.items import Rule, in_words
 from equigraph.rules.rules import Rules
 from equigraph.rules.solve import Answer, feasible_labels
-from equigraph.words import count
 
 # Looks for labels that keep rules where the solver has found none in time; None if there are none to be found.
 Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
@@ -111,7 +111,7 @@ class _Solver:
         if answer.labels is None:
             return answer
         wrong = violations(self.rules.items, self.facts, answer.labels, None, self.n_clusters)
-        broken = {rule for rule, _ in wrong}
+        broken = {violation.rule for violation in wrong}
         self.found.append((answer.labels, broken))
         if broken.isdisjoint(rules):
             return answer

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.text import did_you_mean, listed
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.graph.names import NodePlaces, name_text, texts
 from equigraph.graph.tables import is_table
-from equigraph.messages import either, reading
-from equigraph.words import did_you_mean, listed
 
 
 class Facts:
@@ -53,11 +52,8 @@ class Facts:
         names = [name for name in self._given if name is not None]
         there = f"there is {listed(map(repr, names))}" if names else "no attribute has a name"
         return (
-            f"The rules name the attribute {attribute!r}{did_you_mean(attribute, names)}, and {there}: give it "
-            + either(
-                f"as sensitive_features={{{attribute!r}: one value per node}}.",
-                "with --groups and --attribute.",
-            )
+            f"The rules name the attribute {attribute!r}{did_you_mean(attribute, names)}, and {there}: add it to the "
+            "attributes of the nodes (sensitive_features, or groups and attribute where a graph is read)."
         )
 
     def group(self, attribute: str, value: Hashable) -> str:
@@ -115,7 +111,7 @@ def _read(graph: Graph, column: Any, attribute: str) -> NDArray[Any]:
     if groups is not None and groups.n_ungrouped:
         raise GroupsError(
             f"The rules name the attribute {attribute!r}, and {groups.n_ungrouped} of {graph.n_nodes} nodes have none: "
-            f"rules need a value for every node, such as of {reading('missing', 'own-group')}."
+            f"rules need a value for every node, such as of missing='own-group'."
         )
     name = None if is_table(column) else attribute
     (values,) = read_graph(graph, groups=column, attribute=name).features.values()

@@ -27,15 +27,17 @@ def keeps(compiled: CompiledRules, labels: NDArray) -> bool:
         and (units[apart.row] != units[apart.col]).all()
         and (sizes >= compiled.least_size).all()
         and (sizes <= compiled.most_size).all()
-        and _counts_kept(compiled, labels, sizes)
+        and _counts_kept(compiled, units, sizes)
         and _links_kept(compiled, labels)
     )
 
 
-def _counts_kept(compiled: CompiledRules, labels: NDArray[np.int64], sizes: NDArray) -> bool:
+def _counts_kept(compiled: CompiledRules, units: NDArray[np.int64], sizes: NDArray) -> bool:
     n_columns = len(compiled.columns)
-    places = labels[:, None] * n_columns + compiled.node_columns
-    counts = np.bincount(places.ravel(), minlength=sizes.size * n_columns).reshape(sizes.size, n_columns)
+    members = compiled.counts.tocoo()
+    places = units[members.row] * n_columns + members.col
+    counts = np.bincount(places, weights=members.data, minlength=sizes.size * n_columns)
+    counts = counts.astype(np.int64).reshape(sizes.size, n_columns)
     size = sizes[:, None]
     least = np.maximum(compiled.least_count, compiled.share_low[:, 0] * size // compiled.share_low[:, 1])
     most = np.minimum(compiled.most_count, -(-compiled.share_high[:, 0] * size // compiled.share_high[:, 1]))
@@ -46,7 +48,7 @@ def _counts_kept(compiled: CompiledRules, labels: NDArray[np.int64], sizes: NDAr
 def _links_kept(compiled: CompiledRules, labels: NDArray[np.int64]) -> bool:
     if not compiled.needed.any():
         return True
-    starts = compiled.links.indptr
-    node = np.repeat(np.arange(labels.size), np.diff(starts))
-    kept = np.bincount(node[labels[node] == labels[compiled.links.indices]], minlength=labels.size)
+    row = np.repeat(np.arange(compiled.needed.size), np.diff(compiled.links.indptr))
+    same = labels[row % labels.size] == labels[compiled.links.indices]
+    kept = np.bincount(row[same], minlength=compiled.needed.size)
     return bool((kept >= compiled.needed).all())

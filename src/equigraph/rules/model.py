@@ -11,7 +11,6 @@ have links to keep, are classes of one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from equigraph.rules.compile import CompiledRules, Integers
+from equigraph.rules.arrays import Integers
+from equigraph.rules.compile import CompiledRules
 from equigraph.rules.hint import cohesive_hint
 
 
@@ -30,62 +30,10 @@ class Classes:
     of_unit: Integers
     sizes: Integers
     first: Integers  # a unit of each class, which stands for all of them
+    named: NDArray[np.bool_]  # which units are classes of their own, since a rule speaks of them by name
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
-    """A mixed-integer program for `scipy.optimize.milp`; the first ``n_classes * n_clusters`` variables are x.
-
-    Its cost is worth minimising (`minimise`) or only says where to look first.
-    """
-
-    classes: Classes
-    minimise: bool
-    cost: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    constraints: Sequence[optimize.LinearConstraint]
-
-
-def individuals(compiled: CompiledRules) -> NDArray[np.bool_]:
-    """Return which units a rule speaks of by name: those to be apart, and those with links to keep."""
-    named = np.diff(compiled.apart.indptr) > 0
-    if compiled.needed.any():
-        named[compiled.unit[np.diff(compiled.links.indptr) > 0]] = True
-    return named
-
-
-def alike(compiled: CompiledRules, start: Integers | None) -> Classes:
-    """Put units into classes that no rule, and no label of the start, tells apart."""
-    unit = compiled.unit
-    looks = [compiled.unit_size, compiled.fixed, *compiled.counts.toarray().T]
-    named = individuals(compiled)
-    if start is not None:
-        first = np.full(compiled.n_units, -1, dtype=np.int64)
-        first[unit] = start
-        named[unit[first[unit] != start]] = True  # a unit that starts in several clusters is like no other
-        looks.append(first)
-    looks.append(np.where(named, np.arange(compiled.n_units), -1))
-    _, place, of_unit, sizes = np.unique(
-        _one_number(looks), return_index=True, return_inverse=True, return_counts=True
-    )
-    return Classes(of_unit.astype(np.int64), sizes.astype(np.int64), place.astype(np.int64))
-
-
-def _one_number(columns: list[Integers]) -> Integers:
-    """Return a number for every row that only equal rows share; sorting numbers is quicker than sorting rows."""
-    key, width = np.zeros(columns[0].size, dtype=np.int64), 1
-    for column in columns:
-        low, span = int(column.min()), int(column.max()) - int(column.min()) + 1
-        if width * span >= 2**62:
-            names, key = np.unique(key, return_inverse=True)
-            width = names.size
-        key = key * span + (column - low)
-        width *= span
-    return key
-
-
-class _ConstraintRows(list[optimize.LinearConstraint]):
+class ConstraintRows(list[optimize.LinearConstraint]):
     """Constraints on so many variables."""
 
     def __init__(self, n_variables: int) -> None:
@@ -103,6 +51,74 @@ class _ConstraintRows(list[optimize.LinearConstraint]):
         matrix = sparse.coo_array((data, (rows, columns)), shape=(height, self.n_variables)).tocsr()
         sides = (np.broadcast_to(side, height) for side in (low, high))
         self.append(optimize.LinearConstraint(matrix, *sides))
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A mixed-integer program for `scipy.optimize.milp`; the first ``n_classes * n_clusters`` variables are x.
+
+    Its cost is worth minimising (`minimise`) or only says where to look first.
+    """
+
+    classes: Classes
+    minimise: bool
+    cost: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    rows: ConstraintRows
+
+    def extended(self, high: NDArray) -> Program:
+        """Return the program with further variables from 0 to an upper bound each, which cost nothing."""
+        more, total = np.zeros(high.size), self.cost.size + high.size
+        rows = ConstraintRows(total)
+        for row in self.rows:
+            matrix = row.A.copy()
+            matrix.resize((matrix.shape[0], total))
+            rows.append(optimize.LinearConstraint(matrix, row.lb, row.ub))
+        cost, low = (np.concatenate([one, more]) for one in (self.cost, self.low))
+        return replace(self, cost=cost, low=low, high=np.concatenate([self.high, high]), rows=rows)
+
+
+def individuals(compiled: CompiledRules) -> NDArray[np.bool_]:
+    """Return which units a rule speaks of by name: those to be apart, and those with links to keep."""
+    named = np.diff(compiled.apart.indptr) > 0
+    asks = np.flatnonzero(compiled.needed)
+    named[compiled.unit[asks % compiled.n_nodes]] = True
+    named[compiled.unit[compiled.links[asks].indices]] = True
+    return named
+
+
+def alike(
+    compiled: CompiledRules, start: Integers | None = None, also: NDArray[np.bool_] | None = None
+) -> Classes:
+    """Put units into classes that no rule, and no label of the start, tells apart; ``also`` names further units."""
+    unit = compiled.unit
+    looks = [compiled.unit_size, compiled.fixed, *compiled.counts.toarray().T]
+    named = individuals(compiled) if also is None else individuals(compiled) | also
+    split = named.copy()
+    if start is not None:
+        first = np.full(compiled.n_units, -1, dtype=np.int64)
+        first[unit] = start
+        split[unit[first[unit] != start]] = True  # a unit that starts in several clusters is like no other
+        looks.append(first)
+    looks.append(np.where(split, np.arange(compiled.n_units), -1))
+    _, place, of_unit, sizes = np.unique(
+        _one_number(looks), return_index=True, return_inverse=True, return_counts=True
+    )
+    return Classes(of_unit.astype(np.int64), sizes.astype(np.int64), place.astype(np.int64), named)
+
+
+def _one_number(columns: list[Integers]) -> Integers:
+    """Return a number for every row that only equal rows share; sorting numbers is quicker than sorting rows."""
+    key, width = np.zeros(columns[0].size, dtype=np.int64), 1
+    for column in columns:
+        low, span = int(column.min()), int(column.max()) - int(column.min()) + 1
+        if width * span >= 2**62:
+            names, key = np.unique(key, return_inverse=True)
+            width = names.size
+        key = key * span + (column - low)
+        width *= span
+    return key
 
 
 def n_entries(compiled: CompiledRules, classes: Classes) -> int:
@@ -123,7 +139,7 @@ def make_program(
     at_some = at_counts + n_counts
     alone = np.flatnonzero(compiled.not_alone > 1)
     total = at_some + alone.size * k
-    rows = _ConstraintRows(total)
+    rows = ConstraintRows(total)
     _add_sums(rows, compiled, classes, at_sizes, at_counts)
     _add_shares(rows, compiled, at_sizes, at_counts)
     _add_not_alone(rows, compiled, alone, at_counts, at_some)
@@ -132,7 +148,7 @@ def make_program(
     low, high = _bounds(compiled, classes, total)
     cost = np.zeros(total)
     if start is None:
-        order = _numbering_order(compiled)
+        order = _numbering_order(compiled, classes)
         _break_symmetry(rows, compiled, classes, order, high, at_sizes)
         _prefer_hint(cost, compiled, classes, order, hint)
     else:
@@ -144,30 +160,30 @@ def make_program(
         cost=cost,
         low=low,
         high=high,
-        constraints=rows,
+        rows=rows,
     )
 
 
-def _per_cluster(matrix: Any, k: int) -> sparse.coo_array:
+def per_cluster(matrix: Any, k: int) -> sparse.coo_array:
     """Return the rows of a matrix over classes, once for every cluster."""
     return sparse.kron(sparse.coo_array(matrix), sparse.eye_array(k), format="coo")
 
 
 def _add_sums(
-    rows: _ConstraintRows, compiled: CompiledRules, classes: Classes, at_sizes: int, at_counts: int
+    rows: ConstraintRows, compiled: CompiledRules, classes: Classes, at_sizes: int, at_counts: int
 ) -> None:
     """Everybody is somewhere; sizes and counts are what the nodes make them."""
     k, n_columns = compiled.n_clusters, len(compiled.columns)
     everywhere = sparse.kron(sparse.eye_array(classes.sizes.size), np.ones((1, k)))
     rows.add({0: everywhere}, classes.sizes, classes.sizes)
     weights = compiled.unit_size[classes.first][None, :]
-    rows.add({0: _per_cluster(weights, k), at_sizes: -sparse.eye_array(k)}, 0, 0)
+    rows.add({0: per_cluster(weights, k), at_sizes: -sparse.eye_array(k)}, 0, 0)
     if n_columns:
         counts = compiled.counts[classes.first].T
-        rows.add({0: _per_cluster(counts, k), at_counts: -sparse.eye_array(n_columns * k)}, 0, 0)
+        rows.add({0: per_cluster(counts, k), at_counts: -sparse.eye_array(n_columns * k)}, 0, 0)
 
 
-def _add_shares(rows: _ConstraintRows, compiled: CompiledRules, at_sizes: int, at_counts: int) -> None:
+def _add_shares(rows: ConstraintRows, compiled: CompiledRules, at_sizes: int, at_counts: int) -> None:
     """Bound shares: a count n is at least floor(a s / b) just if n - a s / b > -1, and both sides are whole b-ths.
 
     So half a b-th may be left on either side, which is more than the solver is inexact.
@@ -183,7 +199,7 @@ def _add_shares(rows: _ConstraintRows, compiled: CompiledRules, at_sizes: int, a
 
 
 def _add_not_alone(
-    rows: _ConstraintRows, compiled: CompiledRules, alone: NDArray[np.intp], at_counts: int, at_some: int
+    rows: ConstraintRows, compiled: CompiledRules, alone: NDArray[np.intp], at_counts: int, at_some: int
 ) -> None:
     """Let a count be 0, or at least the least and at most all; the last variables say which."""
     k = compiled.n_clusters
@@ -195,33 +211,34 @@ def _add_not_alone(
         rows.add({count: sparse.eye_array(k), some: -float(totals[column]) * sparse.eye_array(k)}, -np.inf, 0)
 
 
-def _add_apart(rows: _ConstraintRows, compiled: CompiledRules, classes: Classes) -> None:
+def _add_apart(rows: ConstraintRows, compiled: CompiledRules, classes: Classes) -> None:
     if not compiled.apart_sets:
         return
     owner = np.repeat(np.arange(len(compiled.apart_sets)), [units.size for units in compiled.apart_sets])
     members = classes.of_unit[np.concatenate(compiled.apart_sets)]
     shape = (len(compiled.apart_sets), classes.sizes.size)
     sets = sparse.coo_array((np.ones(owner.size), (owner, members)), shape=shape)
-    rows.add({0: _per_cluster(sets, compiled.n_clusters)}, -np.inf, 1)
+    rows.add({0: per_cluster(sets, compiled.n_clusters)}, -np.inf, 1)
 
 
-def _add_friends(rows: _ConstraintRows, compiled: CompiledRules, classes: Classes) -> None:
+def _add_friends(rows: ConstraintRows, compiled: CompiledRules, classes: Classes) -> None:
     """Every node in a cluster has enough linked nodes there; those of its own unit come along anyway."""
-    unit, links = compiled.unit, compiled.links
-    node = np.repeat(np.arange(unit.size), np.diff(links.indptr))
-    inside = unit[node] == unit[links.indices]
-    missing = compiled.needed - np.bincount(node[inside], minlength=unit.size)
+    unit, links, n_rows = compiled.unit, compiled.links, compiled.needed.size
+    row = np.repeat(np.arange(n_rows), np.diff(links.indptr))
+    own = unit[np.arange(n_rows) % unit.size]
+    inside = own[row] == unit[links.indices]
+    missing = compiled.needed - np.bincount(row[inside], minlength=n_rows)
     lacking = np.flatnonzero(missing > 0)
     if not lacking.size:
         return
-    row_of = np.full(unit.size, -1)
-    row_of[lacking] = np.arange(lacking.size)
-    used = ~inside & (row_of[node] >= 0)
-    rows_ = np.concatenate([row_of[node[used]], np.arange(lacking.size)])
-    columns = classes.of_unit[unit[np.concatenate([links.indices[used], lacking])]]
+    place = np.full(n_rows, -1)
+    place[lacking] = np.arange(lacking.size)
+    used = ~inside & (place[row] >= 0)
+    rows_ = np.concatenate([place[row[used]], np.arange(lacking.size)])
+    columns = classes.of_unit[np.concatenate([unit[links.indices[used]], own[lacking]])]
     data = np.concatenate([np.ones(int(used.sum())), -missing[lacking].astype(float)])
     matrix = sparse.coo_array((data, (rows_, columns)), shape=(lacking.size, classes.sizes.size))
-    rows.add({0: _per_cluster(matrix, compiled.n_clusters)}, 0, np.inf)
+    rows.add({0: per_cluster(matrix, compiled.n_clusters)}, 0, np.inf)
 
 
 def _bounds(compiled: CompiledRules, classes: Classes, total: int) -> tuple[NDArray, NDArray]:
@@ -256,18 +273,18 @@ def interchangeable(compiled: CompiledRules) -> list[list[int]]:
     return [clusters for clusters in alike.values() if len(clusters) > 1]
 
 
-def _numbering_order(compiled: CompiledRules) -> list[int]:
+def _numbering_order(compiled: CompiledRules, classes: Classes) -> list[int]:
     """Return a few named units, by which interchangeable clusters are numbered.
 
     Units to be apart come first: they are in different clusters, so that most of them have only one left to be in.
     """
-    named = np.flatnonzero(individuals(compiled))
+    named = np.flatnonzero(classes.named)
     biggest = max(compiled.apart_sets, key=len, default=np.zeros(0, dtype=np.int64))
     return list(dict.fromkeys([*biggest.tolist(), *named[: compiled.n_clusters].tolist()]))
 
 
 def _break_symmetry(
-    rows: _ConstraintRows,
+    rows: ConstraintRows,
     compiled: CompiledRules,
     classes: Classes,
     order: list[int],
@@ -293,7 +310,7 @@ def _prefer_hint(
     cost: NDArray, compiled: CompiledRules, classes: Classes, order: list[int], labels: Integers | None
 ) -> None:
     """Prefer the cluster of the hint for every named unit, with clusters numbered as `_break_symmetry` wants it."""
-    named = individuals(compiled)
+    named = classes.named
     if labels is None:
         hint = cohesive_hint(compiled, named)
     else:

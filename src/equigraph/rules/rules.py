@@ -14,22 +14,9 @@ from typing import Any, Unpack, get_type_hints
 from numpy.typing import ArrayLike
 
 from equigraph.exceptions import ParameterError
-from equigraph.messages import template
+from equigraph.rules.base import Rule, in_words
 from equigraph.rules.check import violations
-from equigraph.rules.items import (
-    Apart,
-    AtLeast,
-    AtMost,
-    Fixed,
-    Friends,
-    NotAlone,
-    Rule,
-    Shares,
-    Sizes,
-    Together,
-    in_words,
-)
-from equigraph.rules.parse import RuleArguments, parse_rules
+from equigraph.rules.registry import RuleArguments, arguments_of, parse_rules
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -47,13 +34,16 @@ class Rules:
         No two nodes of a tuple share a cluster.
     fixed : dict of node to cluster
         The cluster of a node, counting from 0.
+    allowed : dict of node to list of clusters
+        The clusters in which a node may be.
     sizes : (least, most), or a list with one such pair per cluster
         Number of nodes of a cluster; None leaves a side open.
-    friends : int, or dict with "least" and "but"
+    friends : int, or dict with "least", "but" and "of"
         Every node shares its cluster with at least so many of the nodes it is linked to, or with all of them if
-        they are fewer; ``{"least": 1, "but": ["Ada"]}`` for everybody but some.
-    at_least, at_most : dict of attribute to dict of value to int
-        How many nodes of a group every cluster has at least, or at most.
+        they are fewer; ``{"least": 2, "but": {"Ada": 1, "Ben": 0}}`` asks for fewer, or none, for some. With
+        ``"of": {"Ada": ["Ben", "Cem"]}`` friends are not links but the nodes that each node asked for itself.
+    at_least, at_most : dict of attribute to dict of value to int, or list of (nodes, int)
+        How many nodes of a group every cluster has at least, or at most; or how many of these nodes.
     not_alone : dict of attribute to int
         Of each value of the attribute a cluster has none or at least so many nodes.
     shares : dict of attribute to float
@@ -122,14 +112,11 @@ class Rules:
         try:
             return cls.from_dict(_load(path))
         except ParameterError as error:
-            raise ParameterError(f"{path.name}: {template(error)}") from error
+            raise ParameterError(f"{path.name}: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keyword arguments that make these rules; JSON can hold it if it can hold the nodes' names."""
-        content: dict[str, Any] = {}
-        for rule in self.items:
-            _add(content, rule)
-        return content
+        return arguments_of(self.items)
 
     @property
     def names_clusters(self) -> bool:
@@ -140,9 +127,7 @@ class Rules:
         >>> Rules(fixed={"Finn": 0}).names_clusters, Rules(sizes=(2, 4)).names_clusters
         (True, False)
         """
-        return any(
-            isinstance(rule, Fixed) or (isinstance(rule, Sizes) and rule.per_cluster) for rule in self.items
-        )
+        return any(rule.named_clusters for rule in self.items)
 
     def describe(self) -> str:
         """Say all rules in words.
@@ -187,13 +172,16 @@ class Rules:
         ['Cluster 0 has 15 nodes: expected 8 to 12 nodes.', 'Cluster 1 has 15 nodes: expected 8 to 12 nodes.']
         """
         found = violations(self.items, graph, labels, sensitive_features, n_clusters)
-        return [sentence for _, sentence in found]
+        return [violation.describe() for violation in found]
 
     def __len__(self) -> int:
         return len(self.items)
 
     def __repr__(self) -> str:
-        return f"Rules({', '.join(f'{key}={value!r}' for key, value in self.to_dict().items())})"
+        try:
+            return f"Rules({', '.join(f'{key}={value!r}' for key, value in self.to_dict().items())})"
+        except ParameterError:  # two rules that one argument cannot tell
+            return f"Rules.of({list(self.items)!r})"
 
 
 Rules.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -212,22 +200,6 @@ def told_rules(kept: Rules | None, given_up: Iterable[Rule]) -> dict[str, list[s
         "kept": [rule.describe() for rule in kept.items],
         "given_up": [rule.describe() for rule in given_up],
     }
-
-
-def _add(content: dict[str, Any], rule: Rule) -> None:
-    """Add a rule to the keyword arguments."""
-    key = rule.keyword
-    match rule:
-        case Together(nodes) | Apart(nodes):
-            content.setdefault(key, []).append(nodes)
-        case Fixed(name, value) | NotAlone(name, value) | Shares(name, value):
-            content.setdefault(key, {})[name] = value
-        case AtLeast(attribute, value, number) | AtMost(attribute, value, number):
-            content.setdefault(key, {}).setdefault(attribute, {})[value] = number
-        case Sizes(bounds, per_cluster):
-            content[key] = list(bounds) if per_cluster else bounds[0]
-        case Friends(least, but):
-            content[key] = {"least": least, "but": but} if but else least
 
 
 def _load(path: Path) -> Any:

@@ -43,7 +43,7 @@ def feasible_labels(
     """
     if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
         return Answer("impossible")
-    labels = None if start is None else _checked("start", start, compiled)
+    labels = None if start is None else checked_labels("start", start, compiled)
     classes = alike(compiled, labels)
     entries = n_entries(compiled, classes)
     if entries > MAX_ENTRIES:
@@ -52,17 +52,18 @@ def feasible_labels(
             reason=f"the program has about {entries:,} entries, and the solver is asked up to {MAX_ENTRIES:,}",
         )
     end = time.monotonic() + time_limit
-    near = None if hint is None else _checked("hint", hint, compiled)
+    near = None if hint is None else checked_labels("hint", hint, compiled)
     program = make_program(compiled, classes, labels, near)
     if start is None and not compiled.needed.any():
         # Without links to keep the hint often does: only numbers of nodes that are alike are then left to find.
-        answer = _solve(only_preferred(program, compiled.n_clusters), compiled, time_limit)
+        answer = solve_program(only_preferred(program, compiled.n_clusters), compiled, time_limit=time_limit)
         if answer.labels is not None:
             return answer
-    return _solve(program, compiled, max(end - time.monotonic(), 0.0))
+    return solve_program(program, compiled, time_limit=max(end - time.monotonic(), 0.0))
 
 
-def _checked(name: str, given: ArrayLike, compiled: CompiledRules) -> NDArray[np.int64]:
+def checked_labels(name: str, given: ArrayLike, compiled: CompiledRules) -> NDArray[np.int64]:
+    """Return given labels as whole numbers, if they are such."""
     labels = np.asarray(given)
     fits = labels.shape == (compiled.n_nodes,) and labels.dtype.kind in "iu"
     if not fits or labels.min() < 0 or labels.max() >= compiled.n_clusters:
@@ -72,15 +73,22 @@ def _checked(name: str, given: ArrayLike, compiled: CompiledRules) -> NDArray[np
     return labels.astype(np.int64)
 
 
-def _solve(program: Program, compiled: CompiledRules, time_limit: float) -> Answer:
+def solve_program(
+    program: Program, compiled: CompiledRules, node_limit: int | None = None, time_limit: float | None = None
+) -> Answer:
+    """Solve a program; return labels and, where something is minimised, whether they are proven to be best."""
     with no_stray_output():
         result = optimize.milp(
             program.cost,
             integrality=np.ones(program.cost.size),
             bounds=optimize.Bounds(program.low, program.high),
-            constraints=program.constraints,
+            constraints=program.rows,
             # Where nothing is to be minimised, the first labels that are found will do.
-            options={"time_limit": time_limit, "mip_rel_gap": 0.0 if program.minimise else 1e9},
+            options={
+                "mip_rel_gap": 0.0 if program.minimise else 1e9,
+                **({} if node_limit is None else {"node_limit": node_limit}),
+                **({} if time_limit is None else {"time_limit": time_limit}),
+            },
         )
     if result.status == 2:
         return Answer("impossible")

@@ -9,7 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
+from equigraph._utils.parameters import Choice, Constraint
+from equigraph._utils.text import count
 from equigraph.exceptions import (
     EquigraphError,
     InfeasibleError,
@@ -19,26 +21,24 @@ from equigraph.exceptions import (
     SmallClusterWarning,
     warn,
 )
-from equigraph.messages import option
-from equigraph.parameters import Choice, Constraint
 from equigraph.rules import (
     CompiledRules,
     Facts,
     Rule,
     Rules,
+    Sizes,
     compile_rules,
     feasible_labels,
     keeps,
     settle_rules,
 )
-from equigraph.rules.items import Sizes, in_words
+from equigraph.rules.base import in_words
 from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.level import aggregate, compact, first_level
 from equigraph.search.plans import is_large
 from equigraph.search.pool import Pool
 from equigraph.search.ruling import Ruling
 from equigraph.search.targets import Target
-from equigraph.words import count
 
 # Where only the rules count: temperatures and the price of a broken one, in units of a typical change, and tries.
 _HOT, _COLD, _PRICE, _TRIES, _LEAST_STEPS = 400.0, 50.0, 1000.0, 6, 20_000
@@ -86,11 +86,11 @@ class Home:
         """Return the error about more moves than allowed."""
         if fewest and (self.labels >= 0).all():
             return InfeasibleError(
-                f"The rules cannot be kept with {option('max_moves', self.max_moves)}: at least "
+                f"The rules cannot be kept with max_moves={self.max_moves!r}: at least "
                 f"{count(moved, 'node')} must move."
             )
         return NotFoundError(
-            f"No labels that keep the rules with {option('max_moves', self.max_moves)} were found; {moved} moves "
+            f"No labels that keep the rules with max_moves={self.max_moves!r} were found; {moved} moves "
             "suffice. Whether fewer do is not known."
         )
 
@@ -460,6 +460,6 @@ def _as_rule(bounds: SizeBounds, rules: Rules, n_nodes: int, n_clusters: int) ->
         for low, high in rule.bounds if isinstance(rule, Sizes) else ():
             if max(least, low or 0) > min(most, n_nodes if high is None else high):
                 raise ParameterError(
-                    f"{option('size_bounds', bounds)} contradicts the rule {rule.describe()!r}: give one of them."
+                    f"size_bounds={bounds!r} contradicts the rule {rule.describe()!r}: give one of them."
                 )
     return [Sizes(((least, most),))]

@@ -93,10 +93,11 @@ class Constraints(NamedTuple):
     """Rules on the sites of a level, and how far labels keep them; see `equigraph.rules.CompiledRules`.
 
     ``nodes[first[i] : first[i + 1]]`` are the nodes of site i. ``foes`` are sites to be apart, ``columns`` and
-    ``numbers`` the counts of a site, each with its own ``..._starts``. ``needed`` and ``home`` (-1: none) are per node,
-    or empty where there is no such rule; ``allowed`` is the number of nodes that may be elsewhere than at home, and
+    ``numbers`` the counts of a site, each with its own ``..._starts``. Row r of ``links`` holds the friends of node
+    ``r % n``, of whom it needs ``needed[r]``; ``askers`` holds the rows in which each node occurs. ``home`` (-1: none)
+    is per node. What no rule needs is empty. ``allowed`` is the number of nodes that may be elsewhere than at home, and
     ``stay`` what each of them costs. Updated by moves: ``counts`` of the columns in each cluster, ``costs``, by how
-    much each cluster misses them, ``kept`` links of each node, and ``sums``: links that are lacking, nodes moved, and
+    much each cluster misses them, ``kept`` links of each row, and ``sums``: links that are lacking, nodes moved, and
     how many more the move that was looked at last would move.
     """
 
@@ -117,6 +118,8 @@ class Constraints(NamedTuple):
     needed: Integers
     link_starts: Integers
     links: Integers
+    asker_starts: Integers
+    askers: Integers
     home: NDArray[np.int32]
     allowed: int
     stay: float

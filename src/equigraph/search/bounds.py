@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.messages import named, option
 
 SizeBounds = tuple[int | None, int | None] | str | None
 # No cluster has fewer nodes than this part of the mean, unless somebody says otherwise.
@@ -48,12 +47,12 @@ def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, 
     pair = tuple(bounds) if isinstance(bounds, (tuple, list)) else ()
     if len(pair) != 2 or not all(side is None or _is_count(side) for side in pair):
         raise ParameterError(
-            f"{named('size_bounds')} must be 'auto' or a pair (least, most) of whole numbers or None; got {bounds!r}."
+            f"size_bounds must be 'auto' or a pair (least, most) of whole numbers or None; got {bounds!r}."
         )
     least = 1 if pair[0] is None else max(int(pair[0]), 1)
     most = n_nodes if pair[1] is None else min(int(pair[1]), n_nodes)
     if None not in pair and int(pair[0]) > int(pair[1]):
-        raise InfeasibleError(f"{option('size_bounds', bounds)}: the least size is above the most.")
+        raise InfeasibleError(f"size_bounds={bounds!r}: the least size is above the most.")
     if n_clusters * least > n_nodes:
         raise InfeasibleError(
             f"{n_clusters} clusters of at least {least} nodes need {n_clusters * least} nodes, and the graph has "

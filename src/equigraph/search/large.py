@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
-from equigraph.execution.distributed.rows import RowStore
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import within_bounds
 from equigraph.search.level import aggregate, common_parts, compact
@@ -29,6 +28,7 @@ from equigraph.search.rows import GraphRows
 from equigraph.search.search import Search
 from equigraph.search.stopping import Stopwatch
 from equigraph.search.targets import Target
+from equigraph.stores.distributed.rows import RowStore
 
 # Most passes of a climb on the nodes, the gain of a pass that is worth another, and the passes at a value of the dial
 # on the way up.

@@ -24,7 +24,14 @@ _LEAST_STEPS, _LEAST_LONG, _FEW_NODES = 40_000, 100_000, 60
 # Nodes with more edges than this make a proposal cost more.
 _EDGES = 40
 # Divisions that are made and raised on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
-_STARTS = ((200, (4, 4)), (500, (10, 10)), (3_000, (6, 4)), (12_000, (4, 3)), (60_000, (3, 1)), (300_000, (2, 2)))
+_STARTS = (
+    (200, (4, 4)),
+    (500, (10, 10)),
+    (3_000, (6, 4)),
+    (12_000, (4, 3)),
+    (60_000, (3, 1)),
+    (300_000, (2, 2)),
+)
 # Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
 _KICKED, _MOST_KICKS = 10_000, 15
 # On fewer nodes an annealing proposes every swap that counts; on more, nodes that wait for a partner are matched at the

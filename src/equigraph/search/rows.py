@@ -9,10 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.execution.block_files import RowBlock
-from equigraph.execution.blocks import MemoryBlocks
-from equigraph.execution.distributed import StreamedRows
-from equigraph.execution.distributed.rows import Rows, RowStore
 from equigraph.graph.units import largest_weight, shares_of, unit_weights
 from equigraph.search.arrays import BROKEN, Level, State, Tour, Waiting
 from equigraph.search.kernels.local import visit, wanted_clusters
@@ -23,6 +19,10 @@ from equigraph.search.moves import example_sites, no_pause, repeat, waiting_room
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_from
 from equigraph.search.plans import is_large
+from equigraph.stores.block_files import RowBlock
+from equigraph.stores.blocks import MemoryBlocks
+from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.distributed.rows import Rows, RowStore
 
 # Passes of swaps, and what one must bring, in modularity, to be followed by another.
 _SWAP_PASSES, _LEAST_SWAP = 5, 1e-6

@@ -107,7 +107,7 @@ class Ruling:
         rules = self.rules
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.site, minlength=self.fixed.size))])
         needed = bool(rules.needed.any())
-        links = rules.links if needed else sparse.csr_array((0, 0))
+        links, askers = (rules.links, rules.askers) if needed else (sparse.csr_array((0, 0)),) * 2
         nothing = np.zeros(0, dtype=np.int64)
         return Constraints(
             site=self.site,
@@ -127,6 +127,8 @@ class Ruling:
             needed=rules.needed if needed else rules.needed[:0],
             link_starts=links.indptr.astype(np.int64),
             links=links.indices.astype(np.int64),
+            asker_starts=askers.indptr.astype(np.int64),
+            askers=askers.indices.astype(np.int64),
             home=self.home,
             allowed=self.allowed,
             stay=self.stay,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 from equigraph.search.arrays import Level
 from equigraph.search.bounds import within_bounds
 from equigraph.search.level import aggregate, common_parts, compact, links_to
@@ -85,9 +85,7 @@ class Search:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
         self.guide, self._judge = objective.guided(), objective.at(1.0)
         self.effort, self.seed = effort, seed
-        self.plan = plan_for(
-            level.n_sites, level.data.size, n_clusters, effort, objective.rules is not None
-        )
+        self.plan = plan_for(level.n_sites, level.data.size, n_clusters, effort, objective.rules is not None)
         self.pool = Pool()
         self.watch = Stopwatch()
         # Divisions as the dial was raised, of the last run.

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from equigraph.callbacks import Notifier
+from equigraph._utils.callbacks import Notifier
 
 # Seconds between two questions whether somebody wants to stop, within a step.
 _PATIENCE = 0.5

@@ -10,8 +10,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackError
 
 from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.graph.groups.sums import indicator
 from equigraph.graph.sparse_arrays import check_sparse
-from equigraph.groups.sums import indicator
 from equigraph.spectral.solvers import lanczos
 
 # Up to this many different rows the rank of a representation graph is computed, by a dense matrix of that

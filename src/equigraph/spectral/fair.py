@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from equigraph.parameters import Constraint
-from equigraph.randomness import RandomState
+from equigraph._utils.parameters import Constraint
+from equigraph._utils.randomness import RandomState
 from equigraph.spectral.method import NORMALIZED, SpectralMethod
 
 

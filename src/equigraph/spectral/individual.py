@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance, Integer
+from equigraph._utils.randomness import RandomState
 from equigraph.base import Problem
 from equigraph.exceptions import EquigraphWarning, ParameterError, warn
-from equigraph.parameters import AnyOf, Choice, Constraint, Instance, Integer
-from equigraph.randomness import RandomState
 from equigraph.spectral.constraints import (
     check_representation,
     exact_row_space,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from equigraph.groups.placement import place_isolated
-from equigraph.randomness import random_state_kept
+from equigraph._utils.randomness import random_state_kept
+from equigraph.graph.groups.placement import place_isolated
 from equigraph.spectral.embedding import constrained_embedding
 
 

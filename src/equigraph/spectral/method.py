@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equigraph._utils.parameters import Boolean, Constraint, Integer
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import InfeasibleError
-from equigraph.groups.placement import place_isolated
-from equigraph.parameters import Boolean, Constraint, Integer
+from equigraph.graph.groups.placement import place_isolated
 from equigraph.spectral.constraints import group_constraint
 from equigraph.spectral.embedding import constrained_embedding
 from equigraph.spectral.labels import kmeans_labels, unit_rows

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.parameters import Constraint
-from equigraph.randomness import RandomState
+from equigraph._utils.parameters import Constraint
+from equigraph._utils.randomness import RandomState
 from equigraph.spectral.embedding import constrained_embedding
 from equigraph.spectral.method import NORMALIZED, ActivePart, SpectralMethod
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.execution import Product, product_of, single_blas_thread
-from equigraph.groups import group_means
-from equigraph.groups.placement import place_isolated
+from equigraph.graph.groups import group_means
+from equigraph.graph.groups.placement import place_isolated
 from equigraph.spectral.constraints import group_constraint
 from equigraph.spectral.labels import embedded_labels, fill_empty, kmeans_labels, unit_rows
+from equigraph.stores import Product, product_of, single_blas_thread
 
 # More vectors than are wanted make the wanted ones converge faster.
 _SPARE = 2

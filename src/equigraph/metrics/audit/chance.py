@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.groups import Groups
+from equigraph.graph.groups import Groups
 from equigraph.metrics._table import Labels
 from equigraph.metrics.audit.tables import TABLE_SCORES, random_tables
 from equigraph.metrics.audit.views import Columns, Links, overall, table_of

@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from equigraph._utils.notebook import page_of
+from equigraph._utils.parameters import Integer, Real, check_parameters
+from equigraph._utils.randomness import RandomState, as_seed
+from equigraph._utils.records import framed, named
+from equigraph._utils.text import count, did_you_mean, listed
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph import read_graph
-from equigraph.groups import Attributes, Groups
-from equigraph.groups.attributes import joined_name
-from equigraph.messages import option
-from equigraph.metrics._table import read_nodes
+from equigraph.graph import Graph, read_graph
+from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups.attributes import joined_name
+from equigraph.metrics._table import Nodes
 from equigraph.metrics.agreement import _ari, clustering_accuracy
 from equigraph.metrics.audit import chance, views
 from equigraph.metrics.audit.attributes import attributes_of, joint_values
 from equigraph.metrics.audit.people import worst_people
 from equigraph.metrics.summary import Composition, composition
-from equigraph.notebook import page_of
-from equigraph.parameters import Integer, Real, check_parameters
-from equigraph.randomness import RandomState, as_seed
-from equigraph.records import framed, named
-from equigraph.words import count, did_you_mean, listed
 
 Metric = Callable[..., float]
 
@@ -75,8 +74,9 @@ class FairnessFrame:
         metrics: Mapping[str, Metric] | None = None,
     ):
         self.graph = read_graph(graph)
-        self.labels = read_nodes(self.graph).labels(labels)
-        self._given: Attributes | None = attributes_of(self.graph, sensitive_features)
+        nodes = Nodes(self.graph, self.graph.positional or isinstance(graph, Graph), graph)
+        self.labels = nodes.labels(labels)
+        self._given: Attributes | None = attributes_of(nodes, sensitive_features)
         self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
         self.metrics = dict(metrics or {})
         for name, metric in self.metrics.items():
@@ -299,9 +299,7 @@ class FairnessFrame:
 
     def _need_attributes(self) -> None:
         if not self.attributes:
-            raise GroupsError(
-                f"There are no groups: give {option('sensitive_features')}, or a graph that has them."
-            )
+            raise GroupsError("There are no groups: give sensitive_features, or a graph that has them.")
 
     def _repr_html_(self) -> str:
         """Return the clusters as a table, for a notebook."""

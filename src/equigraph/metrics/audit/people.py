@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.groups import Groups
+from equigraph._utils.text import count
+from equigraph.graph.groups import Groups
 from equigraph.metrics._table import Labels
 from equigraph.metrics.audit.views import Columns, Links, ratio, table_of
-from equigraph.words import count
 
 # At most this part of what is usual is few.
 _FEW = 0.5

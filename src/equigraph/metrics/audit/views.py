@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.groups import Attributes, Groups, contingency_table
+from equigraph.graph.groups import Attributes, Groups, contingency_table
 from equigraph.metrics._table import Labels
 from equigraph.metrics.audit.tables import TABLE_SCORES
 from equigraph.metrics.individual import group_balances

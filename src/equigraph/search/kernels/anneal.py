@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.arrays import AWAY, BEST, BROKEN, GAIN, MET, N_CLUSTERS, UNIT
 from equigraph.search.kernels.rules import follow_rules, rules_change
 from equigraph.search.kernels.state import (
@@ -167,7 +167,7 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
                 j = members[first + draw(random, ends[b] - first)]
                 if not plain or columns[i, 0] == columns[j, 0]:
                     break
-            if rules is not None:
+            if rules is not None:  # noqa: SIM102 - decided when the loop is compiled
                 if not movable[j]:
                     continue
             by -= sizes[j]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.arrays import AWAY, BROKEN, N_CLUSTERS, SPARE
 from equigraph.search.kernels.rules import follow_rules, rules_change
 from equigraph.search.kernels.state import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 
 
 @compiled

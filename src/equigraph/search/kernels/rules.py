@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.arrays import AWAY, BROKEN, LACKING, MOVED
 
 
@@ -54,27 +54,25 @@ def shift_links(rules: Any, labels: Any, site: int, a: int, b: int) -> int:
 
     The label of the site itself is not looked at: going back undoes everything.
     """
-    change = 0
+    change, n = 0, rules.site.size
     needed, kept = rules.needed, rules.kept
     for place in range(rules.first[site], rules.first[site + 1]):
         node = rules.nodes[place]
-        before = max(needed[node] - kept[node], 0)
-        for e in range(rules.link_starts[node], rules.link_starts[node + 1]):
-            other = rules.links[e]
-            if rules.site[other] == site:
+        for row in range(node, needed.size, n):
+            before = max(needed[row] - kept[row], 0)
+            for e in range(rules.link_starts[row], rules.link_starts[row + 1]):
+                other = rules.site[rules.links[e]]
+                if other != site:
+                    kept[row] += (labels[other] == b) - (labels[other] == a)
+            change += max(needed[row] - kept[row], 0) - before
+        for e in range(rules.asker_starts[node], rules.asker_starts[node + 1]):
+            row = rules.askers[e]
+            other = rules.site[row % n]
+            if other == site:
                 continue
-            cluster = labels[rules.site[other]]
-            if cluster == a:
-                kept[node] -= 1
-                kept[other] -= 1
-                if kept[other] < needed[other]:
-                    change += 1
-            elif cluster == b:
-                if kept[other] < needed[other]:
-                    change -= 1
-                kept[node] += 1
-                kept[other] += 1
-        change += max(needed[node] - kept[node], 0) - before
+            before = max(needed[row] - kept[row], 0)
+            kept[row] += (labels[other] == b) - (labels[other] == a)
+            change += max(needed[row] - kept[row], 0) - before
     return change
 
 
@@ -158,8 +156,9 @@ def fill_rules(rules: Any, state: Any) -> None:
     for c in range(rules.costs.size):
         rules.costs[c] = cost_of(rules, np.int64(c), state.size[c], rules.counts[c])
         broken += rules.costs[c]
-    for node in range(rules.needed.size):
-        for e in range(rules.link_starts[node], rules.link_starts[node + 1]):
-            rules.kept[node] += labels[rules.site[rules.links[e]]] == labels[rules.site[node]]
-        rules.sums[LACKING] += max(rules.needed[node] - rules.kept[node], 0)
+    for row in range(rules.needed.size):
+        own = labels[rules.site[row % rules.site.size]]
+        for e in range(rules.link_starts[row], rules.link_starts[row + 1]):
+            rules.kept[row] += labels[rules.site[rules.links[e]]] == own
+        rules.sums[LACKING] += max(rules.needed[row] - rules.kept[row], 0)
     state.tally[BROKEN] += broken + rules.sums[LACKING] + max(rules.sums[MOVED] - rules.allowed, 0)

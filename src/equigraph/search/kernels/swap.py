@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.compilation import compiled
+from equigraph._utils.compilation import compiled
 from equigraph.search.arrays import AWAY, N_CLUSTERS
 from equigraph.search.kernels.local import TOLERANCE
 from equigraph.search.kernels.rules import follow_rules, rules_change

@@ -1,0 +1,1 @@
+"""Small helpers that every part of the package uses."""

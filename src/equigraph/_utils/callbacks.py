@@ -1,0 +1,162 @@
+"""Progress, early stop and time limits of long computations.
+
+A callback is anything callable with a `Progress`. When it returns True the computation stops and
+keeps what it has; any other value lets it go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a running computation.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done, such as ``"factorization"``.
+    step, total : int
+        How far it is; ``step == total`` at the end. An early convergence ends before ``total``.
+    objective : float or None
+        Current value of what is minimised, where there is one.
+    """
+
+    stage: str
+    step: int
+    total: int
+    objective: float | None = None
+
+
+Callback: TypeAlias = Callable[[Progress], Any]
+Callbacks: TypeAlias = Callback | Iterable[Callback] | None
+
+
+class Notifier:
+    """Tell several callbacks about progress, and say whether one of them wants to stop."""
+
+    def __init__(self, callbacks: Callbacks = None):
+        if callbacks is None:
+            self.callbacks: tuple[Callback, ...] = ()
+        elif callable(callbacks):
+            self.callbacks = (callbacks,)
+        else:
+            self.callbacks = tuple(callbacks)
+
+    def __call__(self, stage: str, step: int, total: int, objective: float | None = None) -> bool:
+        """Return True when a callback asks to stop; every callback is told in any case."""
+        if not self.callbacks:
+            return False
+        progress = Progress(stage, step, total, objective)
+        answers = [callback(progress) for callback in self.callbacks]
+        return any(answer is True for answer in answers)
+
+
+class _Shared:
+    """A callback that clones of an estimator share: a clock or a bar cannot be copied."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Shared:
+        return self
+
+
+class Watched(_Shared):
+    """Several callbacks as one that remembers whether any of them has asked to stop."""
+
+    def __init__(self, callbacks: Callbacks):
+        self._callbacks = Notifier(callbacks).callbacks
+        self.stopped = False
+
+    def __call__(self, progress: Progress) -> bool:
+        """Tell all of them; return True from the first wish to stop on."""
+        answers = [callback(progress) is True for callback in self._callbacks]
+        self.stopped = self.stopped or any(answers)
+        return self.stopped
+
+
+class TimeLimit(_Shared):
+    """Stop after a number of seconds, counted from the first step it is told of; the current state is kept.
+
+    A fit may have several stages, all under the same clock: take a new object for every fit.
+
+    Parameters
+    ----------
+    seconds : float
+        The limit.
+
+    Examples
+    --------
+    >>> limit = TimeLimit(60)
+    >>> limit(Progress("factorization", 1, 500))
+    False
+    """
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+        self._start: float | None = None
+
+    def __call__(self, progress: Progress) -> bool:
+        """Return True once the time is over."""
+        now = time.monotonic()
+        if self._start is None:
+            self._start = now
+        return now - self._start >= self.seconds
+
+
+class ProgressBar(_Shared):
+    """A bar in the terminal, by rich; use it as a context manager so that it is closed at the end.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Where to draw; standard error by default, so that standard output stays clean.
+
+    Examples
+    --------
+    >>> with ProgressBar() as bar:
+    ...     _ = bar(Progress("factorization", 1, 2))
+    """
+
+    def __init__(self, console: Any = None):
+        self.console = console
+        self._bar: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> ProgressBar:
+        from equigraph._utils.randomness import random_state_kept
+
+        with random_state_kept():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=self.console or Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._bar.stop()
+        self._bar = None
+        self._tasks.clear()
+
+    def __call__(self, progress: Progress) -> None:
+        """Move the bar of this stage."""
+        if self._bar is None:
+            return
+        if progress.stage not in self._tasks:
+            self._tasks[progress.stage] = self._bar.add_task(progress.stage, total=progress.total, note="")
+        note = "" if progress.objective is None else f"objective {progress.objective:.6g}"
+        self._bar.update(
+            self._tasks[progress.stage], completed=progress.step, total=progress.total, note=note
+        )

@@ -1,0 +1,165 @@
+"""Declarative constraints on parameters.
+
+A constraint says which values a parameter takes and describes itself in words. Estimators list
+theirs in ``_parameters``; the command line builds its options from the same list, so that no
+parameter of a method is out of reach there.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equigraph.exceptions import ParameterError
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What one parameter accepts; ``help`` is one sentence for people."""
+
+    help: str = ""
+    optional: bool = False
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether the value is legal; None is legal where the parameter is optional."""
+        return (value is None and self.optional) or self._accepts(value)
+
+    def describe(self) -> str:
+        """Say in words what is accepted."""
+        return f"{self._describe()} or None" if self.optional else self._describe()
+
+    def _accepts(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def _describe(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Integer(Constraint):
+    """A whole number of at least ``low``."""
+
+    low: int = 0
+
+    def _accepts(self, value: Any) -> bool:
+        is_integer = isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+        return is_integer and value >= self.low
+
+    def _describe(self) -> str:
+        return f"a whole number of at least {self.low}"
+
+
+@dataclass(frozen=True)
+class Real(Constraint):
+    """A finite number in [low, high]; ``low`` itself can be left out."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+
+    def _accepts(self, value: Any) -> bool:
+        if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
+            return False
+        number = float(value)
+        above = number > self.low if self.open_low else number >= self.low
+        return math.isfinite(number) and above and number <= self.high
+
+    def _describe(self) -> str:
+        left = "(" if self.open_low else "["
+        right = ")" if math.isinf(self.high) else "]"
+        return f"a finite number in {left}{self.low:g}, {self.high:g}{right}"
+
+
+@dataclass(frozen=True)
+class Choice(Constraint):
+    """One of a few words (or other plain values)."""
+
+    values: tuple[Any, ...] = ()
+
+    def _accepts(self, value: Any) -> bool:
+        # An array compared with a string would give an array, hence the type check first.
+        return any(type(value) is type(one) and value == one for one in self.values)
+
+    def _describe(self) -> str:
+        return "one of " + ", ".join(repr(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Boolean(Constraint):
+    """True or False."""
+
+    def _accepts(self, value: Any) -> bool:
+        return isinstance(value, (bool, np.bool_))
+
+    def _describe(self) -> str:
+        return "True or False"
+
+
+@dataclass(frozen=True)
+class Seed(Constraint):
+    """A seed, a numpy Generator or RandomState, or None."""
+
+    optional: bool = True
+
+    def _accepts(self, value: Any) -> bool:
+        if isinstance(value, (np.random.Generator, np.random.RandomState)):
+            return True
+        return Integer(low=0).accepts(value)
+
+    def _describe(self) -> str:
+        return "a nonnegative whole number, a numpy Generator or RandomState,"
+
+
+@dataclass(frozen=True)
+class Instance(Constraint):
+    """An object that has the given methods; such parameters have no command line option."""
+
+    methods: tuple[str, ...] = ()
+
+    def _accepts(self, value: Any) -> bool:
+        return all(callable(getattr(value, method, None)) for method in self.methods)
+
+    def _describe(self) -> str:
+        words = "an object with the methods " + ", ".join(self.methods)
+        if self.methods in (("__iter__",), ("__call__",)):
+            words = "a list or a tuple" if self.methods == ("__iter__",) else "a function"
+        return f"{words} ({self.help[:1].lower()}{self.help[1:].rstrip('.')})" if self.help else words
+
+
+@dataclass(frozen=True)
+class AnyOf(Constraint):
+    """Any of several constraints."""
+
+    options: tuple[Constraint, ...] = ()
+
+    def _accepts(self, value: Any) -> bool:
+        return any(option.accepts(value) for option in self.options)
+
+    def _describe(self) -> str:
+        return ", or ".join(option.describe() for option in self.options)
+
+
+CALLBACKS = AnyOf(
+    help="Told about progress; may stop the run.",
+    optional=True,
+    options=(Instance(methods=("__call__",)), Instance(methods=("__iter__",))),
+)
+
+
+def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: Mapping[str, Any]) -> None:
+    """Check every value against its constraint."""
+    for name, constraint in constraints.items():
+        if name in values and not constraint.accepts(values[name]):
+            raise ParameterError(f"{owner}: {name} must be {constraint.describe()}; got {values[name]!r}.")
+
+
+def check_known(name: str, value: Any, known: tuple[Any, ...]) -> None:
+    """Raise ParameterError unless an option of a function has one of its values."""
+    if value not in known:
+        *most, last = map(repr, known)
+        raise ParameterError(f"{name}={value!r} is unknown: expected {', '.join(most)} or {last}.")

@@ -1,0 +1,60 @@
+"""Clusters of one or two nodes that nobody asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph._utils.text import count, listed
+
+SMALL = 2
+# Where clusters have fewer nodes than this on average, small ones are what was asked for.
+_LEAST_MEAN = 6
+_MOST_NAMED = 5
+
+
+def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[np.intp]:
+    """Return the clusters of one or two nodes that nobody asked for.
+
+    Asked for they are by ``size_bounds``, by ``rules`` on sizes, by a number of clusters that leaves fewer than six
+    nodes to each, and by no number at all.
+
+    >>> small_clusters([20, 9, 1], {"n_clusters": 3}).tolist()
+    [2]
+    >>> small_clusters([20, 9, 1], {"n_clusters": 3, "size_bounds": (1, 20)}).tolist()
+    []
+    """
+    sizes = np.asarray(sizes)
+    n_clusters = parameters.get("n_clusters")
+    if (
+        n_clusters is None
+        or parameters.get("size_bounds") is not None
+        or _has_sizes(parameters.get("rules"))
+        or sizes.sum() < _LEAST_MEAN * n_clusters
+    ):
+        return np.zeros(0, dtype=np.intp)
+    return np.flatnonzero((sizes > 0) & (sizes <= SMALL))
+
+
+def _has_sizes(rules: Any) -> bool:
+    """Return whether rules, also as they stand in a file, bound sizes."""
+    content = rules if isinstance(rules, Mapping) else getattr(rules, "to_dict", dict)()
+    return content.get("sizes") is not None
+
+
+def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
+    """Return the part of a sentence that names small clusters."""
+    sizes = np.asarray(sizes)
+    first = small[:_MOST_NAMED]
+    told = [f"cluster {cluster} has {count(int(sizes[cluster]), 'node')}" for cluster in first.tolist()]
+    if small.size > first.size:
+        told.append(f"{small.size - first.size:,} more have at most {SMALL}")
+    return listed(told)
+
+
+def proposed_bounds(n_nodes: int, n_clusters: int) -> tuple[int, None]:
+    """Return bounds that keep clusters from being so small: at least half of the mean."""
+    return max(SMALL + 1, n_nodes // (2 * n_clusters)), None

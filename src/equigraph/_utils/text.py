@@ -1,0 +1,66 @@
+"""Small help with the sentences that people read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+from equigraph.exceptions import visible
+
+__all__ = ["count", "counted", "did_you_mean", "latex", "listed", "one_line", "visible"]
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "±": r"$\pm$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, in the singular for one."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(words: Iterable[object]) -> str:
+    """Return words as a list in a sentence."""
+    *most, last = [str(word) for word in words]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """Return a hint at the known name that resembles the one given, in brackets; nothing if none does.
+
+    >>> did_you_mean("nmft", ["sc", "nmtf"]), did_you_mean("magic", ["sc", "nmtf"])
+    (" (did you mean 'nmtf'?)", '')
+    """
+    names = {str(one).casefold(): one for one in reversed(list(known))}
+    close = difflib.get_close_matches(str(name).casefold(), names, n=1)
+    return f" (did you mean {names[close[0]]!r}?)" if close else ""
+
+
+def latex(text: str) -> str:
+    r"""Return a text as LaTeX takes it."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def one_line(said: object) -> str:
+    """Return the text of an error or a warning without line ends, or the name of its type where it has none."""
+    return " ".join(str(said).split()) or type(said).__name__
+
+
+def counted(notes: Iterable[tuple[type[Warning], str]], where: str = "") -> list[tuple[type[Warning], str]]:
+    """Return the first text of every kind of warning, with how often that kind came."""
+    kinds: dict[type[Warning], list[str]] = {}
+    for category, text in notes:
+        kinds.setdefault(category, []).append(text)
+    return [
+        (category, texts[0] if len(texts) == 1 else f"{texts[0]} ({len(texts)} times{where})")
+        for category, texts in kinds.items()
+    ]
+
+
+GIVE_GROUPS = "give sensitive_features, or read the graph with groups"
+NO_GROUPS = "there are no groups"

@@ -1,0 +1,254 @@
+"""Clusterings with several seeds, and with a few edges missing, for several numbers of clusters."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import Integer, Real, check_parameters
+from equigraph._utils.randomness import RandomState, as_seed
+from equigraph.analysis.choosing.result import Stability, StabilityRow
+from equigraph.analysis.choosing.votes import agreement_between, agreement_within, consensus
+from equigraph.base import GraphClusterer
+from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, NotFoundError, ParameterError
+from equigraph.graph import Graph
+from equigraph.graph.features import with_features
+from equigraph.metrics import modularity_score
+from equigraph.metrics._table import make_tables
+from equigraph.metrics.notions import get_notion
+
+# Effort of the default search: less, and what differs between seeds is the search rather than the graph.
+_EFFORT = 0.3
+# Methods whose dial weighs Q against a notion.
+_DIALS = ("FairPartition", "FairLouvain")
+
+
+def stability(
+    graph: Any,
+    k_range: Iterable[int] = range(2, 11),
+    *,
+    sensitive_features: Any = None,
+    estimator: Any = None,
+    n_seeds: int = 5,
+    n_removals: int = 5,
+    removed: float = 0.1,
+    random_state: RandomState = None,
+    callbacks: Callbacks = None,
+) -> Stability:
+    """Find out how many clusters a graph has: for which numbers they are good, and the same whenever looked for.
+
+    For every number, the estimator is fitted with several seeds, and to several copies of the graph that lack a few
+    edges. Clusters that the graph does not say anything about differ from one fit to the next.
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `equigraph.as_graph` takes.
+    k_range : iterable of int, default=range(2, 11)
+        Numbers of clusters to try.
+    sensitive_features : array-like, dict of columns, frame or 2-D array, optional
+        One attribute or several, as for ``fit``; by default those that came with the graph.
+    estimator : estimator, optional
+        Any of equigraph, or another with ``n_clusters``, ``labels_`` and a ``fit`` that takes an adjacency. By default
+        `FairPartition` with three tenths of its effort, and without a fairness term where there are no groups.
+    n_seeds : int, default=5
+        Fits to the graph itself, two at least.
+    n_removals : int, default=5
+        Fits to copies without a few edges.
+    removed : float, default=0.1
+        Part of the edges that a copy lacks, one at least.
+    random_state : int, Generator, RandomState or None
+        Seed; the same copies of the graph serve every number of clusters.
+    callbacks : callable or list of callables, optional
+        Told after every fit; one that returns True ends it with the numbers that are complete (one at least).
+
+    Returns
+    -------
+    Stability
+        Agreement, objective and a consensus for every number, how sure every node is, and a recommended number.
+
+    Raises
+    ------
+    ParameterError
+        If a number of clusters or another parameter is out of range.
+    GraphError
+        If the graph has no edges.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> planted = eg.datasets.make_planted_graph(90, 3, mean_degree=10, mixing=0.1, random_state=0)
+    >>> found = eg.stability(
+    ...     planted.adjacency, [2, 3, 4], estimator=eg.FairLouvain(fairness=0), random_state=0
+    ... )
+    >>> found.recommended
+    3
+    """
+    check_parameters(
+        "stability",
+        {
+            "n_seeds": Integer(low=2),
+            "n_removals": Integer(low=0),
+            "removed": Real(low=0, high=0.5, open_low=True),
+        },
+        {"n_seeds": n_seeds, "n_removals": n_removals, "removed": removed},
+    )
+    known = with_features(graph, sensitive_features, getattr(estimator, "attribute_weights", None))
+    numbers = _checked_numbers(k_range, known.n_nodes)
+    if known.n_edges == 0:
+        raise GraphError("The graph has no edges, so nothing speaks for any number of clusters.")
+    seed = as_seed(random_state)
+    rng = np.random.default_rng(seed)
+    copies = [without_edges(known, removed, rng) for _ in range(int(n_removals))]
+    model = _default(known) if estimator is None else estimator
+    trial = _Trial(known, copies, model, int(n_seeds), seed, Notifier(callbacks), len(numbers))
+    rows: list[StabilityRow] = []
+    for number in numbers:
+        rows.append(trial.row(number))
+        if trial.stopped:
+            break
+    return Stability(
+        rows=tuple(rows),
+        node_names=known.node_names,
+        method=type(model).__name__,
+        aim=_aim_in_words(model, known),
+        n_seeds=int(n_seeds),
+        n_removals=int(n_removals),
+        removed=float(removed),
+        seed=seed,
+        stopped=trial.stopped,
+    )
+
+
+def _checked_numbers(k_range: Any, n_nodes: int) -> list[int]:
+    try:
+        numbers = [operator.index(number) for number in k_range]
+    except TypeError:
+        raise ParameterError(
+            f"k_range must be whole numbers, such as range(2, 11); got {k_range!r}."
+        ) from None
+    if not numbers:
+        raise ParameterError("k_range is empty: give at least one number of clusters.")
+    wrong = next((number for number in numbers if not 2 <= number <= n_nodes), None)
+    if wrong is not None:
+        raise ParameterError(f"k_range has {wrong}: expected numbers of clusters from 2 to {n_nodes}.")
+    return sorted(set(numbers))
+
+
+def _default(graph: Graph) -> Any:
+    from equigraph.community import FairPartition
+
+    return FairPartition(fairness=0.5 if graph.attributes is not None else 0.0, effort=_EFFORT)
+
+
+def without_edges(graph: Graph, removed: float, rng: np.random.Generator) -> Graph:
+    """Return a copy of a graph that lacks a part of its edges, one at least, chosen at random."""
+    upper = sparse.triu(graph.adjacency, format="coo")
+    rows, columns = upper.coords
+    number = max(1, round(removed * upper.nnz))
+    keep = np.ones(upper.nnz, dtype=bool)
+    keep[rng.choice(upper.nnz, size=number, replace=False)] = False
+    half = sparse.coo_array((upper.data[keep], (rows[keep], columns[keep])), shape=upper.shape)
+    whole = sparse.csr_array(half + half.T)
+    whole.sort_indices()
+    return graph._but(adjacency=whole)
+
+
+@dataclass
+class _Trial:
+    """All fits, one number of clusters after another."""
+
+    graph: Graph
+    copies: list[Graph]
+    estimator: Any
+    n_seeds: int
+    seed: int
+    notify: Notifier
+    n_numbers: int
+    done: int = 0
+    stopped: bool = False
+
+    def row(self, number: int) -> StabilityRow:
+        graphs = [self.graph] * self.n_seeds + self.copies
+        try:
+            found = [self._fit(graph, number, place) for place, graph in enumerate(graphs)]
+        except (InfeasibleError, NotFoundError) as error:
+            self.done += len(graphs) - self.done % len(graphs)
+            return StabilityRow(number, error=str(error))
+        own, others = found[: self.n_seeds], found[self.n_seeds :]
+        scores = [self._scores(labels) for labels in own]
+        best = max(range(len(own)), key=lambda place: scores[place][2])
+        seeds, removals = agreement_within(own), agreement_between(own, others)
+        voted = consensus(found, number)
+        modularity, fairness, objective = scores[best]
+        return StabilityRow(
+            number,
+            seeds_ari=seeds.ari,
+            seeds_nmi=seeds.nmi,
+            removals_ari=removals.ari,
+            removals_nmi=removals.nmi,
+            Q=modularity,
+            fairness=fairness,
+            objective=objective,
+            best=own[best],
+            consensus=voted.labels,
+            sure=voted.sure,
+            second=voted.second,
+        )
+
+    def _fit(self, graph: Graph, number: int, place: int) -> NDArray[np.intp]:
+        model = clone(self.estimator).set_params(n_clusters=number)
+        if "random_state" in model.get_params(deep=False):
+            model.set_params(random_state=self.seed + place)
+        with warnings.catch_warnings():
+            # What is odd about one of a hundred fits is no news; that clusters are tiny shows in the objective.
+            warnings.simplefilter("ignore", EquigraphWarning)
+            model.fit(graph if isinstance(model, GraphClusterer) else graph.adjacency)
+        self.done += 1
+        total = self.n_numbers * (self.n_seeds + len(self.copies))
+        # Every fit is told of, also after a wish to stop: the number of clusters is completed first.
+        self.stopped = self.notify("stability", self.done, total) or self.stopped
+        return _codes_of(model, number)
+
+    def _scores(self, labels: NDArray[np.intp]) -> tuple[float, float | None, float]:
+        modularity = modularity_score(self.graph, labels)
+        if self.graph.attributes is None:
+            return modularity, None, modularity
+        notion = get_notion(getattr(self.estimator, "notion", "normalized"))
+        attributes, tables = make_tables(labels, self.graph.attributes)
+        fairness = attributes.mean([notion.value(table.counts, table.groups.sizes) for table in tables])
+        dial = _dial_of(self.estimator)
+        return modularity, fairness, (1 - dial) * modularity + dial * fairness
+
+
+def _codes_of(model: Any, number: int) -> NDArray[np.intp]:
+    """Return labels in ``range(number)``; estimators of other libraries may have others."""
+    names, codes = np.unique(np.asarray(model.labels_), return_inverse=True)
+    if names.size > number:
+        raise ParameterError(
+            f"{type(model).__name__} found {names.size} clusters where {number} were asked for: stability needs an "
+            "estimator with at most n_clusters clusters."
+        )
+    return codes.astype(np.intp)
+
+
+def _dial_of(estimator: Any) -> float:
+    """Return the weight of fairness in the objective that numbers of clusters are compared by."""
+    if type(estimator).__name__ not in _DIALS or getattr(estimator, "at_least", None) is not None:
+        return 0.0
+    return float(estimator.fairness)
+
+
+def _aim_in_words(estimator: Any, graph: Graph) -> str:
+    dial = _dial_of(estimator) if graph.attributes is not None else 0.0
+    measure = get_notion(getattr(estimator, "notion", "normalized")).measure
+    return f"{1 - dial:g} Q + {dial:g} {measure}" if dial else "Q"

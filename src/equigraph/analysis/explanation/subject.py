@@ -1,0 +1,208 @@
+"""What is explained: labels of a graph with its attributes, and the exact effect of small changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import ParameterError
+from equigraph.graph import Graph
+from equigraph.graph.groups import Groups, contingency_table
+from equigraph.graph.names import NodePlaces, name_text
+from equigraph.metrics.notions import NORMALIZED, Notion
+from equigraph.rules import Facts, Rules, Violation, violations
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the method climbed."""
+
+    notion: Notion = NORMALIZED  # the fairness N
+    fairness: float | None = None  # the dial f of ``(1 - f) Q + f N``; None where the method has no such dial
+    at_least: float | None = None  # the least N that was asked for, in place of a dial
+    weights: Mapping[str, float] | None = None  # weight of attributes in N; 1 for those that are not named
+
+    def mean(self, values: Mapping[str, float]) -> float:
+        """Return N, or a change of it, from that of each attribute."""
+        weights = [(self.weights or {}).get(name, 1.0) for name in values]
+        return float(np.average(list(values.values()), weights=weights)) if values else 0.0
+
+    def objective(self, modularity: float, fairness: Mapping[str, float]) -> float | None:
+        """Return the objective, or a change of it; None where there is no dial."""
+        if self.fairness is None or self.at_least is not None:
+            return None
+        return (1 - self.fairness) * modularity + self.fairness * self.mean(fairness)
+
+    @property
+    def in_words(self) -> str:
+        """The objective as a formula."""
+        if self.at_least is not None:
+            return f"Q with {self.notion.measure} of at least {self.at_least:g}"
+        f = 0.0 if self.fairness is None else self.fairness
+        return f"{1 - f:g} Q + {f:g} {self.notion.measure}"
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Labels of a graph, in ``range(n_clusters)``, with attributes and, if there are any, rules."""
+
+    graph: Graph
+    labels: NDArray[np.intp]
+    n_clusters: int
+    attributes: Mapping[str, Groups] = field(default_factory=dict)
+    aim: Aim = Aim()
+    rules: Rules | None = None
+    sensitive_features: Any = None
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Link weight of each node."""
+        return self.graph.adjacency @ np.ones(self.graph.n_nodes)
+
+    @cached_property
+    def volumes(self) -> NDArray[np.float64]:
+        """Link weight of each cluster."""
+        sums: NDArray[Any] = np.bincount(self.labels, weights=self.degrees, minlength=self.n_clusters)
+        return sums
+
+    @cached_property
+    def sizes(self) -> NDArray[np.intp]:
+        """Nodes of each cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
+    @cached_property
+    def tables(self) -> dict[str, NDArray[np.int64]]:
+        """Nodes of every (cluster, group) pair, for each attribute."""
+        return {
+            name: contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
+            for name, groups in self.attributes.items()
+        }
+
+    @cached_property
+    def fairness(self) -> dict[str, float]:
+        """N of each attribute."""
+        return {
+            name: self.aim.notion.value(table, self.attributes[name].sizes)
+            for name, table in self.tables.items()
+        }
+
+    def node(self, name: Any) -> int:
+        """Return the place of a node; names are compared by their text."""
+        return self._places.of(name, "There is no node {}", ", or the numbers of two clusters")
+
+    @cached_property
+    def _places(self) -> NodePlaces:
+        return NodePlaces(self.graph.node_names)
+
+    def cluster(self, number: Any) -> int:
+        """Return the number of a cluster, or say that there is none of that number."""
+        text = name_text(number)
+        if not text.isdecimal() or int(text) >= self.n_clusters:
+            raise ParameterError(
+                f"There is no cluster {number!r}: expected a whole number from 0 to {self.n_clusters - 1}."
+            )
+        return int(text)
+
+    def row(self, node: int) -> tuple[NDArray[np.integer], NDArray[Any]]:
+        """Return the nodes that one is linked to, and the weights."""
+        part = slice(*self.graph.adjacency.indptr[node : node + 2].tolist())
+        return self.graph.adjacency.indices[part], self.graph.adjacency.data[part]
+
+    def move_modularity(self, node: int) -> NDArray[np.float64]:
+        """Return what moving one node to each cluster adds to Q; 0 for its own."""
+        total, own = float(self.degrees.sum()), self.labels[node]
+        if total == 0:
+            return np.zeros(self.n_clusters)
+        others, data = self.row(node)
+        to: NDArray[Any] = np.bincount(self.labels[others], weights=data, minlength=self.n_clusters)
+        degree = self.degrees[node]
+        gain = 2 * (to - to[own]) / total
+        gain -= 2 * (degree / total) * ((self.volumes - self.volumes[own] + degree) / total)
+        gain[own] = 0.0
+        return gain
+
+    def move_fairness(self, node: int) -> dict[str, NDArray[np.float64]]:
+        """Return what moving one node to each cluster adds to N of each attribute; 0 for its own."""
+        return {
+            name: _moved(
+                table,
+                self.attributes[name].sizes,
+                int(self.labels[node]),
+                int(self.attributes[name].codes[node]),
+                self.aim.notion,
+            )
+            for name, table in self.tables.items()
+        }
+
+    def merge_modularity(self, one: int, other: int, between: float) -> float:
+        """Return what joining two clusters adds to Q."""
+        total = float(self.degrees.sum())
+        if total == 0:
+            return 0.0
+        return float(2 * (between / total - (self.volumes[one] / total) * (self.volumes[other] / total)))
+
+    def merge_fairness(self, one: int, other: int) -> dict[str, float]:
+        """Return what joining two clusters adds to N of each attribute."""
+        gains = {}
+        for name, table in self.tables.items():
+            joined = np.delete(table, other, axis=0)
+            joined[one - (other < one)] += table[other]
+            gains[name] = self.aim.notion.value(joined, self.attributes[name].sizes) - self.fairness[name]
+        return gains
+
+    @cached_property
+    def _facts(self) -> Facts:
+        return Facts(self.graph, self.sensitive_features)
+
+    @cached_property
+    def broken(self) -> tuple[Violation, ...]:
+        """Violations of the rules."""
+        return self._violations(self.labels, self.n_clusters)
+
+    def _violations(self, labels: NDArray[np.intp], n_clusters: int | None) -> tuple[Violation, ...]:
+        if self.rules is None:
+            return ()
+        return tuple(violations(self.rules.items, self._facts, labels, None, n_clusters))
+
+    def rules_after(
+        self, labels: NDArray[np.intp], n_clusters: int | None
+    ) -> tuple[tuple[Violation, ...], tuple[Violation, ...]]:
+        """Return the violations that other labels have and these do not, and the other way round.
+
+        What is broken before and after, if with other numbers, is neither.
+        """
+        after = self._violations(labels, n_clusters)
+        now, then = ({one.about for one in found} for found in (self.broken, after))
+        return (
+            tuple(one for one in after if one.about not in now),
+            tuple(one for one in self.broken if one.about not in then),
+        )
+
+
+def _moved(
+    table: NDArray[np.int64], group_sizes: NDArray[np.intp], own: int, group: int, notion: Notion
+) -> NDArray[np.float64]:
+    """Return what moving one member of a group out of its cluster does to a notion, for every target."""
+    gains = np.zeros(len(table))
+    if group < 0:
+        return gains
+    with_one, without = table.copy(), table[own : own + 1].copy()
+    with_one[:, group] += 1
+    without[0, group] -= 1
+    scores, sizes = notion.cluster_scores(table, group_sizes), table.sum(axis=1)
+    weights = sizes if notion.sized else (sizes > 0).astype(np.int64)
+    there = notion.cluster_scores(with_one, group_sizes)
+    weights_there = sizes + 1 if notion.sized else np.ones(len(table), dtype=np.int64)
+    here = notion.cluster_scores(without, group_sizes)[0]
+    weight_here = sizes[own] - 1 if notion.sized else int(sizes[own] > 1)
+    total, mass = float(weights @ scores), int(weights.sum())
+    sums = total - weights[own] * scores[own] - weights * scores + weight_here * here + weights_there * there
+    masses = mass - weights[own] - weights + weight_here + weights_there
+    gains = sums / np.maximum(masses, 1) - total / max(mass, 1)
+    gains[own] = 0.0
+    return gains

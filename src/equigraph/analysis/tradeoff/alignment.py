@@ -1,0 +1,56 @@
+"""Numbers of clusters that stay with their clusters along a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._utils.numbering import number_by_size
+from equigraph.graph.groups import contingency_table
+
+
+def align_labels(labels: NDArray, reference: NDArray, n_clusters: int) -> NDArray[np.intp]:
+    """Return the same clusters, numbered so that most nodes keep the number that they have in a reference.
+
+    The numbers are those of the assignment with the largest total overlap (the Hungarian method). Clusters
+    that share no node with the number they get take what is left over.
+
+    Parameters
+    ----------
+    labels, reference : ndarray of int, shape (n_nodes,)
+        Cluster of each node, in ``range(n_clusters)``.
+    n_clusters : int
+        Number of clusters, empty ones included.
+
+    Returns
+    -------
+    ndarray of int, shape (n_nodes,)
+        The labels, renumbered.
+
+    Examples
+    --------
+    >>> align_labels(np.array([1, 1, 0, 2]), np.array([0, 0, 1, 1]), 3).tolist()
+    [0, 0, 1, 2]
+    """
+    labels = np.asarray(labels, dtype=np.intp)
+    overlap = contingency_table(labels, np.asarray(reference, dtype=np.intp), n_clusters, n_clusters)
+    return best_numbers(overlap)[labels]
+
+
+def best_numbers(overlap: NDArray) -> NDArray[np.intp]:
+    """Return the number that each row gets, so that the rows share as much as possible with the columns they get."""
+    from scipy.optimize import linear_sum_assignment
+
+    return np.asarray(linear_sum_assignment(overlap, maximize=True)[1], dtype=np.intp)
+
+
+def align_all(labelings: Iterable[NDArray], n_clusters: int) -> Sequence[NDArray[np.intp]]:
+    """Number the first labels by size, and align each of the others with the one before it."""
+    aligned: list[NDArray[np.intp]] = []
+    for labels in labelings:
+        aligned.append(
+            align_labels(labels, aligned[-1], n_clusters) if aligned else number_by_size(labels, n_clusters)
+        )
+    return aligned

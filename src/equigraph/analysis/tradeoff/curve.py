@@ -1,0 +1,494 @@
+"""The trade-off curve: what a sweep of the dial returns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._utils.hooks import hook
+from equigraph._utils.notebook import page_of
+from equigraph._utils.parameters import check_known
+from equigraph._utils.records import Tabular, plain, write_csv, write_json
+from equigraph.analysis.tradeoff import selection
+from equigraph.analysis.tradeoff.contents import (
+    CURVE,
+    CURVE_FILES,
+    KIND,
+    contents_of,
+    curve_parts,
+    json_of,
+    labels_of,
+    table_of,
+)
+from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
+from equigraph.analysis.tradeoff.point import TradeoffPoint, index_of
+from equigraph.exceptions import ParameterError
+from equigraph.graph.graph import named_features
+from equigraph.graph.groups import AttributeOptions, Attributes, Groups
+from equigraph.graph.groups.attributes import Features
+from equigraph.metrics.notions import get_notion
+from equigraph.metrics.summary import score_name
+from equigraph.results.features import attribute_entries, attributes_of
+from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
+
+Of = Literal["labels", "means"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TradeoffCurve(Tabular):
+    """Labels from the most cohesive to the fairest, with what is needed to repeat the sweep.
+
+    Attributes
+    ----------
+    points : tuple of TradeoffPoint
+        One for each value of the dial, ascending; or, with ``spacing="reached"``, points of the front that are evenly
+        spaced in the fairness reached.
+    front : tuple of TradeoffPoint
+        All labels found, in all restarts, that no others found dominate in Q and the measure of the notion, in
+        ascending order of the measure.
+    spacing : {"dial", "reached"}
+        What the points are spaced in.
+    node_names : ndarray of shape (n_nodes,)
+        Names as they came in.
+    sensitive_features : ndarray of shape (n_nodes,) or dict of columns
+        Groups as they came in; None for a node without one. A dict where there are several attributes.
+    method : str
+        Name of the estimator.
+    parameters : dict
+        Its parameters, but for the dial and the seed.
+    n_clusters : int or None
+        Number of clusters asked for; None where the method chooses it.
+    notion : str
+        The notion of fairness.
+    seeds : tuple of int
+        One per restart.
+    seconds : float
+        Time of the sweep.
+    stopped : bool
+        Whether a callback ended the sweep, so that values or restarts are missing.
+    versions : dict
+        Versions of Python and of the packages that matter.
+    input_hash : str
+        SHA-256 of graph, names and groups.
+    source : dict or None
+        Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
+        the options of reading. The commands fill it in.
+    attribute : str or None
+        Name of the attribute that the groups come from; of several all names.
+    attribute_options : AttributeOptions
+        How much each attribute counts, and which numbers went into bins.
+    """
+
+    points: tuple[TradeoffPoint, ...]
+    front: tuple[TradeoffPoint, ...]
+    spacing: Literal["dial", "reached"]
+    node_names: NDArray
+    sensitive_features: Features
+    method: str
+    parameters: Mapping[str, Any]
+    n_clusters: int | None
+    notion: str
+    seeds: tuple[int, ...]
+    seconds: float
+    stopped: bool
+    versions: Mapping[str, str]
+    input_hash: str
+    source: Mapping[str, Any] | None = None
+    attribute: str | None = None
+    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
+
+    @property
+    def features(self) -> dict[str, NDArray[Any]]:
+        """The columns of the sensitive features by name."""
+        return named_features(self.sensitive_features, self.attribute)
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """All attributes as codes."""
+        return attributes_of(self)
+
+    @property
+    def groups(self) -> Groups | None:
+        """The groups as codes, of several attributes the joint ones."""
+        return None if self.attributes is None else self.attributes.joint
+
+    @property
+    def measure(self) -> str:
+        """Name of the score that belongs to the notion, such as NB."""
+        return get_notion(self.notion).measure
+
+    def attribute_measures(self) -> dict[str, str]:
+        """Return the names of several attributes with those of their scores by the notion; nothing for a single one."""
+        if len(self.features) < 2:
+            return {}
+        return {name: score_name(self.measure, name) for name in self.features}
+
+    @property
+    def fairness(self) -> NDArray[np.float64]:
+        """Values of the dial of the points."""
+        return np.array([point.fairness for point in self.points])
+
+    def candidates(self) -> tuple[TradeoffPoint, ...]:
+        """Return the front, and the points that are not on it."""
+        on_front = set(map(id, self.front))
+        return (*self.front, *(point for point in self.points if id(point) not in on_front))
+
+    def points_with(self, point: TradeoffPoint) -> tuple[TradeoffPoint, ...]:
+        """Return the points, and among them, at its place, one of the front that is none of them."""
+        if index_of(point, self.points) is not None:
+            return self.points
+        shown = (*self.points, point)
+        return tuple(sorted(shown, key=lambda one: (one.fairness, one.scores[self.measure])))
+
+    def values(self, name: str, *, of: Of = "labels") -> NDArray[np.float64]:
+        """Return one score along the points: of the labels, or the means over the restarts.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such score.
+        """
+        check_known("of", of, ("labels", "means"))
+        return self._column(self.points, name, of)
+
+    def front_values(self, name: str) -> NDArray[np.float64]:
+        """Return one score of the labels along the front."""
+        return self._column(self.front, name)
+
+    def _column(self, points: Sequence[TradeoffPoint], name: str, of: Of = "labels") -> NDArray[np.float64]:
+        known = self.points[0].scores
+        if name not in known:
+            raise ParameterError(f"The curve has no score {name!r}: expected one of {', '.join(known)}.")
+        return np.array(
+            [(point.scores if of == "labels" else point.means)[name] for point in points], dtype=np.float64
+        )
+
+    def table(self) -> dict[str, NDArray]:
+        """Return one row per point.
+
+        The columns are fairness (the dial), the scores of the labels, ``<score>_mean`` and ``<score>_std`` over the
+        restarts, stability, sizes (one text, separated by blanks), seed, n_restarts and on_front.
+        """
+        return table_of(self)
+
+    def pareto(self, x: str = "Q", y: str | None = None, *, of: Of = "labels") -> NDArray[np.intp]:
+        """Return the indices of the points that no other point dominates.
+
+        Parameters
+        ----------
+        x, y : str
+            Names of two scores; by default Q and the measure of the notion.
+        of : {"labels", "means"}, default="labels"
+            Scores of the labels, or means over the restarts.
+
+        Returns
+        -------
+        ndarray of int
+            Ascending. Of equal points all are kept.
+        """
+        return pareto_front(self.values(x, of=of), self.values(y or self.measure, of=of))
+
+    def hypervolume(
+        self,
+        x: str = "Q",
+        y: str | None = None,
+        *,
+        reference: tuple[float, float] = (0.0, 0.0),
+        of: Of = "labels",
+    ) -> float:
+        """Return the area that points and front together cover, seen from a reference; larger is better.
+
+        Parameters
+        ----------
+        x, y : str
+            Names of two scores; by default Q and the measure of the notion.
+        reference : tuple of two floats, default=(0, 0)
+            Where the area starts; it must be the same for curves that are compared.
+        of : {"labels", "means"}, default="labels"
+            Scores of all labels, which are the best of the restarts, or of the points the means over the restarts.
+
+        Returns
+        -------
+        float
+            The area.
+        """
+        if of == "means":
+            return hypervolume(self.values(x, of=of), self.values(y or self.measure, of=of), reference)
+        self.values(x, of=of)
+        points = self.candidates()
+        return hypervolume(self._column(points, x), self._column(points, y or self.measure), reference)
+
+    def at_least(self, fairness: float) -> TradeoffPoint:
+        """Return the most cohesive labels of the front whose fairness, by the measure of the notion, is at least this.
+
+        Raises
+        ------
+        InfeasibleError
+            If none are; the message tells the highest fairness found.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> curve = eg.tradeoff_curve(
+        ...     room.adjacency, sensitive_features=room.sensitive_features, n_clusters=3, random_state=0
+        ... )
+        >>> curve.at_least(0.9).scores["NB"] >= 0.9
+        True
+        """
+        return self.select(min_fairness=fairness)
+
+    def select(
+        self,
+        rule: Literal["product", "intersection", "knee"] | None = None,
+        *,
+        min_fairness: float | None = None,
+        max_quality_loss: float | None = None,
+        x: str = "Q",
+        y: str | None = None,
+    ) -> TradeoffPoint:
+        """Return one point of the front, by exactly one rule on the scores of the labels.
+
+        Only "intersection" looks at ``points``, and returns one of them: it is defined along a sweep.
+
+        Parameters
+        ----------
+        rule : {"product", "intersection", "knee"}, optional
+            "product": the largest product of x and y, that is, of the rectangle that the point covers.
+            "intersection", the paper's: x and y are min-max scaled over the sweep, and the value nearest to
+            their first crossing is taken; where they only touch, the value with the smallest gap. A measure
+            that never changes counts as 1 everywhere.
+            "knee": the point of the front, min-max scaled, that stands out most from the straight line between
+            its ends.
+        min_fairness : float in [0, 1], optional
+            The point of largest x among those whose y is at least this.
+        max_quality_loss : float in [0, 1], optional
+            The point of largest y among those whose x is at most this fraction below the largest x of the curve.
+        x, y : str
+            Names of two scores; by default Q and the measure of the notion.
+
+        Returns
+        -------
+        TradeoffPoint
+            One of ``front``, or of ``points``. Equal candidates: the one with the lower dial.
+
+        Raises
+        ------
+        ParameterError
+            If not exactly one rule is given, or it is unknown or out of range.
+        InfeasibleError
+            If no point reaches ``min_fairness``.
+        """
+        points = self.points if rule == "intersection" else self.candidates()
+        names = (x, y or self.measure)
+        across, up = (self._column(points, name) for name in names)
+        return points[selection.choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
+
+    def plot(
+        self,
+        kind: Literal["twin", "front"] = "twin",
+        *,
+        select: TradeoffPoint | str | None = None,
+        compare: Any = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the curve; see `equigraph.plotting.TradeoffDisplay`.
+
+        Parameters
+        ----------
+        kind : {"twin", "front"}, default="twin"
+            Q and the measure of the notion over the dial, or against each other.
+        select : TradeoffPoint or rule, optional
+            The point to mark; by default that of the rule "intersection" on the twin chart, "product" on the front.
+        compare : Comparison or mapping from name to (Q, measure), optional
+            Methods to mark on the front.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a figure of its own.
+
+        Returns
+        -------
+        TradeoffDisplay
+            With ``ax_`` and ``figure_``.
+        """
+        return hook("TradeoffDisplay")(self, kind=kind, select=select, compare=compare).plot(ax)
+
+    def labels_table(self, point: TradeoffPoint) -> dict[str, NDArray]:
+        """Return the columns node, cluster and group (``group[name]`` for several) of one point."""
+        return labels_of(self, point)
+
+    def labels_to_csv(self, point: TradeoffPoint, path: str | os.PathLike[str]) -> None:
+        """Write the columns node, cluster and group of one point as csv."""
+        write_csv(path, self.labels_table(point))
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything but what there is for each node, ready for JSON."""
+        return {
+            "method": self.method,
+            "n_nodes": int(self.node_names.size),
+            "n_clusters": self.n_clusters,
+            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            **attribute_entries(self),
+            "notion": self.notion,
+            "measure": self.measure,
+            "hypervolume": self.hypervolume(),
+            "spacing": self.spacing,
+            "points": [point.summary() for point in self.points],
+            "front": [{"point": index_of(point, self.points), **point.summary()} for point in self.front],
+            "parameters": dict(self.parameters),
+            "seeds": list(self.seeds),
+            "seconds": plain(self.seconds),
+            "stopped": self.stopped,
+            "versions": dict(self.versions),
+            "input_hash": self.input_hash,
+            "source": None if self.source is None else dict(self.source),
+        }
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary`, the names of the nodes, and the labels of each point in their order.
+
+        ``front_labels`` are those of the front, null where they are labels of a point.
+        """
+        write_json(path, json_of(self))
+
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        select: TradeoffPoint | Literal["product", "intersection", "knee"] = "product",
+        force: bool = False,
+        raw: bool = False,
+    ) -> None:
+        """Write curve.csv, curve.json and labels.csv (of one point), all of them or none.
+
+        An older result of equigraph in the folder is replaced as a whole; other files stay.
+
+        Parameters
+        ----------
+        folder : path-like
+            The folder, which may be new.
+        select : TradeoffPoint or rule, default="product"
+            The point whose labels go to labels.csv; those of all points and of the front are in curve.json.
+        force : bool, default=False
+            Whether files of these names that equigraph did not write, or that were changed since, may be replaced.
+        raw : bool, default=False
+            Whether names in csv files are written as they are, even those that a spreadsheet would run as formulas.
+
+        Raises
+        ------
+        ParameterError
+            If the folder cannot be written, another run is writing to it, or other files are in the way.
+        OutputError
+            If the disk is full; the folder is then as it was.
+        """
+        point = self.select(select) if isinstance(select, str) else select
+        with OutputFolder(folder) as out:
+            out.write(KIND, contents_of(self, point), raw=raw, force=force)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Return the curve that `save`, or ``equigraph tradeoff``, wrote into a folder.
+
+        Nothing but numbers and texts is read: no pickle, no code. Names and groups are what they were where they
+        were whole numbers, numbers, truth values or texts; others come back as texts.
+
+        Raises
+        ------
+        InputError
+            If it is no such folder, or a file of it is missing, damaged or changed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> curve = eg.tradeoff_curve(
+        ...     room.adjacency,
+        ...     estimator=eg.FairLouvain(n_clusters=3),
+        ...     sensitive_features=room.sensitive_features,
+        ...     fairness=[0, 1],
+        ...     random_state=0,
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     curve.save(folder)
+        ...     eg.TradeoffCurve.load(folder).fairness.tolist()
+        [0.0, 1.0]
+        """
+        return cls.from_stored(read_stored(folder, CURVE_FILES))
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> Self:
+        """Return the curve whose files were read from a folder."""
+        with refusing_damage(stored.folder / CURVE):
+            curve = cls(**curve_parts(stored))
+            _ = curve.attributes  # the groups are encoded, and refused, here and not at their first use
+            return curve
+
+    def explore(self, graph: Any = None) -> Any:
+        """Return a widget with the board, the dial over all labels of the curve, and the graph (extra ``widget``).
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph of the curve. Without it there are no links.
+        """
+        return hook("make_widget")(self, graph)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        graph: Any = None,
+        select: TradeoffPoint | Literal["product", "intersection", "knee"] = "product",
+    ) -> None:
+        """Write one self-contained page (HTML) that explains the curve and one of its points to people.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, such as ``report.html``; it is complete or not there.
+        graph : graph, optional
+            The graph of the curve. Without it there is no drawing and no share of links within clusters, and the
+            page says so.
+        select : TradeoffPoint or rule, default="product"
+            The point to explain, or the rule that picks it.
+
+        Raises
+        ------
+        GraphError
+            If the graph is not the one of the curve.
+        """
+        hook("write_report")(self, path, graph=graph, select=select)
+
+    def __repr__(self) -> str:
+        ends = f"front of {len(self.front)}"
+        if self.spacing == "dial":
+            ends = f"fairness {self.points[0].fairness:g} to {self.points[-1].fairness:g}"
+        found = [int(point.scores["n_nonempty"]) for point in self.points]
+        clusters = f"{min(found)}" if min(found) == max(found) else f"{min(found)} to {max(found)}"
+        asked = "" if self.n_clusters is None or min(found) == self.n_clusters else f" of {self.n_clusters}"
+        ranges = ", ".join(
+            f"{name} {self.values(name).min():.3f} to {self.values(name).max():.3f}"
+            for name in ("Q", self.measure)
+        )
+        stopped = ", stopped early" if self.stopped else ""
+        return (
+            f"TradeoffCurve({self.method}, {len(self.points)} points, {ends}, {clusters}{asked} clusters, "
+            f"{ranges}{stopped})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the table of the points, for a notebook."""
+        names = dict.fromkeys(
+            name for name in ("Q", "B", "NB", self.measure) if name in self.points[0].scores
+        )
+        rows = [
+            [point.fairness, *(point.scores[name] for name in names), point.sizes.tolist()]
+            for point in self.points
+        ]
+        return page_of(repr(self), ["dial", *names, "sizes"], rows)

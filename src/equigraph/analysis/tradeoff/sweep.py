@@ -1,0 +1,329 @@
+"""The sweep: one label vector for every value of the dial and every restart, made into a curve."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import time
+from collections.abc import Iterable
+from typing import Any, overload
+
+import numpy as np
+from sklearn.base import clone
+
+from equigraph._utils.callbacks import Callbacks, Watched
+from equigraph._utils.parameters import Integer, Real, check_parameters
+from equigraph._utils.randomness import RandomState, as_seed
+from equigraph._utils.records import parameters_of, versions
+from equigraph._utils.text import GIVE_GROUPS, counted
+from equigraph.analysis.tradeoff.curve import TradeoffCurve
+from equigraph.analysis.tradeoff.curves import TradeoffCurves
+from equigraph.analysis.tradeoff.found import points_and_front
+from equigraph.analysis.tradeoff.runs import Sweep, run_sweep
+from equigraph.base import GraphClusterer
+from equigraph.exceptions import GroupsError, ParameterError, warn
+from equigraph.graph import Graph
+from equigraph.graph.features import with_features
+from equigraph.metrics.notions import get_notion
+from equigraph.search.agree import OnConflict
+from equigraph.stores.blocks import BlockGraph
+
+# Points by default: evenly spaced in the fairness reached, and values of a dial whose method is fitted at each.
+_N_REACHED, _N_VALUES = 11, 21
+_STAGE = "trade-off"
+
+
+@overload
+def tradeoff_curve(
+    graph: Any,
+    *,
+    n_clusters: int | None = None,
+    sensitive_features: Any = None,
+    fairness: Iterable[float] | None = None,
+    n_points: int | None = None,
+    notion: str | None = None,
+    estimator: GraphClusterer | None = None,
+    n_restarts: int = 1,
+    random_state: RandomState = None,
+    effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
+    n_jobs: int | None = None,
+    callbacks: Callbacks = None,
+) -> TradeoffCurve: ...
+
+
+@overload
+def tradeoff_curve(
+    graph: Any,
+    *,
+    n_clusters: Iterable[int],
+    sensitive_features: Any = None,
+    fairness: Iterable[float] | None = None,
+    n_points: int | None = None,
+    notion: str | None = None,
+    estimator: GraphClusterer | None = None,
+    n_restarts: int = 1,
+    random_state: RandomState = None,
+    effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
+    n_jobs: int | None = None,
+    callbacks: Callbacks = None,
+) -> TradeoffCurves: ...
+
+
+def tradeoff_curve(
+    graph: Any,
+    *,
+    sensitive_features: Any = None,
+    n_clusters: int | Iterable[int] | None = None,
+    fairness: Iterable[float] | None = None,
+    n_points: int | None = None,
+    notion: str | None = None,
+    estimator: GraphClusterer | None = None,
+    n_restarts: int = 1,
+    random_state: RandomState = None,
+    effort: Any = None,
+    rules: Any = None,
+    on_conflict: OnConflict | None = None,
+    n_jobs: int | None = None,
+    callbacks: Callbacks = None,
+) -> TradeoffCurve | TradeoffCurves:
+    """Find out what fairness costs: labels from the most cohesive to the fairest.
+
+    A weighted sum reaches only the convex hull of what can be had: over most of its range the dial gives the same
+    labels, and then it jumps. `FairPartition` therefore also searches between, and ``curve.front`` holds all labels
+    found, at whatever value and in whatever restart, that no others dominate. ``curve.at_least(0.9)`` takes the most
+    cohesive of them with a fairness of at least .9.
+
+    Parameters
+    ----------
+    graph : graph
+        A `BlockGraph`, or anything that `equigraph.graph.as_graph` takes.
+    sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
+        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph. There
+        must be some. Several attributes count as the estimator's ``attribute_weights`` say, or else the graph's.
+    n_clusters : int or iterable of int, optional
+        Number of clusters; by default that of the estimator. Several numbers, such as ``range(2, 8)``, give one
+        curve each.
+    fairness : iterable of float, optional
+        Values of the dial, ascending; one point each. By default the points are evenly spaced in the fairness that is
+        *reached*, where the method searches its whole dial at once (`FairPartition`), and even values of the dial in
+        [0, 1] otherwise. A dial without an upper end, such as the weight of `IFairNMTF`, needs values.
+    n_points : int, optional
+        Number of points where no values are given, and at most that many where some would be the same: 11 by
+        default, 21 even values of the dial.
+    notion : {"normalized", "balance", "mouflon"}, optional
+        Which fairness is wanted. It is set in the estimator where that has a notion, and says by which score
+        (NB, B or mouflon) points are picked. By default that of the estimator, or "normalized".
+    estimator : GraphClusterer, optional
+        Any method with a ``fairness`` parameter; by default `FairPartition`. It is not changed.
+    n_restarts : int, default=1
+        Number of seeds per value: ``random_state``, ``random_state + 1``, ...
+    random_state : int, Generator, RandomState or None
+        The first seed; by default that of the estimator.
+    effort : optional
+        Set in the estimator, which must have such a parameter; by default its own.
+    rules : Rules or dict, optional
+        Hard rules that all labels keep, set in the estimator, which must take rules (`FairPartition`).
+    on_conflict : {"error", "relax"}, optional
+        What is done about rules that contradict each other, set in the estimator.
+    n_jobs : int, optional
+        Number of processes; by default 1, and -1 for all cores. It does not change the result.
+    callbacks : callable or list of callables, optional
+        Told after every fit, the stage being "trade-off" (and the number of clusters); one that returns True
+        ends the sweep with the points done so far. A method that computes all values together also
+        tells about its own progress, unless it runs in another process.
+
+    Returns
+    -------
+    TradeoffCurve or TradeoffCurves
+        A curve, or with several ``n_clusters`` a mapping from each to its curve.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is out of range, or the estimator has no dial.
+    GraphError, GroupsError
+        If the graph or the groups are not usable, or there are no groups.
+
+    Notes
+    -----
+    Which labels stand for a value of a dial in [0, 1]: those with the largest :math:`(1 - f) Q + f N` of all restarts,
+    N being the measure of the notion (at 1: those with the largest Q whose N is within .01 of the largest). Labels of a
+    method that searches its whole dial at once may have been found at another value, so they are at least as good as
+    those of a single fit with the same seed. For a dial without an upper end, which has no such meaning, those
+    whose Q and N are closest to their means.
+
+    Clusters keep their number from point to point, and along the front: those of the first are numbered by size, those
+    of each further one by their overlap with the one before.
+
+    Warnings of the fits are issued once for each kind, with the number of times.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> curve = eg.tradeoff_curve(
+    ...     room.adjacency,
+    ...     sensitive_features=room.sensitive_features,
+    ...     estimator=eg.FairLouvain(n_clusters=3),
+    ...     fairness=[0, 0.1, 0.5, 1],
+    ...     random_state=0,
+    ... )
+    >>> [point.fairness for point in curve.points]
+    [0.0, 0.1, 0.5, 1.0]
+    >>> curve.select("knee").scores["NB"] > curve.points[0].scores["NB"]
+    True
+    >>> curve = eg.tradeoff_curve(
+    ...     room.adjacency, sensitive_features=room.sensitive_features, n_clusters=3, random_state=0
+    ... )
+    >>> curve.at_least(0.8).scores["NB"] >= 0.8
+    True
+    """
+    check_parameters(
+        "tradeoff_curve",
+        {"n_restarts": Integer(low=1), "n_points": Integer(low=2, optional=True)},
+        {"n_restarts": n_restarts, "n_points": n_points},
+    )
+    if n_jobs == 0:
+        raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
+    model, notion = _configured(
+        estimator, notion, {"effort": effort, "rules": rules, "on_conflict": on_conflict}
+    )
+    values, bounded = _dial_values(model, fairness, n_points)
+    # numpy's annotation of ndim leaves out ranges, which it takes.
+    several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
+    numbers = _cluster_numbers(n_clusters) if several else [n_clusters]
+    graph = _graph_with_groups(graph, sensitive_features, getattr(model, "attribute_weights", None))
+    if random_state is None:
+        random_state = getattr(model, "random_state", None)
+    first = as_seed(random_state)
+    seeds = tuple(range(first, first + n_restarts))
+    curves: dict[Any, TradeoffCurve] = {}
+    watch = Watched(callbacks)
+    for number in numbers:
+        one = model if number is None else clone(model).set_params(n_clusters=number)
+        stage = f"{_STAGE}, {number} clusters" if several else _STAGE
+        sweep = Sweep(one, graph, notion, values, bounded, seeds, n_jobs, stage, n_points or _N_REACHED)
+        curves[number] = _curve(sweep, watch)
+        if watch.stopped:
+            break
+    return TradeoffCurves(curves) if several else next(iter(curves.values()))
+
+
+def _configured(
+    estimator: GraphClusterer | None, notion: str | None, others: dict[str, Any]
+) -> tuple[GraphClusterer, str]:
+    """Return a copy of the estimator with the notion and others of its parameters set, and the notion."""
+    if estimator is None:
+        from equigraph.community import FairPartition
+
+        estimator = FairPartition()
+    if not isinstance(estimator, GraphClusterer) or "fairness" not in estimator.get_params(deep=False):
+        name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise ParameterError(
+            f"The estimator {name} has no fairness dial: expected an instance of a method with a fairness "
+            "parameter, such as FairPartition, FairNMTF, IFairNMTF, DFNMF or FairLouvain."
+        )
+    model = clone(estimator)
+    known = model.get_params(deep=False)
+    for name, value in others.items():
+        if value is not None:
+            if name not in known:
+                raise ParameterError(f"{type(model).__name__} has no parameter {name!r}: leave it out.")
+            model.set_params(**{name: value})
+    if notion is None:
+        notion = known.get("notion", "normalized")
+    elif "notion" in known:
+        model.set_params(notion=notion)
+    get_notion(notion)
+    return model, notion
+
+
+def _dial_values(
+    model: GraphClusterer, fairness: Iterable[float] | None, n_points: int | None
+) -> tuple[tuple[float, ...] | None, bool]:
+    """Return the checked values of the dial, None for the whole front, and whether it is one in [0, 1]."""
+    name, dial = type(model).__name__, model._parameters["fairness"]
+    bounded = isinstance(dial, Real) and (dial.low, dial.high) == (0, 1)
+    if fairness is None:
+        if not bounded:
+            raise ParameterError(
+                f"The dial of {name} has no upper end: give its values, such as 0, 1, 10 and 100, as fairness "
+                "(fairness_values on the command line)."
+            )
+        if model._searches_dial:
+            return None, bounded
+        return tuple(np.linspace(0, 1, n_points or _N_VALUES).round(12).tolist()), bounded
+    if n_points is not None:
+        raise ParameterError("n_points is for curves without values: give it or fairness, not both.")
+    given = list(fairness) if isinstance(fairness, Iterable) and not isinstance(fairness, str) else [fairness]
+    if not given:
+        raise ParameterError("fairness is empty: give at least one value of the dial.")
+    for value in given:
+        check_parameters(name, {"fairness": dial}, {"fairness": value})
+    values = tuple(float(value) for value in given)
+    for low, high in itertools.pairwise(values):
+        if low >= high:
+            raise ParameterError(f"The values of fairness must ascend; {high:g} comes after {low:g}.")
+    return values, bounded
+
+
+def _cluster_numbers(n_clusters: Any) -> list[int]:
+    numbers = list(n_clusters)
+    try:
+        numbers = [operator.index(number) for number in numbers]
+    except TypeError:
+        raise ParameterError(f"n_clusters must be whole numbers; got {numbers!r}.") from None
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ParameterError(f"n_clusters must be different numbers, at least one; got {numbers!r}.")
+    for number in numbers:
+        check_parameters("tradeoff_curve", {"n_clusters": Integer(low=2)}, {"n_clusters": number})
+    return numbers
+
+
+def _graph_with_groups(graph: Any, sensitive_features: Any, attribute_weights: Any) -> Graph | BlockGraph:
+    if isinstance(graph, BlockGraph):
+        nodes = with_features(graph.without_edges(), sensitive_features, attribute_weights)
+        graph = graph.with_features_of(nodes)
+    else:
+        graph = with_features(graph, sensitive_features, attribute_weights)
+    if graph.attributes is None:
+        raise GroupsError(f"A trade-off curve needs groups: {GIVE_GROUPS}.")
+    for name, groups in graph.attributes.groups.items():
+        if groups.n_groups < 2:
+            what = f"attribute {name!r}" if graph.attributes.are_several else "sensitive feature"
+            raise GroupsError(
+                f"The {what} is constant ({groups.names.tolist()[0]!r} for all {groups.sizes.sum()} nodes): "
+                "give an attribute with two or more values."
+            )
+    return graph
+
+
+def _curve(sweep: Sweep, watch: Watched) -> TradeoffCurve:
+    start = time.perf_counter()
+    runs = run_sweep(sweep, watch)
+    points, front = points_and_front(sweep, runs)
+    for category, text in counted(runs.notes, " in the sweep"):
+        warn(text, category)
+    return TradeoffCurve(
+        points=points,
+        front=front,
+        spacing="reached" if sweep.values is None else "dial",
+        node_names=sweep.graph.node_names,
+        # Present: _graph_with_groups saw to it.
+        sensitive_features=sweep.graph.sensitive_features,  # type: ignore[arg-type]
+        method=type(sweep.model).__name__,
+        parameters=parameters_of(sweep.model, without=("fairness", "random_state")),
+        n_clusters=getattr(sweep.model, "n_clusters", None),
+        notion=sweep.notion,
+        seeds=sweep.seeds,
+        seconds=time.perf_counter() - start,
+        stopped=runs.stopped,
+        versions=versions(),
+        input_hash=sweep.graph.fingerprint(),
+        attribute=sweep.graph.attribute,
+        attribute_options=sweep.graph.attribute_options,
+    )

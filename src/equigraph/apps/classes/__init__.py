@@ -1,0 +1,12 @@
+"""Classes: people divided evenly, with friends and within rules; lists to print, edit and check again."""
+
+from equigraph.apps.classes.divide import divide
+from equigraph.apps.classes.division import Division, what_got_worse
+from equigraph.apps.classes.keeping import load_division, save_division
+from equigraph.apps.classes.lists import ClassLists
+from equigraph.apps.classes.read import read_class_lists
+
+__all__ = [
+    "ClassLists", "Division", "divide", "load_division", "read_class_lists", "save_division",
+    "what_got_worse",
+]  # fmt: skip

@@ -1,0 +1,289 @@
+"""Divide people into classes: evenly, with friends, and within rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
+from equigraph._utils.randomness import RandomState, as_seed
+from equigraph._utils.text import count, did_you_mean, listed
+from equigraph.apps.classes.anneal import Measure, anneal, measure_of
+from equigraph.apps.classes.attributes import chosen_attributes, group_columns
+from equigraph.apps.classes.division import Division, own_friends
+from equigraph.apps.classes.lists import check_class_names
+from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.sentences import rule_sentence
+from equigraph.exceptions import ConflictError, ParameterError, RosterError
+from equigraph.rules import (
+    CompiledRules,
+    Facts,
+    MostFriends,
+    Rules,
+    Sizes,
+    compile_rules,
+    most_friends,
+    settle_rules,
+)
+
+# Annealing is run so often, with so many steps for each person, and the best division is taken.
+_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 400, 5000
+# Nodes of the tree in which the solver looks for the most friends: one each is found at once, more take seconds.
+_NODE_LIMIT = {1: 500}
+_FEWER_NODES = 50
+# An alternative keeps nearly as many wishes as the best division.
+_NEARLY = 0.9
+
+_PARAMETERS = {
+    "n_classes": Integer(low=2),
+    "friends": Integer(low=0),
+    "evenness": Real(low=0, high=1),
+    "alternatives": Integer(low=1),
+    "effort": Real(low=0),
+    "random_state": Seed(),
+}
+
+
+def divide(
+    roster: Roster,
+    n_classes: int,
+    *,
+    names: Sequence[str] | None = None,
+    sizes: tuple[int | None, int | None] | None = None,
+    friends: int = 1,
+    attributes: Iterable[str] | Mapping[str, float] | None = None,
+    evenness: float = 0.98,
+    rules: Rules | None = None,
+    alternatives: int = 1,
+    effort: float = 1.0,
+    random_state: RandomState = 0,
+    callbacks: Callbacks = None,
+) -> Division:
+    """Divide people into classes that are even, keep friends together and keep every rule.
+
+    Whatever comes out keeps the rules of the sheet (not with, together with, fixed class), the sizes, and the rules
+    given here; if they contradict each other, the error says which. Everybody who wished for somebody shares a class
+    with one they wished for; where not all can, as many as possible do, found by a solver, and the others are named.
+    Within that the attributes are spread as evenly as was asked for, and as many wishes as possible are kept.
+
+    Parameters
+    ----------
+    roster : Roster
+        The people, as `read_roster` reads them.
+    n_classes : int
+        Number of classes.
+    names : sequence of str, optional
+        Names of the classes. By default those that the sheet fixes, then Class 1, Class 2, ...
+    sizes : (least, most), optional
+        Number of people in a class; as equal as can be by default.
+    friends : int, default=1
+        With how many of those they wished for everybody shares a class; who cannot have so many has the most that can
+        be had. 0 for no such rule.
+    attributes : iterable of str, or dict of str to float, optional
+        The attributes to spread evenly, perhaps with weights; by default all that can be.
+    evenness : float, default=0.98
+        How evenly, from 0 to 1: at 1 every class mirrors all people, as far as people are whole.
+    rules : Rules, optional
+        Further rules, about people by name and classes by number from 0.
+    alternatives : int, default=1
+        How many divisions to find; the others are in `Division.others`, and differ in who is with whom.
+    effort : float, default=1
+        Multiplies the length of the search.
+    random_state : int, Generator, RandomState or None
+        Seed.
+    callbacks : callable or list of callables, optional
+        Told about progress; may stop the search.
+
+    Returns
+    -------
+    Division
+        Who is in which class.
+
+    Raises
+    ------
+    ConflictError
+        If the rules contradict each other.
+    RosterError
+        If the sheet names a class that there is not.
+
+    Examples
+    --------
+    >>> roster = Roster(
+    ...     ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay"),
+    ...     attributes={"gender": ("f", "m", "m", "f", "m", "f")},
+    ...     friends=(("Ada", "Dora"), ("Ben", "Cem"), ("Cem", "Fay"), ("Eli", "Fay")),
+    ...     apart=(("Ben", "Eli"),),
+    ... )
+    >>> division = divide(roster, 2, names=["5a", "5b"], sizes=(3, 3))
+    >>> division.broken, division.sizes.tolist()
+    ((), [3, 3])
+    """
+    check_parameters("divide", _PARAMETERS, locals())
+    chosen = chosen_attributes(roster, attributes, int(n_classes))
+    class_names = _class_names(roster, names, int(n_classes))
+    rules = _rules(roster, class_names, sizes, rules)
+    seed = as_seed(random_state)
+    try:
+        friendly = find_friends(roster, rules, int(n_classes), int(friends))
+        kept, start = rules, None
+        if friendly is not None:
+            kept, start = Rules.of([*rules.items, friendly.rule]), friendly.labels
+        if start is None:
+            facts = Facts(roster.graph(), group_columns(roster))
+            start = settle_rules(kept, facts, n_clusters=int(n_classes)).labels
+    except ConflictError as error:
+        raise _in_school_words(error, class_names) from None
+    search = Search(roster, kept, int(n_classes), chosen, float(evenness), effort, seed, callbacks)
+    found = [search.run(start, turn) for turn in range(1 if alternatives == 1 else 2 * alternatives)]
+    proven = friendly is None or friendly.proven
+    divisions = [
+        Division(roster, labels, class_names, kept, chosen, friends=int(friends), proven=proven)
+        for labels in found
+    ]
+    best, *others = _different(divisions, int(alternatives))
+    return replace(best, others=tuple(others))
+
+
+def find_friends(roster: Roster, rules: Rules, n_classes: int, least: int) -> MostFriends | None:
+    """Return the rule that everybody shares a class with some of their own friends, with fewer where more cannot be.
+
+    None if nobody wished for anybody, or no friends are asked for.
+    """
+    asked = own_friends(roster, least)
+    if asked is None:
+        return None
+    facts = Facts(roster.graph(), group_columns(roster))
+    limit = _NODE_LIMIT.get(least, _FEWER_NODES)
+    return most_friends(rules, asked, facts, n_clusters=n_classes, node_limit=limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Finds divisions of people that keep rules: a search on the graph of the wishes, and climbs in people."""
+
+    roster: Roster
+    rules: Rules
+    n_classes: int
+    attributes: Mapping[str, float]
+    evenness: float = 0.98
+    effort: float = 1.0
+    seed: int = 0
+    callbacks: Callbacks = None
+
+    @property
+    def measure(self) -> Measure:
+        """What the climbs count."""
+        return measure_of(self.roster, self.attributes, self.n_classes, self.evenness)
+
+    @property
+    def compiled(self) -> CompiledRules:
+        """The rules as arrays."""
+        return compile_rules(self.rules, self.roster.graph(), group_columns(self.roster), self.n_classes)
+
+    def run(self, start: NDArray[np.intp], turn: int = 0, n_runs: int = _RUNS) -> NDArray[np.intp]:
+        """Return labels that keep the rules, as those of the start do: the best of some runs of annealing."""
+        n_steps = max(_FEWEST, int(_STEPS * self.effort * start.size))
+        measure, compiled = self.measure, self.compiled
+        notify, best = Notifier(self.callbacks), start
+        for run in range(n_runs):
+
+            def watch(step: int, before: int = run * n_steps) -> bool:
+                return notify("annealing", before + step, n_runs * n_steps)
+
+            found = anneal(measure, compiled, start, n_steps, f"{self.seed} {turn} {run}", watch)
+            best = max(best, found, key=measure.value)
+        return self.again(best)
+
+    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return labels at least as good as some that keep the rules, after a short run from there."""
+        n_steps = max(_FEWEST, int(_AGAIN * self.effort * labels.size))
+        return anneal(self.measure, self.compiled, labels, n_steps, f"{self.seed}", again=True)
+
+
+def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
+    """Return the names of the classes, among them those in which the sheet fixes people."""
+    fixed = sorted(set(roster.fixed.values()))
+    if names is None:
+        numbered = (f"Class {number}" for number in range(1, 2 * n_classes + 1))
+        rest = [name for name in numbered if name not in fixed]
+        names = [*fixed, *rest[: max(n_classes - len(fixed), 0)]]
+        if len(names) > n_classes:
+            raise RosterError(
+                f"The sheet fixes people in {len(fixed)} classes ({listed(fixed)}), and {n_classes} are to be made."
+            )
+    checked = check_class_names(names, n_classes)
+    if len(checked) != n_classes:
+        raise ParameterError(
+            f"divide: names has {len(checked)} names for {n_classes} classes: expected one each."
+        )
+    unknown = [name for name in fixed if name not in checked]
+    if unknown:
+        raise RosterError(
+            f"The sheet fixes people in the class {unknown[0]!r}{did_you_mean(unknown[0], checked)}: expected one "
+            f"of {listed(map(repr, checked))}."
+        )
+    return checked
+
+
+def _rules(roster: Roster, class_names: tuple[str, ...], sizes: Any, further: Rules | None) -> Rules:
+    """Return the rules of the sheet, the sizes and what else was asked for, in this order."""
+    n, k = len(roster.people), len(class_names)
+    further = Rules() if further is None else further
+    told = any(isinstance(rule, Sizes) for rule in further.items)
+    if told and sizes is not None:
+        raise ParameterError("divide: sizes is given, and rules has sizes as well: expected one of them.")
+    if sizes is None and not told:
+        sizes = (n // k, -(-n // k))
+    return Rules.of(
+        [
+            *Rules(
+                fixed={name: class_names.index(place) for name, place in roster.fixed.items()},
+                together=list(roster.together),
+                apart=list(roster.apart),
+                **({} if told else {"sizes": sizes}),
+            ).items,
+            *further.items,
+        ]
+    )
+
+
+def _in_school_words(error: ConflictError, class_names: tuple[str, ...]) -> ConflictError:
+    said = " ".join(rule_sentence(rule, class_names) for rule in error.rules)
+    return ConflictError(
+        f"These rules cannot all be kept in {count(len(class_names), 'class', 'classes')}: {said}",
+        error.rules,
+    )
+
+
+def _different(found: Sequence[Division], number: int) -> list[Division]:
+    """Return the best division, and others that are nearly as good and differ most from those before."""
+    ranked = sorted(found, key=_rank)
+    chosen = ranked[:1]
+    good = [other for other in ranked[1:] if other.wishes_kept >= _NEARLY * ranked[0].wishes_kept]
+    while len(chosen) < number and good:
+        best = max(good, key=lambda other: min(company_changed(one, other) for one in chosen))
+        if min(company_changed(one, best) for one in chosen) == 0:
+            break
+        chosen.append(best)
+        good = [other for other in good if other is not best]
+    return chosen
+
+
+def _rank(division: Division) -> tuple[float, ...]:
+    """Return what makes a division better, smaller first: even enough, wishes."""
+    even = min(division.evenness().values(), default=1.0)
+    return -round(even, 2), -division.wishes_kept
+
+
+def company_changed(one: Division, other: Division) -> float:
+    """Return the share of pairs in one class in one of two divisions that are apart in the other."""
+    k = len(one.class_names)
+    both = np.bincount(one.labels * k + other.labels, minlength=k * k)
+    pairs = [int((counts * (counts - 1)).sum()) for counts in (one.sizes, other.sizes, both)]
+    together = pairs[0] + pairs[1] - pairs[2]
+    return 1 - pairs[2] / together if together else 0.0

@@ -1,0 +1,283 @@
+"""A division of people into classes: who is where, what had to be kept, and how well it went."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph._utils.text import count, listed
+from equigraph.apps.classes.attributes import UNMARKED, group_columns
+from equigraph.apps.classes.lists import ClassLists, check_class_names
+from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.sentences import rule_sentence, school_words
+from equigraph.exceptions import ConflictError, NotFoundError, RosterError
+from equigraph.metrics import normalized_balance_score
+from equigraph.rules import Facts, Fixed, Friends, Rules, Violation, settle_rules, violations
+
+# Of an attribute with more values than this only the sizes would fill a page.
+_MOST_VALUES = 6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Division:
+    """People in classes, with the rules and the attributes that were asked for.
+
+    Everything it tells is computed from `labels` when it is asked, so that a division whose labels were changed tells
+    how it is now.
+
+    Parameters
+    ----------
+    roster : Roster
+        The people.
+    labels : array-like of int
+        Class of each person, from 0, in the order of the roster.
+    class_names : sequence of str
+        Names of the classes.
+    rules : Rules
+        What has to be kept.
+    attributes : dict of str to float
+        The attributes that are to be spread evenly, and their weights.
+    friends : int
+        How many of those they wished for everybody was to have in class.
+    proven : bool
+        Whether it is proven that no division within the rules has fewer people without a friend, nor more friends.
+    others : tuple of Division
+        Alternatives.
+    notes : tuple of str
+        What was decided on the way, in sentences.
+
+    Examples
+    --------
+    >>> roster = Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Cem", "Ada")))
+    >>> division = Division(roster, [0, 0, 1], ["5a", "5b"], Rules(apart=[("Ada", "Ben")]))
+    >>> division.friendless, division.broken
+    (('Cem',), ('Ada and Ben are to be apart, and both are in 5a.',))
+    """
+
+    roster: Roster
+    labels: Any
+    class_names: Any
+    rules: Rules = field(default_factory=Rules)
+    attributes: Mapping[str, float] = field(default_factory=dict)
+    friends: int = 0
+    proven: bool = True
+    others: tuple[Division, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        labels = np.asarray(self.labels)
+        n, names = len(self.roster.people), check_class_names(self.class_names, None)
+        if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0:
+            raise RosterError(
+                f"labels has the shape {labels.shape}: expected a class from 0 for each of {n} people."
+            )
+        if labels.max() >= len(names):
+            raise RosterError(f"labels has the class {labels.max()}: there are {len(names)}, counted from 0.")
+        object.__setattr__(self, "labels", labels.astype(np.intp))
+        object.__setattr__(self, "class_names", names)
+
+    @cached_property
+    def _placed(self) -> ClassLists:
+        """Who is where, without a word on it."""
+        return ClassLists(self.roster, self.labels, self.class_names)
+
+    @cached_property
+    def lists(self) -> ClassLists:
+        """The class lists: what people print and edit."""
+        broken = {violation.rule for violation in self.violations}
+        rules = [(rule_sentence(rule, self.class_names), rule not in broken) for rule in self.rules.items]
+        return ClassLists(
+            self.roster,
+            self.labels,
+            self.class_names,
+            rules=rules,
+            scores=[*self.friend_facts(), *self.spread(), *self.notes],
+        )
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """Everything in which the rules are not kept."""
+        return tuple(
+            violations(
+                self.rules.items, self.roster.graph(), self.labels, self.columns, len(self.class_names)
+            )
+        )
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """What does not keep the rules, in sentences that name the people and the classes."""
+        words = school_words(self.class_names)
+        return tuple(violation.describe(words) for violation in self.violations)
+
+    @cached_property
+    def columns(self) -> dict[str, NDArray]:
+        """The group of each person by attribute."""
+        return group_columns(self.roster)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of people of each class."""
+        return np.bincount(self.labels, minlength=len(self.class_names))
+
+    @property
+    def friendless(self) -> tuple[str, ...]:
+        """People who wished for friends and have none of them in class."""
+        return tuple(name for name in self.roster.people if self._placed.is_friendless(name))
+
+    def friend_facts(self) -> list[str]:
+        """Say who has none of those they wished for in class, and whether more could have one."""
+        if not self.friends or not self.friendless:
+            return []
+        sure = "more cannot, within these rules" if self.proven else "whether more could is not proven"
+        return [f"Without a friend they wished for: {listed(self.friendless)} ({sure})."]
+
+    @property
+    def wishes_kept(self) -> int:
+        """Number of wishes that are kept."""
+        return sum(len(self._placed.friends_here(name)) for name in self.roster.people)
+
+    def evenness(self) -> dict[str, float]:
+        """Return how evenly each attribute is spread: 1 where every class mirrors all, as far as people are whole."""
+        return {
+            name: float(normalized_balance_score(self.labels[known], sensitive_features=column[known]))
+            for name in self.attributes
+            for column in [self.columns[name]]
+            for known in [np.array([value is not None for value in column])]
+            if len(set(column[known])) > 1
+        }
+
+    def spread(self) -> list[str]:
+        """Say how many people with each value of an attribute a class has."""
+        sentences = []
+        for attribute in self.attributes:
+            column = self.columns[attribute]
+            values = sorted(set(column) - {None, UNMARKED})
+            if len(values) <= _MOST_VALUES:
+                ranges = [f"{_range(self._counts(column, value))} {value}" for value in values]
+                sentences.append(f"{attribute}: {listed(ranges)} in a class.")
+        return sentences
+
+    def _counts(self, column: NDArray, value: str) -> NDArray[np.intp]:
+        return np.bincount(self.labels[column == value], minlength=len(self.class_names))
+
+    def with_labels(self, labels: ArrayLike | Mapping[str, str]) -> Division:
+        """Return the same people, rules and attributes in other classes.
+
+        Parameters
+        ----------
+        labels : array-like of int, or dict of str to str
+            Class of each person, as a number from 0 or, by the name of the person, as the name of a class, as
+            `read_class_lists` returns it.
+        """
+        if isinstance(labels, Mapping):
+            labels = ClassLists(self.roster, labels, self.class_names).labels
+        return replace(self, labels=labels, others=())
+
+    def repaired(self, before: Division | None = None, *, max_moves: int | None = None) -> Division:
+        """Return the same division with every rule kept, and as few people moved as possible.
+
+        Parameters
+        ----------
+        before : Division, optional
+            What this division was before somebody edited it. Who was moved by hand stays there if that is possible.
+        max_moves : int, optional
+            Most people that may be moved.
+
+        Raises
+        ------
+        ConflictError
+            If the rules contradict each other.
+        NotFoundError
+            If more people than `max_moves` have to be moved.
+        """
+        known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
+        by_hand = () if before is None else before.moved(self)
+        held = [
+            Fixed(name, int(self.labels[self.roster.people.index(name)]))
+            for name in by_hand
+            if name not in known
+        ]
+        facts = Facts(self.roster.graph(), self.columns)
+        for rules in dict.fromkeys((Rules.of([*self.rules.items, *held]), self.rules)):
+            try:
+                settled = settle_rules(rules, facts, n_clusters=len(self.class_names), start=self.labels)
+                break
+            except (ConflictError, NotFoundError):
+                if rules == self.rules:
+                    raise
+        n_moves = int((settled.labels != self.labels).sum())
+        if max_moves is not None and n_moves > max_moves:
+            raise NotFoundError(
+                f"{count(n_moves, 'person has', 'people have')} to be moved to keep every rule, and max_moves is "
+                f"{max_moves}."
+            )
+        return self.with_labels(settled.labels)
+
+    def moved(self, other: Division) -> tuple[str, ...]:
+        """Return who is in another class in another division."""
+        changed = np.flatnonzero(self.labels != other.labels)
+        return tuple(self.roster.people[person] for person in changed)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {size}" for name, size in zip(self.class_names, self.sizes, strict=True))
+        return f"Division({sizes}; {self.wishes_kept} of {count(len(self.roster.friends), 'wish', 'wishes')} kept)"
+
+
+def own_friends(roster: Roster, least: int) -> Friends | None:
+    """Return the rule that everybody shares a class with so many of those they wished for; None if there is none."""
+    asked: dict[Hashable, Iterable[Hashable]] = {
+        name: roster.friends_of(name) for name in roster.people if roster.friends_of(name)
+    }
+    return Friends(least, of=asked) if asked and least else None
+
+
+def what_got_worse(before: Division, after: Division) -> list[str]:
+    """Say what is worse in one division than in another: rules, friends, and how evenly people are spread.
+
+    Examples
+    --------
+    >>> roster = Roster(("Ada", "Ben", "Cem", "Dora"), friends=(("Ada", "Ben"), ("Cem", "Dora")))
+    >>> before = Division(roster, [0, 0, 1, 1], ["5a", "5b"], Rules(together=[("Ada", "Ben")]))
+    >>> for sentence in what_got_worse(before, before.with_labels([0, 1, 1, 1])):
+    ...     print(sentence)
+    No longer kept: Ada and Ben are to be together, and Ada is in 5a, Ben in 5b.
+    Ada has no friend in class any more.
+    """
+    known = {violation.about for violation in before.violations}
+    words = school_words(after.class_names)
+    sentences = [
+        f"No longer kept: {violation.describe(words)}"
+        for violation in after.violations
+        if violation.about not in known
+    ]
+    alone = [name for name in after.friendless if name not in before.friendless]
+    sentences += [f"{name} has no friend in class any more." for name in alone]
+    if after.wishes_kept < before.wishes_kept and not alone:
+        lost = count(before.wishes_kept - after.wishes_kept, "wish", "wishes")
+        sentences.append(f"{lost} fewer kept: {after.wishes_kept} instead of {before.wishes_kept}.")
+    even = before.evenness()
+    for name, value in after.evenness().items():
+        if value < even[name] - 1e-12:
+            sentences.append(f"{name} is spread less evenly: {_changed_counts(before, after, name)}.")
+    return sentences
+
+
+def _changed_counts(before: Division, after: Division, attribute: str) -> str:
+    """Say how many people each class has of the values whose numbers changed."""
+    column = after.columns[attribute]
+    changed = []
+    for value in sorted(set(column) - {None, UNMARKED}):
+        was, now = (one._counts(column, value).tolist() for one in (before, after))
+        if was != now:
+            changed.append(f"{value} {listed(now)} (before: {listed(was)})")
+    more = f" and {count(len(changed) - _MOST_VALUES, 'more value')}" if len(changed) > _MOST_VALUES else ""
+    return ", ".join(changed[:_MOST_VALUES]) + more
+
+
+def _range(counts: NDArray) -> str:
+    return f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"

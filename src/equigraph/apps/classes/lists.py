@@ -1,0 +1,249 @@
+"""Who is in which class: one plain object that every list is written from."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equigraph._utils.text import count
+from equigraph.apps.classes.roster import Roster
+from equigraph.exceptions import RosterError
+
+MAX_CLASS_NAME = 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassLists:
+    """People in classes, the rules they were to keep, and how it went in plain words.
+
+    Parameters
+    ----------
+    roster : Roster
+        The people.
+    labels : sequence of int, or mapping of str to str
+        Class of each person, from 0, in the order of the roster; or the name of the class by the name of the person.
+    class_names : sequence of str, optional
+        Names of the classes, all different. By default Class 1, Class 2, ..., or those of the mapping in the order in
+        which they first occur.
+    rules : sequence of (str, bool)
+        Each rule in a sentence, and whether it holds.
+    scores : sequence of str
+        How good the classes are, in sentences.
+    title : str, default="Classes"
+        Headline of the lists.
+
+    Examples
+    --------
+    >>> roster = Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Cem", "Ada")))
+    >>> lists = ClassLists(
+    ...     roster, [0, 0, 1], ["5a", "5b"], rules=[("Ada and Cem are in different classes.", True)]
+    ... )
+    >>> lists.members(0), lists.friends_here("Ada"), lists.friends_elsewhere("Cem")
+    (('Ada', 'Ben'), ('Ben',), (('Ada', '5a'),))
+    >>> lists.facts()[0]
+    '1 of 2 wishes is kept: 1 of 2 people with a wish has a friend in class.'
+    """
+
+    roster: Roster
+    labels: Any
+    class_names: Any = None
+    rules: Any = ()
+    scores: Any = ()
+    title: str = "Classes"
+    _place: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        labels, names = self._named() if isinstance(self.labels, Mapping) else self._numbered()
+        rules = tuple((str(sentence), bool(holds)) for sentence, holds in self.rules)
+        scores = (self.scores,) if isinstance(self.scores, str) else tuple(map(str, self.scores))
+        place = {name: i for i, name in enumerate(self.roster.people)}
+        values = {"labels": labels, "class_names": names, "rules": rules, "scores": scores, "_place": place}
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def _numbered(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        labels = np.asarray(self.labels)
+        n = len(self.roster.people)
+        if labels.shape != (n,) or labels.dtype.kind not in "iu" or (n and labels.min() < 0):
+            raise RosterError(
+                f"labels has the shape {labels.shape}: expected a class from 0 for each of {n} people."
+            )
+        k = int(labels.max()) + 1
+        given = [f"Class {i + 1}" for i in range(k)] if self.class_names is None else self.class_names
+        return tuple(labels.tolist()), check_class_names(given, k)
+
+    def _named(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        absent = [name for name in self.roster.people if name not in self.labels]
+        if absent or len(self.labels) != len(self.roster.people):
+            who = f"{absent[0]!r} has none" if absent else "somebody has one who is not on the list"
+            raise RosterError(f"labels has {len(self.labels)} people, and {who}: expected all people once.")
+        of_people = [str(self.labels[name]) for name in self.roster.people]
+        found = tuple(dict.fromkeys(of_people))
+        names = check_class_names(found if self.class_names is None else self.class_names, None)
+        unknown = [name for name in found if name not in names]
+        if unknown:
+            raise RosterError(f"labels has the class {unknown[0]!r}: expected one of {', '.join(names)}.")
+        return tuple(names.index(name) for name in of_people), names
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_names)
+
+    def members(self, number: int) -> tuple[str, ...]:
+        """Return the people of a class, in the order of the roster."""
+        return tuple(
+            name for name, label in zip(self.roster.people, self.labels, strict=True) if label == number
+        )
+
+    def class_of(self, name: str) -> int:
+        """Return the class of a person."""
+        return int(self.labels[self._place[name]])
+
+    def value(self, name: str, attribute: str) -> str:
+        """Return the value of an attribute of a person, blank where the cell was."""
+        return self.roster.attributes[attribute][self._place[name]] or ""
+
+    def friends_here(self, name: str) -> tuple[str, ...]:
+        """Return the friends a person wished for who are in the same class."""
+        own = self.class_of(name)
+        return tuple(other for other in self.roster.friends_of(name) if self.class_of(other) == own)
+
+    def friends_elsewhere(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the friends a person wished for who are in another class, and which."""
+        own = self.class_of(name)
+        return tuple(
+            (other, self.class_names[self.class_of(other)])
+            for other in self.roster.friends_of(name)
+            if self.class_of(other) != own
+        )
+
+    def is_friendless(self, name: str) -> bool:
+        """Return whether a person wished for friends and has none of them in class."""
+        return bool(self.roster.friends_of(name)) and not self.friends_here(name)
+
+    def counts(self, number: int, attribute: str) -> Counter[str]:
+        """Return how many people of a class have each value of an attribute; blank ones under the empty text."""
+        return Counter(self.value(name, attribute) for name in self.members(number))
+
+    def facts(self) -> list[str]:
+        """Return what the lists themselves show, in sentences, before the scores that were given."""
+        people, wishes = self.roster.people, self.roster.friends
+        facts = []
+        if wishes:
+            kept = sum(len(self.friends_here(name)) for name in people)
+            wishing = [name for name in people if self.roster.friends_of(name)]
+            served = sum(not self.is_friendless(name) for name in wishing)
+            are, have = ("is" if kept == 1 else "are"), ("has" if served == 1 else "have")
+            facts.append(
+                f"{kept} of {count(len(wishes), 'wish', 'wishes')} {are} kept: {served} of "
+                f"{count(len(wishing), 'person', 'people')} with a wish {have} a friend in class."
+            )
+        if self.rules:
+            holding = sum(holds for _, holds in self.rules)
+            verb = "holds" if holding == 1 else "hold"
+            facts.append(f"{holding} of {count(len(self.rules), 'rule')} {verb}.")
+        return [*facts, *self.scores]
+
+    def chosen(self, attributes: Sequence[str] | None) -> list[str]:
+        """Return the attributes to show: all with None, else those that are named."""
+        known = self.roster.attributes
+        unknown = [name for name in attributes or () if name not in known]
+        if unknown:
+            raise RosterError(
+                f"attributes={unknown[0]!r} is not in the roster: it has {', '.join(map(repr, known)) or 'none'}."
+            )
+        return list(known) if attributes is None else list(attributes)
+
+    def to_xlsx(self, path: str | os.PathLike[str], *, attributes: Sequence[str] | None = None) -> None:
+        """Write a workbook: an overview, and one sheet per class.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is complete or not there.
+        attributes : sequence of str, optional
+            The attributes to show; all by default.
+        """
+        from equigraph.apps.classes.workbook import write_workbook
+
+        write_workbook(self, path, self.chosen(attributes))
+
+    def to_html(
+        self, path: str | os.PathLike[str], *, attributes: Sequence[str] | None = None, friends: bool = True
+    ) -> None:
+        """Write a page for a browser and a printer: an overview, and one sheet of paper per class.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is complete or not there.
+        attributes : sequence of str, optional
+            The attributes to show; all by default, of which the first four are on paper.
+        friends : bool, default=True
+            Whether to show who has which friend; without, and with ``attributes=()``, the lists can hang on a door.
+        """
+        from equigraph.apps.classes.page import write_page
+
+        write_page(self, path, self.chosen(attributes), friends)
+
+    def to_csv(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        attributes: Sequence[str] | None = None,
+        excel: bool | str = False,
+    ) -> None:
+        """Write one row per person: class, name, attributes, friends.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is complete or not there.
+        attributes : sequence of str, optional
+            The attributes to show; all by default.
+        excel : bool or str, default=False
+            Write what Excel opens by a double click: with a byte order mark, and with semicolons, or the separator
+            that is given (``","`` where Excel speaks English).
+        """
+        from equigraph.apps.classes.table import write_table
+
+        write_table(self, path, self.chosen(attributes), excel)
+
+    def save(self, folder: str | os.PathLike[str], *, excel: bool | str = False) -> list[Path]:
+        """Write classes.xlsx, classes.html and classes.csv into a folder, and return their paths."""
+        folder = Path(folder)
+        paths = [folder / f"classes.{suffix}" for suffix in ("xlsx", "html", "csv")]
+        self.to_xlsx(paths[0])
+        self.to_html(paths[1])
+        self.to_csv(paths[2], excel=excel)
+        return paths
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {len(self.members(i))}" for i, name in enumerate(self.class_names[:12]))
+        return f"ClassLists({sizes}{', ...' if self.n_classes > 12 else ''})"
+
+
+def check_class_names(names: Any, n_classes: int | None) -> tuple[str, ...]:
+    """Return the names of the classes, or raise RosterError if they are not usable."""
+    if isinstance(names, str):
+        raise RosterError(f"class_names={names!r} is one text: expected a list such as ['5a', '5b'].")
+    names = tuple(str(name).strip() for name in names)
+    if n_classes is not None and len(names) < n_classes:
+        raise RosterError(
+            f"There are {count(len(names), 'class name')} for {n_classes} classes: expected one each."
+        )
+    if not all(names) or any(len(name) > MAX_CLASS_NAME for name in names):
+        raise RosterError(
+            f"A class name is blank or longer than {MAX_CLASS_NAME} letters: expected such as '5a'."
+        )
+    twice = [name for name, times in Counter(map(str.casefold, names)).items() if times > 1]
+    if twice:
+        raise RosterError(f"Two classes are called {twice[0]!r}: expected a name of its own for each.")
+    return names

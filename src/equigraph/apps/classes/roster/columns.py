@@ -1,0 +1,341 @@
+"""Which column of a sheet is what: guessed from the headers, or given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from equigraph._utils.text import listed
+from equigraph.apps.classes.roster.nearest import distances, nearest
+from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
+from equigraph.apps.classes.roster.vocabulary import (
+    APART,
+    ATTRIBUTE,
+    FIRST,
+    FIXED,
+    FRIENDS,
+    LAST,
+    LISTS,
+    NAME,
+    NAMES,
+    ROLES,
+    TOGETHER,
+    UNUSED,
+    role_of,
+)
+from equigraph.exceptions import ParameterError, RosterError
+
+ColumnRoles = Mapping[
+    str, str | None
+]  # by header or letter what a column is; None where it is not to be used
+
+Filled = list[list[tuple[int, str]]]  # of each column, rows and texts of the cells that are not blank
+_DEPTH = 20  # rows in which the header is looked for, below titles and dates
+_MEANINGS = {
+    NAME: "names",
+    FIRST: "first names",
+    "middle_name": "middle names",
+    LAST: "last names",
+    FRIENDS: "friends wished",
+    APART: "people not to be with",
+    TOGETHER: "people to be with",
+    FIXED: "the class that is fixed",
+    ATTRIBUTE: "an attribute",
+    UNUSED: "not used",
+}
+# What else a role may be called.
+_ALIASES = {
+    "apart": APART, "together": TOGETHER, "fixed": FIXED, "wishes": FRIENDS, "none": UNUSED, "not_used": UNUSED
+}  # fmt: skip
+_GIVEN_ROLES = (*ROLES, ATTRIBUTE, UNUSED)
+_MARK = re.compile(r"(?:[-+]?[\d.,%]+|x|yes|no|y|n|ja|nein|j|oui|non|o|si|s|nee|sim|nao|true|false|\W+)\Z")
+_FEW_VALUES = 6  # more different numbers than these are spread as numbers
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the sheet and what it is taken for.
+
+    Attributes
+    ----------
+    place : int
+        Its place, from 0.
+    header : str
+        Its header, as given.
+    role : str
+        ``"name"``, ``"first_name"``, ``"middle_name"``, ``"last_name"``, ``"friends"``, ``"not_with"``,
+        ``"together_with"``, ``"fixed_class"``, ``"attribute"`` or ``"unused"``.
+    guessed : bool
+        Whether that was guessed from the header and the cells.
+    """
+
+    place: int
+    header: str
+    role: str
+    guessed: bool = True
+
+    @property
+    def letter(self) -> str:
+        """The letters of the column in a spreadsheet."""
+        return letters(self.place)
+
+    def __str__(self) -> str:
+        return f"Column {self.letter}, {self.header!r}: {_MEANINGS[self.role]}{' (guessed)' if self.guessed else ''}."
+
+
+@dataclass(frozen=True)
+class SheetLayout:
+    """Where the header is, and what the columns are."""
+
+    header: int
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+
+    def of(self, *roles: str) -> list[Column]:
+        """Return the columns that have one of some roles, from left to right."""
+        return [column for column in self.columns if column.role in roles]
+
+    @property
+    def used(self) -> list[Column]:
+        """The columns that are read."""
+        return [column for column in self.columns if column.role != UNUSED]
+
+
+def has_header(sheet: Sheet) -> bool:
+    """Return whether a sheet has a header with a column of names."""
+    return _guessed_header(sheet) is not None
+
+
+def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
+    """Return which column is what, or raise if there is no column of names."""
+    given = _given_roles(roles or {})
+    row = _header_row(sheet, given)
+    headers, notes = _headers(sheet, row)
+    filled = [_filled(sheet, row, place) for place in range(len(headers))]
+    if not any(headers):
+        raise RosterError(f"{sheet.source} is empty: expected one row per person below a header.")
+    columns = _assign(sheet, row, headers, filled, given)
+    if not any(column.role in NAMES for column in columns):
+        raise RosterError(_no_names(sheet, row, headers))
+    _check_headers(sheet, row, headers, filled)
+    if row > 0:
+        notes.append(f"The header is in row {row + 1}; what stands above it is not read.")
+    for column in columns:
+        if column.role != UNUSED and not filled[column.place]:
+            notes.append(f"Column {column.letter}, {column.header!r}, is empty.")
+    return SheetLayout(row, tuple(columns), tuple(notes))
+
+
+def _given_roles(roles: ColumnRoles) -> dict[str, str]:
+    """Return the role that is given for each header, or raise ParameterError for what is none."""
+    if not isinstance(roles, Mapping):
+        raise ParameterError(f"columns={roles!r} is no mapping: expected such as {{'Pupil': 'name'}}.")
+    given = {}
+    for header, value in roles.items():
+        word = "none" if value is None else str(value).strip().casefold().replace(" ", "_")
+        role = _ALIASES.get(word, word)
+        if role not in _GIVEN_ROLES:
+            known = [*_GIVEN_ROLES[:-1], "none"]
+            near = [one for one, steps in zip(known, distances(role, known, 2), strict=True) if steps <= 2]
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {listed(known)}."
+            raise ParameterError(f"columns says that {header!r} is {value!r}: {hint}")
+        given[tidy(str(header))] = role
+    return given
+
+
+def _header_row(sheet: Sheet, given: dict[str, str]) -> int:
+    top = range(min(_DEPTH, len(sheet.rows)))
+    if any(role in NAMES for role in given.values()):
+        for row in top:
+            if given.keys() <= {tidy(cell) for cell in sheet.rows[row]}:
+                return row
+    guessed = _guessed_header(sheet)
+    if guessed is not None:
+        return guessed
+    return next((row for row in top if any(sheet.rows[row])), 0)
+
+
+def _guessed_header(sheet: Sheet) -> int | None:
+    """Return the row with the most headers that are known, a name among them; the first of equals."""
+    best, most = None, 0
+    for row, cells in enumerate(sheet.rows[:_DEPTH]):
+        roles = [role for role in map(role_of, filter(None, cells)) if role is not None]
+        if len(roles) > most and any(role in NAMES for role in roles):
+            best, most = row, len(roles)
+    return best
+
+
+def _headers(sheet: Sheet, row: int) -> tuple[list[str], list[str]]:
+    """Return the header of each column; one that is merged over several holds for all of them."""
+    cells = sheet.rows[row] if sheet.rows else []
+    headers = [tidy(cell) for cell in cells] + [""] * (sheet.width - len(cells))
+    notes = []
+    for block in sheet.merged:
+        if block.top == block.bottom == row and block.right < len(headers) and headers[block.left]:
+            span = f"{letters(block.left)} to {letters(block.right)}"
+            notes.append(
+                f"The header {headers[block.left]!r} is merged over columns {span} and holds for all."
+            )
+            headers[block.left : block.right + 1] = [headers[block.left]] * (block.right - block.left + 1)
+    return headers, notes
+
+
+def _filled(sheet: Sheet, row: int, place: int) -> list[tuple[int, str]]:
+    """Return the rows and texts of the cells of a column that are not blank."""
+    return [(i, sheet.cell(i, place)) for i in range(row + 1, len(sheet.rows)) if sheet.cell(i, place)]
+
+
+def _check_headers(sheet: Sheet, row: int, headers: list[str], filled: Filled) -> None:
+    for place, header in enumerate(headers):
+        if not header and filled[place]:
+            first, text = filled[place][0]
+            quotes = (
+                " (a cell that holds the separator itself needs quotation marks)" if sheet.is_text else ""
+            )
+            raise RosterError(
+                f"{sheet.where(first, place)}: the cell has {text[:40]!r}, but column {letters(place)} has no header "
+                f"in row {row + 1}: give the column one, such as 'Friend 2', or clear it{quotes}."
+            )
+
+
+def _assign(
+    sheet: Sheet, row: int, headers: list[str], filled: Filled, given: dict[str, str]
+) -> list[Column]:
+    known = _given_columns(sheet, row, headers, given)
+    names_given = any(column.role in NAMES for column in known.values())
+    columns = []
+    for place, header in enumerate(headers):
+        if place in known:
+            columns.append(known[place])
+        elif header:
+            columns.append(_guess(place, header, [text for _, text in filled[place]], names_given))
+    columns = _settle_names(sheet, row, columns)
+    _check_repeats(sheet, columns)
+    return columns
+
+
+def _given_columns(sheet: Sheet, row: int, headers: list[str], given: dict[str, str]) -> dict[int, Column]:
+    known: dict[int, Column] = {}
+    for header, role in given.items():
+        for place in _places(sheet, row, headers, header, role):
+            if place in known:
+                raise ParameterError(f"columns names column {letters(place)}, {headers[place]!r}, twice.")
+            known[place] = Column(place, headers[place], role, guessed=False)
+    return known
+
+
+def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) -> list[int]:
+    """Return the columns that have a header; in default of one, the column with these letters."""
+    places = [place for place, text in enumerate(headers) if text == header]
+    if not places:
+        places = [place for place, text in enumerate(headers) if text and letters(place) == header]
+    if not places:
+        near = nearest(header, headers)
+        hint = f"did you mean {headers[near[0]]!r}" if near and headers[near[0]] else _listed(headers)
+        raise ParameterError(f"{sheet.source} has no column {header!r} in its header, row {row + 1}: {hint}?")
+    if len(places) > 1 and role not in (*LISTS, UNUSED):
+        raise ParameterError(
+            f"{sheet.source} has the header {header!r} in columns {letters(places[0])} and {letters(places[1])}: "
+            f"name one of them by its letter in columns."
+        )
+    return places
+
+
+def _listed(headers: list[str]) -> str:
+    shown = [f"{letters(place)} {header!r}" for place, header in enumerate(headers) if header]
+    more = ", ..." if len(shown) > 12 else ""
+    return f"did you mean one of {', '.join(shown[:12])}{more}"
+
+
+def _guess(place: int, header: str, texts: list[str], names_given: bool) -> Column:
+    role = role_of(header)
+    if role in NAMES and names_given:
+        role = UNUSED  # the column of names that was given replaces what would be guessed
+    if role in LISTS and texts and all(is_mark(text) for text in texts):
+        role = None  # "Sibling: yes" is about the person, not about another one
+    if role is None:
+        role = ATTRIBUTE if parts_people(texts) else UNUSED
+    return Column(place, header, role)
+
+
+def is_mark(text: str) -> bool:
+    """Return whether a cell holds a yes, a no, a cross or a number."""
+    return bool(_MARK.match(text.casefold()))
+
+
+def parts_people(texts: list[str]) -> bool:
+    """Return whether a column parts people into groups: by values that they share, or by numbers.
+
+    >>> parts_people(["a", "b", "a", "b"]), parts_people(["2.5", "3.1", "1.7", "2.2", "4.0", "3.3", "2.9"])
+    (True, True)
+    >>> parts_people(["101", "102", "103", "104", "105", "106", "107"])
+    False
+    """
+    values = set(texts)
+    if 0 < 2 * len(values) <= len(texts):
+        return True
+    if len(values) <= _FEW_VALUES or not is_numeric(texts):
+        return False
+    # Whole numbers that all differ are numbers of people, not amounts.
+    return len(values) < len(texts) or any("." in text or "," in text for text in texts)
+
+
+def is_numeric(texts: list[str]) -> bool:
+    """Return whether all texts are numbers."""
+    return bool(texts) and all(number_of(text) is not None for text in texts)
+
+
+def number_of(text: str) -> float | None:
+    """Return the number that a cell holds, with a point or a comma, or None.
+
+    >>> number_of("2,5"), number_of("-3"), number_of("1e5"), number_of("2.5 kg")
+    (2.5, -3.0, None, None)
+    """
+    return float(text.replace(",", ".")) if _NUMBER.match(text) else None
+
+
+_NUMBER = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
+
+
+def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]:
+    """Take a column `Name` beside `First name` for the last names, unless it holds the first names too."""
+    whole = [column for column in columns if column.role == NAME]
+    parts = [column for column in columns if column.role in (FIRST, LAST)]
+    if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
+        return columns
+    place, part = whole[0].place, parts[0]
+    rows = [i for i in range(row + 1, len(sheet.rows)) if sheet.cell(i, place) and sheet.cell(i, part.place)]
+    held = sum(_holds(sheet.cell(i, place), sheet.cell(i, part.place)) for i in rows)
+    if 2 * held > len(rows):
+        return columns
+    other = LAST if part.role == FIRST else FIRST
+    return [replace(column, role=other) if column is whole[0] else column for column in columns]
+
+
+def _holds(whole: str, part: str) -> bool:
+    return set(part.casefold().split()) <= set(whole.casefold().replace(",", " ").split())
+
+
+def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
+    """Raise RosterError if two columns claim to be the one column of something."""
+    seen: dict[tuple[str, str], Column] = {}
+    for column in columns:
+        if column.role in (UNUSED, LAST, *LISTS):
+            continue
+        before = seen.setdefault((column.role, column.header if column.role == ATTRIBUTE else ""), column)
+        if before is not column:
+            what = f"the attribute {column.header!r}" if column.role == ATTRIBUTE else _MEANINGS[column.role]
+            raise RosterError(
+                f"{sheet.source}: columns {before.letter} ({before.header!r}) and {column.letter} ({column.header!r}) "
+                f"both look like {what}: rename one, or say which is not used with columns, such as "
+                f"{column.letter}=none."
+            )
+
+
+def _no_names(sheet: Sheet, row: int, headers: list[str]) -> str:
+    shown = ", ".join(f"{letters(place)} {header!r}" for place, header in enumerate(headers[:8]) if header)
+    return (
+        f"{sheet.source} has no column of names that is known in row {row + 1} ({shown}): expected a header row with "
+        "one such as 'Name', or say which it is with columns, such as A=name."
+    )

@@ -1,0 +1,231 @@
+"""Read a sheet of people: one row each, as schools have it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from equigraph._utils.text import count
+from equigraph.apps.classes.roster.columns import ColumnRoles, SheetLayout, has_header, make_layout
+from equigraph.apps.classes.roster.people import People, check_cells, read_people
+from equigraph.apps.classes.roster.questions import mentions, raise_questions
+from equigraph.apps.classes.roster.roster import Roster, check_wishes
+from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, place, tidy
+from equigraph.apps.classes.roster.text_files import read_text_sheet
+from equigraph.apps.classes.roster.vocabulary import APART, ATTRIBUTE, FIXED, FRIENDS, LISTS, TOGETHER
+from equigraph.apps.classes.roster.wishes import Named, read_named
+from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
+from equigraph.exceptions import RosterError
+
+_SHOWN = 5
+
+
+def read_roster(
+    path: str | os.PathLike[str],
+    *,
+    columns: ColumnRoles | None = None,
+    encoding: str | None = None,
+    wishes: str = "any",
+    accept_near: bool = False,
+    sheet: str | int | None = None,
+    bins: Mapping[str, int] | None = None,
+) -> Roster:
+    """Read a sheet of people: names, attributes, wishes, and who must or must not be with whom.
+
+    What each column is, is guessed from its header in English, German, French, Spanish, Italian, Dutch and some more
+    languages. Everything that was guessed is in the `notes` of the result. A column of names whose header leaves open
+    what they are is an error that asks. Nothing is repaired: a name that is not on the list is an error that proposes
+    the nearest one.
+
+    Parameters
+    ----------
+    path : path-like
+        An .xlsx, .xls or .ods file (extra ``sheets``), or text as spreadsheet programs write it (.csv, .tsv).
+    columns : mapping of str to str, optional
+        What columns are, by their headers (or letters): ``name``, ``first_name``, ``middle_name``, ``last_name``,
+        ``friends``, ``not_with``, ``together_with``, ``fixed_class``, ``attribute``, or None where a column is not
+        to be used. The others are guessed.
+    encoding : str, optional
+        Encoding of a text file. By default what its first bytes say, UTF-8, or Windows-1252, whichever fits.
+    wishes : {"any", "mutual", "ranked"}, default="any"
+        Which wishes count: any, mutual ones only, or any, the first of a person three times and the second twice as
+        much as a further one.
+    accept_near : bool, default=False
+        Take a name that is not on the list for the nearest one if only one comes near; `notes` lists them.
+    sheet : str or int, optional
+        Name of the sheet of a workbook, or its number from 1. By default the only one with people.
+    bins : mapping of str to int, optional
+        Columns of numbers, and into how many ranges they go; three where a column has more than six numbers.
+
+    Returns
+    -------
+    Roster
+        The people.
+
+    Raises
+    ------
+    RosterError
+        If the sheet cannot be read, or says something that cannot be; the message names the row and the column.
+    ParameterError
+        If a parameter is wrong.
+    MissingDependencyError
+        If the extra ``sheets`` is needed and not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = (
+    ...     "Name;Gender;Friend 1;Friend 2;Not with"
+    ...     + chr(10)
+    ...     + "Ada;f;Ben;;"
+    ...     + chr(10)
+    ...     + "Ben;m;Ada;Cem;"
+    ...     + chr(10)
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "class.csv"
+    ...     _ = path.write_text(text + "Cem;m;;;Ada")
+    ...     roster = read_roster(path)
+    >>> roster.people, roster.attributes, roster.apart
+    (('Ada', 'Ben', 'Cem'), {'Gender': ('f', 'm', 'm')}, (('Cem', 'Ada'),))
+    >>> roster.graph("Gender")
+    Graph(3 nodes, 2 edges, 'Gender': 2 groups)
+    """
+    check_wishes(wishes)
+    cells = read_sheet(path, encoding=encoding, sheet=sheet)
+    layout = make_layout(cells, columns)
+    check_cells(cells, layout)
+    people = read_people(cells, layout)
+    raise_questions(cells, layout, people)
+    named = read_named(cells, layout, people, LISTS, accept_near)
+    _check_contradictions(cells, people, named)
+    attributes = _attributes(cells, layout, people)
+    fixed = _fixed(cells, layout, people)
+    notes = (
+        *cells.notes,
+        *layout.notes,
+        *map(str, layout.columns),
+        *people.notes,
+        *named.notes,
+        *mentions(cells, layout, people),
+        *_notes_on_blanks(people, attributes),
+        *_notes_on_wishes(people, named, wishes),
+    )
+    return Roster(
+        people=people.names,
+        attributes=attributes,
+        friends=_named_pairs(people, named, FRIENDS),
+        apart=_unordered(_named_pairs(people, named, APART)),
+        together=_unordered(_named_pairs(people, named, TOGETHER)),
+        fixed=fixed,
+        wishes=wishes,
+        bins=dict(bins or {}),
+        columns=layout.columns,
+        notes=notes,
+        source=Path(path).name,
+    )
+
+
+def read_sheet(
+    path: str | os.PathLike[str], *, encoding: str | None = None, sheet: str | int | None = None
+) -> Sheet:
+    """Return the cells of a file as text; what kind of file it is shows in its first bytes, not in its name."""
+    path = Path(path)
+    raw = read_bytes(path)
+    if raw.startswith((ZIP, OLE)):
+        return read_workbook(raw, path.name, sheet, has_header)
+    if sheet is not None:
+        raise RosterError(f"{path.name} is a text file, which has no sheets: leave sheet={sheet!r} out.")
+    return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file of reasonable size, or raise RosterError."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise RosterError(
+                f"{path.name} has {path.stat().st_size // 2**20} MB: expected a list of people of at most "
+                f"{MAX_BYTES // 2**20} MB."
+            )
+        raw = path.read_bytes()
+    except OSError as error:
+        raise RosterError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if not raw.strip():
+        raise RosterError(f"{path.name} is empty: expected one row per person below a header.")
+    return raw
+
+
+def _named_pairs(people: People, named: Named, role: str) -> tuple[tuple[str, str], ...]:
+    return tuple((people.names[one], people.names[other]) for one, other in named.pairs[role])
+
+
+def _unordered(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], ...]:
+    """Return each pair once, whoever named whom."""
+    return tuple({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
+
+
+def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
+    """Raise RosterError if two people are to be together and apart."""
+    apart = {frozenset(pair): where for pair, where in named.pairs[APART].items()}
+    for pair, where in named.pairs[TOGETHER].items():
+        other = apart.get(frozenset(pair))
+        if other is not None:
+            one, two = (people.names[i] for i in pair)
+            raise RosterError(
+                f"{sheet.source}: {one!r} and {two!r} are to be together ({place(*where)}) and apart "
+                f"({place(*other)}): clear one of the cells."
+            )
+
+
+def _attributes(sheet: Sheet, layout: SheetLayout, people: People) -> dict[str, tuple[str | None, ...]]:
+    return {
+        column.header: tuple(tidy(sheet.cell(row, column.place)) or None for row in people.rows)
+        for column in layout.of(ATTRIBUTE)
+    }
+
+
+def _fixed(sheet: Sheet, layout: SheetLayout, people: People) -> dict[str, str]:
+    return {
+        name: tidy(sheet.cell(row, column.place))
+        for column in layout.of(FIXED)
+        for name, row in zip(people.names, people.rows, strict=True)
+        if sheet.cell(row, column.place)
+    }
+
+
+def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> list[str]:
+    notes = []
+    for attribute, values in attributes.items():
+        blank = [
+            f"{name} (row {row + 1})"
+            for name, row, value in zip(people.names, people.rows, values, strict=True)
+            if value is None
+        ]
+        if blank and len(blank) < len(values):
+            some = len(blank) > _SHOWN
+            who = f"{len(blank)} of {len(values)} people, first {blank[0]}" if some else ", ".join(blank)
+            notes.append(f"{attribute!r} is blank for {who}.")
+    return notes
+
+
+def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[str]:
+    friends = named.pairs[FRIENDS]
+    notes = []
+    if friends:
+        mutual = sum((other, one) in friends for one, other in friends) // 2
+        how = {
+            "any": "each counts the same",
+            "mutual": "only these count",
+            "ranked": "the first of a person counts 3, the second 2, further ones 1",
+        }[wishes]
+        wished = count(len(friends), "wish", "wishes")
+        notes.append(f"{wished}, among them {count(mutual, 'mutual pair')}: {how}.")
+        nobody = len(people.names) - len({one for one, _ in friends})
+        if nobody:
+            notes.append(f"People without a wish: {nobody}.")
+    for one, other in named.pairs[APART]:
+        if (one, other) in friends or (other, one) in friends:
+            pair = f"{people.names[one]} and {people.names[other]}"
+            notes.append(f"{pair} are to be apart although one wishes to be with the other.")
+    return notes

@@ -1,0 +1,186 @@
+"""A list of people as a school has it: attributes, wishes, and who must or must not be with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from equigraph._utils.parameters import check_known
+from equigraph._utils.text import count
+from equigraph.apps.classes.roster.columns import Column
+from equigraph.exceptions import ParameterError, RosterError
+from equigraph.graph.attributes import Values, attach, attribute_list, check_options
+from equigraph.graph.graph import Graph
+from equigraph.graph.names import object_array
+
+WISHES = ("any", "mutual", "ranked")
+# Weights of a person's first, second and further wishes where they are ranked.
+RANKS = (3.0, 2.0, 1.0)
+
+
+def check_wishes(wishes: str) -> str:
+    """Return which wishes count, or raise ParameterError."""
+    check_known("wishes", wishes, WISHES)
+    return wishes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Roster:
+    """People, what is known of them, and whom they wish to be with.
+
+    Attributes
+    ----------
+    people : tuple of str
+        Names as given, all different.
+    attributes : mapping of str to tuple
+        By the name of the attribute, the value of each person, in the order of `people`; None where the cell is blank.
+    friends : tuple of (str, str)
+        Wishes: who wishes to be with whom.
+    apart : tuple of tuple of str
+        People who must not be in one class.
+    together : tuple of tuple of str
+        People who must be in one class.
+    fixed : mapping of str to str
+        The class that is fixed for some of the people.
+    wishes : {"any", "mutual", "ranked"}
+        Which wishes count: any, mutual ones only (the others are left out of `friends`), or any, of which the first of
+        a person weighs three times and the second twice as much as a further one.
+    bins : mapping of str to int
+        Attributes of numbers, and into how many ranges of about equal size they go; three where a column has more than
+        six numbers.
+    columns : tuple of Column
+        What each column of the sheet was taken for.
+    notes : tuple of str
+        What was guessed and passed over, one sentence each.
+    source : str
+        The file it was read from.
+
+    Examples
+    --------
+    >>> roster = Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Ben", "Ada"), ("Cem", "Ada")))
+    >>> roster
+    Roster(3 people, 3 wishes, 1 mutual pair)
+    >>> roster.friends_of("Cem"), roster.is_mutual("Ada", "Ben")
+    (('Ada',), True)
+    >>> roster.graph().adjacency.toarray().tolist()
+    [[0.0, 2.0, 1.0], [2.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+
+    people: tuple[str, ...]
+    attributes: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    friends: tuple[tuple[str, str], ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    wishes: str = "any"
+    bins: Mapping[str, int] = field(default_factory=dict)
+    columns: tuple[Column, ...] = ()
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    _wished: dict[str, tuple[str, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_wishes(self.wishes)
+        self._check()
+        if self.wishes == "mutual":
+            given = set(self.friends)
+            mutual = tuple(pair for pair in self.friends if pair[::-1] in given)
+            object.__setattr__(self, "friends", mutual)
+        wished: dict[str, tuple[str, ...]] = {}
+        for one, other in self.friends:
+            wished[one] = (*wished.get(one, ()), other)
+        object.__setattr__(self, "_wished", wished)
+
+    def _check(self) -> None:
+        """Raise RosterError unless everybody has a name of their own and nobody else is spoken of."""
+        known = set(self.people)
+        if len(known) < len(self.people):
+            twice = next(name for name in self.people if self.people.count(name) > 1)
+            raise RosterError(f"The name {twice!r} occurs twice in the people: expected unique names.")
+        spoken_of = {
+            "friends": self.friends,
+            "apart": self.apart,
+            "together": self.together,
+            "fixed": [self.fixed],
+        }
+        for field_name, groups in spoken_of.items():
+            strangers = [name for group in groups for name in group if name not in known]
+            if strangers:
+                raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
+        strangers = [name for name in self.bins if name not in self.attributes]
+        if strangers:
+            known_names = ", ".join(map(repr, self.attributes)) or "none"
+            raise ParameterError(
+                f"bins names {strangers[0]!r}: expected attributes, which are {known_names}."
+            )
+        for attribute, values in self.attributes.items():
+            if len(values) != len(self.people):
+                raise RosterError(
+                    f"The attribute {attribute!r} has {count(len(values), 'value')} for "
+                    f"{count(len(self.people), 'person', 'people')}: expected one each."
+                )
+
+    def friends_of(self, name: str) -> tuple[str, ...]:
+        """Return whom a person wishes to be with, in the order of the sheet."""
+        return self._wished.get(name, ())
+
+    def is_mutual(self, one: str, other: str) -> bool:
+        """Return whether two people wish to be with each other."""
+        return other in self.friends_of(one) and one in self.friends_of(other)
+
+    def graph(self, attribute: str | Sequence[str] | None = None, *, missing: str = "error") -> Graph:
+        """Return the graph of the wishes.
+
+        A wish of one person links the two with its weight, 1 unless wishes are ranked; a mutual one with both weights.
+
+        Parameters
+        ----------
+        attribute : str or list of str, optional
+            The attribute, or attributes, whose values become the groups of the graph.
+        missing : {"error", "own-group", "drop"}, default="error"
+            What becomes of people whose value is blank; see `read_graph`.
+
+        Returns
+        -------
+        Graph
+            With the people as nodes, in the order of the sheet.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such attribute.
+        GroupsError
+            If somebody's value is blank, unless `missing` says what to do.
+        """
+        check_options(missing, "error")
+        wished = self.wish_matrix()
+        graph = Graph(sparse.csr_array(wished + wished.T), node_names=np.array(self.people, dtype=str))
+        if attribute is None:
+            return graph
+        wanted = attribute_list(attribute)
+        for one in wanted:
+            if one not in self.attributes:
+                listed = ", ".join(map(repr, self.attributes)) or "none"
+                raise ParameterError(f"attribute={one!r} is not in the roster: its attributes are {listed}.")
+        values = [Values(object_array(self.attributes[one]), None, one) for one in wanted]
+        return attach(graph, values, missing=missing, unknown="error", order_known=True)
+
+    def wish_matrix(self) -> sparse.csr_array:
+        """Return the weight of the wish of each person (row) for each other one."""
+        place = {name: i for i, name in enumerate(self.people)}
+        n, rows, columns, data = len(self.people), [], [], []
+        for name, others in self._wished.items():
+            for rank, other in enumerate(others):
+                rows.append(place[name])
+                columns.append(place[other])
+                data.append(RANKS[min(rank, len(RANKS) - 1)] if self.wishes == "ranked" else 1.0)
+        return sparse.csr_array((np.array(data, dtype=float), (rows, columns)), shape=(n, n))
+
+    def __repr__(self) -> str:
+        mutual = sum(self.is_mutual(one, other) for one, other in self.friends) // 2
+        people = count(len(self.people), "person", "people")
+        wishes = count(len(self.friends), "wish", "wishes")
+        return f"Roster({people}, {wishes}, {count(mutual, 'mutual pair')})"

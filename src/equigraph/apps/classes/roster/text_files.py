@@ -1,0 +1,155 @@
+"""Sheets in text files, as spreadsheet programs write them: encoding and separator are guessed, and said."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+
+from equigraph.apps.classes.roster.sheet import MAX_ROWS, Sheet, check_bounds, place
+from equigraph.exceptions import ParameterError, RosterError
+from equigraph.graph.delimited import separator_told
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_SEPARATORS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
+_MARKUP = re.compile(r"\s*(<!doctype html|<html|<\?xml|<table|<meta)", re.IGNORECASE)
+# UTF-8 that was read as cp1252 has one of these letters before each accented one.
+_READ_TWICE = re.compile(
+    "[ÂÃ][\u0080-\u00bf\u0152-\u0178\u2013-\u2122\u0192\u02c6\u02dc]|[ÄÅ][\u0080-\u00bf]"
+)
+# What cp1252 makes of the accented letters of the older Macintosh and DOS encodings, inside a word or at its end.
+_MISREAD = re.compile("[^\\W\\d_][„”‡†‰ŽŸ€ƒ¤¢£¥¦§©®°±¶](?=[a-zß-ÿ])|[a-zß-ÿ][‡†‰ŽŸƒ¤¢¥¦§¶](?![^\\W\\d_])")
+_SAMPLE = 50
+
+
+def read_text_sheet(raw: bytes, source: str, encoding: str | None, suffix: str) -> Sheet:
+    """Return the cells of a text file.
+
+    The suffix may promise something else than text; without an encoding it is guessed.
+    """
+    text, notes = _decode(raw, source, encoding)
+    if _MARKUP.match(text):
+        raise RosterError(
+            f"{source} is a web page or XML, not a sheet: open it in a spreadsheet program and save it as .xlsx."
+        )
+    if "\0" in text:
+        raise RosterError(f"{source} is neither text nor a spreadsheet: expected .xlsx, .xls, .ods or .csv.")
+    if suffix in (".xlsx", ".xls", ".ods"):
+        notes.append(f"{source} is a text file although its name ends in {suffix}.")
+    first, _, rest = text.partition("\n")
+    told = separator_told(first)
+    if told is not None:
+        text = rest
+    separator = told or _separator(text)
+    how = "as its first line says" if told else "guessed"
+    notes.append(f"Cells are separated by {_SEPARATORS.get(separator, repr(separator))} ({how}).")
+    rows = _rows(text, separator, source)
+    return check_bounds(Sheet(source, rows, notes=tuple(notes), is_text=True))
+
+
+def _decode(raw: bytes, source: str, encoding: str | None) -> tuple[str, list[str]]:
+    if encoding is not None:
+        return _decode_told(raw, source, encoding), []
+    for mark, name in _MARKS:
+        if raw.startswith(mark):
+            return _decode_told(raw, source, name), []
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _decode_western(raw, source, error)
+    _check_letters(text, source)
+    return text, [] if text.isascii() else ["The encoding is UTF-8 (guessed)."]
+
+
+def _decode_told(raw: bytes, source: str, encoding: str) -> str:
+    try:
+        # Python's own utf-8 would keep the mark at the beginning as a letter.
+        text = raw.decode("utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding)
+    except (LookupError, TypeError) as error:
+        raise ParameterError(
+            f"encoding={encoding!r} is unknown: expected one such as 'utf-8' or 'cp1252'."
+        ) from error
+    except UnicodeError as error:
+        line = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise RosterError(
+            f"{source}, line {line}, is not {encoding}: give the encoding it was saved in, such as "
+            "encoding='utf-8' or encoding='cp1252'."
+        ) from error
+    if not isinstance(text, str):
+        raise ParameterError(f"encoding={encoding!r} is none of text: expected one such as 'utf-8'.")
+    _check_letters(text, source)
+    return text
+
+
+def _decode_western(raw: bytes, source: str, reason: UnicodeDecodeError) -> tuple[str, list[str]]:
+    line = raw.count(b"\n", 0, reason.start) + 1
+    try:
+        text = raw.decode("cp1252")
+        sample = _MISREAD.search(text)
+    except UnicodeDecodeError:
+        text, sample = "", None
+    if b"\0" in raw:
+        raise RosterError(f"{source} is neither text nor a spreadsheet: expected .xlsx, .xls, .ods or .csv.")
+    if sample is not None or not text:
+        shown = f", and as Windows-1252 it has words such as {_word(text, sample)!r}" if sample else ""
+        raise RosterError(
+            f"{source}, line {line}, is not UTF-8{shown}: say the encoding it was saved in, such as "
+            "encoding='mac_roman' or encoding='cp850', or save it as UTF-8."
+        )
+    return text, [
+        f"The encoding is Windows-1252 (guessed: line {line} is not UTF-8); else say encoding='...'."
+    ]
+
+
+def _word(text: str, match: re.Match[str]) -> str:
+    before = re.search(r"\w*\Z", text[: match.start()])
+    after = re.match(r"\w*", text[match.end() :])
+    return f"{before[0] if before else ''}{match[0]}{after[0] if after else ''}"[:40]
+
+
+def _check_letters(text: str, source: str) -> None:
+    """Raise RosterError for letters that were lost before, or that show a wrong encoding."""
+    lost, twice = text.find("\N{REPLACEMENT CHARACTER}"), _READ_TWICE.search(text)
+    if lost >= 0:
+        line = text.count("\n", 0, lost) + 1
+        raise RosterError(
+            f"{source}, line {line}, has letters that were lost when it was saved (\N{REPLACEMENT CHARACTER}): "
+            "save it again from the original."
+        )
+    if twice:
+        line = text.count("\n", 0, twice.start()) + 1
+        raise RosterError(
+            f"{source}, line {line}: {_word(text, twice)!r} shows that UTF-8 was taken for another encoding: say "
+            "encoding='utf-8', or save it again from the original."
+        )
+
+
+def _separator(text: str) -> str:
+    """Return the separator that parts the most lines into the same number of cells, more cells first."""
+    lines = [line for line in text.splitlines()[: 2 * _SAMPLE] if line.strip()][:_SAMPLE]
+    best, score = ";", (0, 0)
+    for separator in _SEPARATORS:
+        counts = Counter("".join(line.split('"')[::2]).count(separator) for line in lines)
+        counts.pop(0, None)
+        if counts:
+            cells, alike = max(counts.items(), key=lambda item: (item[1], item[0]))
+            score, best = max((score, best), ((alike, cells), separator), key=lambda pair: pair[0])
+    return best
+
+
+def _rows(text: str, separator: str, source: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            rows.append(row)
+            if len(rows) > 4 * MAX_ROWS:
+                break
+    except csv.Error as error:
+        raise RosterError(
+            f"{source}, {place(len(rows), 0).split(',')[0]}, cannot be parted into cells ({error}): look for a "
+            "quotation mark that is not closed."
+        ) from error
+    return rows

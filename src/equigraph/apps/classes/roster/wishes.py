@@ -1,0 +1,154 @@
+"""Cells that name other people: friends, people not to be with, people to be with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from equigraph._utils.text import count
+from equigraph.apps.classes.roster.columns import Column, SheetLayout
+from equigraph.apps.classes.roster.nearest import is_sure, nearest
+from equigraph.apps.classes.roster.people import People
+from equigraph.apps.classes.roster.sheet import Sheet, place
+from equigraph.exceptions import RosterError
+
+_MAX_UNKNOWN = 200
+_SHOWN = 5
+_DASHES = re.compile(r"[-\u2013\u2014\u2212/.]+\Z")
+_LINES = re.compile(r"[;\n|]")
+_JOINED = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|en)\s+")
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A name that is not on the list: where it stands, and who may be meant."""
+
+    text: str
+    person: int
+    column: Column
+    row: int
+
+    @property
+    def place(self) -> str:
+        """Where it stands."""
+        return place(self.row, self.column.place)
+
+
+@dataclass
+class Named:
+    """Who names whom."""
+
+    # By role: pairs of places in the order of the sheet, with the row and column they stand in.
+    pairs: dict[str, dict[tuple[int, int], tuple[int, int]]]
+    notes: list[str] = field(default_factory=list)  # what was taken for something else than it says
+
+
+def read_named(
+    sheet: Sheet, layout: SheetLayout, people: People, roles: tuple[str, ...], accept: bool
+) -> Named:
+    """Return who names whom in the columns of some roles.
+
+    A name that is not on the list is an error, unless `accept` is true and only one name comes near.
+    """
+    named = Named({role: {} for role in roles})
+    unknown: list[Unknown] = []
+    dashes = 0
+    for person, row in enumerate(people.rows):
+        for column in layout.of(*roles):
+            text = sheet.cell(row, column.place)
+            dashes += bool(_DASHES.match(text))
+            for part in names_in(text, people):
+                found = people.find(part)
+                if found is None:
+                    unknown.append(Unknown(part, person, column, row))
+                else:
+                    _add(sheet, named, column, row, person, found, people)
+    if dashes:
+        named.notes.append(f"Cells with a dash only are taken for blank: {dashes}.")
+    if unknown:
+        _take_near(sheet, named, people, unknown, accept)
+    return named
+
+
+def names_in(text: str, people: People) -> Iterator[str]:
+    """Yield the names in a cell: a whole cell that is a name is one, whatever signs are in it."""
+    for line in _LINES.split(text):
+        line = line.strip()
+        if not line or _DASHES.match(line):
+            continue
+        if people.find(line) is not None:
+            yield line
+            continue
+        parts = [part.strip() for part in line.split(",")]
+        yield from _comma_names([part for part in parts if part and not _DASHES.match(part)], people)
+
+
+def _comma_names(parts: list[str], people: People) -> Iterator[str]:
+    """Yield the names between commas, where a comma may also stand between the last name and the first."""
+    pairs = [", ".join(pair) for pair in zip(parts[::2], parts[1::2], strict=False)]
+    if len(parts) % 2 == 0 and all(people.find(pair) is not None for pair in pairs):
+        yield from pairs
+        return
+    for part in parts:
+        joined = _JOINED.split(part)
+        whole = people.find(part) is not None or any(people.find(one) is None for one in joined)
+        yield from [part] if whole else joined
+
+
+def _add(
+    sheet: Sheet, named: Named, column: Column, row: int, person: int, other: int, people: People
+) -> None:
+    if person == other:
+        raise RosterError(
+            f"{sheet.where(row, column.place)}: {people.names[person]!r} is named in their own row: name "
+            "somebody else, or clear the cell."
+        )
+    named.pairs[column.role].setdefault((person, other), (row, column.place))
+
+
+def _take_near(sheet: Sheet, named: Named, people: People, unknown: list[Unknown], accept: bool) -> None:
+    """Take the only near name for each that is not on the list, or raise RosterError with what may be meant."""
+    if len(unknown) > _MAX_UNKNOWN:
+        first = unknown[0]
+        raise RosterError(
+            f"{sheet.source}: {len(unknown):,} names of other people are not on the list, first {first.text[:40]!r} "
+            f"({first.place}): look whether {first.column.header!r} is a column of people, and which column has their "
+            "own names."
+        )
+    # Who is only to be shown in a message is not looked for beyond what it shows.
+    looked = unknown if accept else unknown[:_SHOWN]
+    found = [(one, nearest(one.text, people.names)) for one in looked]
+    open_ones = [(one, near) for one, near in found if not (accept and _is_plain(one, near, people))]
+    if open_ones:
+        raise RosterError(_sentence(sheet, people, open_ones, accept, len(unknown) - len(looked)))
+    for one, (other,) in found:
+        _add(sheet, named, one.column, one.row, one.person, other, people)
+        named.notes.append(f"Taken as a near name: {one.text!r} ({one.place}) for {people.names[other]!r}.")
+
+
+def _sentence(
+    sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]]], accept: bool, further: int
+) -> str:
+    shown = "; ".join(
+        f"{one.text[:60]!r} ({one.place}), {_meant(people, near)}" for one, near in found[:_SHOWN]
+    )
+    n = len(found) + further
+    more = f"; and {n - _SHOWN} more" if n > _SHOWN else ""
+    hint = "correct or clear the cell"
+    if not accept and all(_is_plain(one, near, people) for one, near in found):
+        hint += ", or take the near names with accept_near (--accept-near)"
+    are = "is" if n == 1 else "are"
+    return f"{sheet.source}: {count(n, 'name')} {are} not on the list: {shown}{more}: {hint}."
+
+
+def _is_plain(one: Unknown, near: list[int], people: People) -> bool:
+    """Return whether only one other person can be meant."""
+    return len(near) == 1 and near[0] != one.person and is_sure(one.text, people.names[near[0]])
+
+
+def _meant(people: People, near: list[int]) -> str:
+    if not near:
+        return "and nobody has a name like it"
+    names = [repr(people.names[place]) for place in near[:3]]
+    return f"perhaps {' or '.join(names)}"

@@ -1,0 +1,142 @@
+"""Sheets of spreadsheet programs: xlsx, xls and ods, by calamine (extra ``sheets``)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from equigraph.apps.classes.roster import reader_process
+from equigraph.apps.classes.roster.packages import Contents, look_into
+from equigraph.apps.classes.roster.sheet import MAX_BYTES, Block, Sheet, cell_text, check_bounds
+from equigraph.exceptions import GraphError, ParameterError, RosterError, require
+
+_SECONDS = 60
+ZIP = b"PK\x03\x04"
+# The name of the part that holds an encrypted workbook, which the reader takes for a damaged one.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def read_workbook(
+    raw: bytes, source: str, sheet: str | int | None, has_header: Callable[[Sheet], bool]
+) -> Sheet:
+    """Return one sheet of a workbook: the one that is named, or the only one that has people.
+
+    It is given by its name, or its number from 1.
+    """
+    book = Workbook(raw, source, sheet)
+    if sheet is not None:
+        return book.read(book.name_of(sheet))
+    filled = [one for one in map(book.read, book.visible) if one.rows]
+    if not filled:
+        raise RosterError(f"{source} has no cells: expected one row per person below a header.")
+    if len(filled) == 1:
+        return filled[0]
+    known = [one for one in filled if has_header(one)]
+    if len(known) == 1:
+        others = [one.source for one in filled if one is not known[0]]
+        note = f"Read {known[0].source}, the only sheet with a header that is known; left out: {len(others)}."
+        return replace(known[0], notes=(*known[0].notes, note))
+    listed = ", ".join(repr(name) for name in book.visible[:8])
+    raise RosterError(f"{source} has {len(filled)} sheets ({listed}): say which one, sheet='...'.")
+
+
+class Workbook:
+    """A workbook that was looked into before it was read, in a process of its own.
+
+    Without a sheet, all that are not hidden are read.
+    """
+
+    def __init__(self, raw: bytes, source: str, sheet: str | int | None = None) -> None:
+        require("python_calamine", extra="sheets", purpose="Reading a spreadsheet")
+        self.source = source
+        self.is_old = raw.startswith(OLE)
+        if self.is_old and _ENCRYPTED in raw:
+            raise RosterError(f"{source} is protected by a password: save it without one.")
+        self._contents = look_into(raw, source) if raw.startswith(ZIP) else Contents()
+        answer = _ask(raw, source, sheet)
+        self.names: list[str] = answer["names"]
+        self.visible: list[str] = answer["visible"]
+        self._sheets: dict[str, Any] = answer["sheets"]
+
+    def name_of(self, sheet: str | int) -> str:
+        """Return the name of a sheet that is given by name, or by its number from 1."""
+        if isinstance(sheet, int) and not isinstance(sheet, bool) and 1 <= sheet <= len(self.names):
+            return self.names[sheet - 1]
+        if sheet not in self.names:
+            listed = ", ".join(repr(name) for name in self.names[:8])
+            raise ParameterError(f"sheet={sheet!r} is not in {self.source}: it has {listed}.")
+        return str(sheet)
+
+    def read(self, name: str) -> Sheet:
+        """Return the cells of a sheet."""
+        source = self.source if len(self.names) == 1 else f"{self.source}, sheet {name!r}"
+        found = self._sheets[name]
+        # A damaged file may name the corners in another order.
+        merged = tuple(
+            Block(min(top, bottom), max(top, bottom), min(left, right), max(left, right))
+            for (top, left), (bottom, right) in found["merged"]
+            if (top, left) != (bottom, right)
+        )
+        merged += tuple(self._contents.merged.get(name, ()))
+        rows = [[cell_text(value) for value in row] for row in found["rows"]]
+        notes = (_OLD,) if self.is_old else ()
+        return check_bounds(Sheet(source, rows, merged, self._contents.broken.get(name, {}), notes))
+
+
+def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
+    """Return what the reader finds, or raise RosterError if it does not come back with anything."""
+    command = [sys.executable, "-P", reader_process.__file__, json.dumps(sheet)]
+    # It finds the package that was found here, whatever was added to the path since the start.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
+    try:
+        done = subprocess.run(
+            command, input=raw, capture_output=True, timeout=_SECONDS, env=environment, check=True
+        )
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except (subprocess.SubprocessError, OSError, ValueError) as error:
+        raise _damaged(source) from error
+    if answer.get("error") == "PasswordError":
+        raise RosterError(f"{source} is protected by a password: save it without one.")
+    if "error" in answer:
+        raise _damaged(source)
+    return answer
+
+
+def _damaged(source: str) -> RosterError:
+    return RosterError(f"{source} is damaged and cannot be opened: save it again as .xlsx or .csv.")
+
+
+_OLD = "In an .xls file a formula that failed looks like a blank cell: save it as .xlsx if it has formulas."
+
+
+def read_cells(path: Path) -> list[list[str]]:
+    """Return the cells of the only sheet of a workbook that has any, for who reads a graph.
+
+    Sheets are bounded as those of people are; every row is as long as the longest.
+    """
+    source = path.name
+    raw = path.read_bytes()
+    if len(raw) > MAX_BYTES:
+        raise GraphError(f"{source} has {len(raw) // 2**20} MB: save so large an edge list as .csv.")
+    if not raw.startswith((ZIP, OLE)):
+        raise GraphError(f"{source} is no spreadsheet: expected .xlsx, .xls or .ods.")
+    try:
+        book = Workbook(raw, source)
+        filled = [one for one in map(book.read, book.visible) if one.rows]
+    except RosterError as error:
+        raise GraphError(str(error)) from error
+    if len(filled) != 1:
+        has = f"has {len(filled)} sheets with cells" if filled else "has no cells"
+        raise GraphError(f"{source} {has}: expected one sheet with an edge list.")
+    sheet = filled[0]
+    if sheet.broken:
+        (row, column), why = min(sheet.broken.items())
+        raise GraphError(f"{sheet.where(row, column)}: {why}.")
+    return [row + [""] * (sheet.width - len(row)) for row in sheet.rows]

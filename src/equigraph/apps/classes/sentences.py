@@ -1,0 +1,26 @@
+"""Rules in the words of a school: people and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from equigraph.rules import Rule, Words
+
+
+def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
+    """Say a rule in a sentence about people and classes.
+
+    >>> from equigraph.rules import Apart, Fixed, Sizes
+    >>> rule_sentence(Apart(("Cem", "Dora")), ["5a", "5b"])
+    'Cem and Dora are in different classes.'
+    >>> rule_sentence(Sizes(((25, 27),)), ["5a", "5b"])
+    'Every class has 25 to 27 people.'
+    >>> rule_sentence(Fixed("Finn", 1), ["5a", "5b"])
+    'Finn is in 5b.'
+    """
+    return rule.sentence(school_words(class_names))
+
+
+def school_words(class_names: Sequence[str]) -> Words:
+    """Return the words of a school: people and classes."""
+    return Words("person", "people", "class", "classes", tuple(class_names))

@@ -1,0 +1,213 @@
+"""Class lists as a workbook: an overview with every rule, and one sheet per class (extra ``sheets``)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from equigraph._utils.files import atomic_path
+from equigraph._utils.records import harmless
+from equigraph._utils.text import count
+from equigraph.apps.classes.lists import ClassLists
+from equigraph.apps.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text
+from equigraph.exceptions import require
+from equigraph.plotting.style import shown
+
+OVERVIEW = "Overview"
+NUMBER = "No."
+_FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
+_MAX_SHEET_NAME = 31
+_MAX_VALUES = 8  # an attribute with more values, such as a village, is not counted in the overview
+_HEAD = 3  # row of the header on the sheet of a class
+_LINE = 15  # height of a line, in points
+_NARROW, _WIDEST = 6, 46  # widths of a column, in letters
+# Texts are written as texts: no name becomes a formula, a number or a link.
+_OPTIONS = {"strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
+_FORMATS: dict[str, dict[str, Any]] = {
+    "plain": {"valign": "top"},
+    "wrap": {"text_wrap": True, "valign": "top"},
+    "title": {"bold": True, "font_size": 16},
+    "heading": {"bold": True, "font_size": 12},
+    "head": {"bold": True, "bottom": 2, "text_wrap": True, "valign": "bottom"},
+    "muted": {"font_color": "#5C6066"},
+    "number": {"align": "center", "valign": "top", "font_color": "#5C6066"},
+    "count": {"align": "center", "valign": "top"},
+    "count head": {"bold": True, "bottom": 2, "align": "center", "text_wrap": True, "valign": "bottom"},
+    "over": {"bold": True},
+    "yes": {"bg_color": "#DDF1E4", "font_color": "#14532D", "align": "center", "valign": "top"},
+    "no": {"bg_color": "#FBDCD5", "font_color": "#7F1D1D", "align": "center", "bold": True, "valign": "top"},
+    "alone": {"bg_color": "#FFF0CC", "text_wrap": True, "valign": "top"},
+}
+
+
+def write_workbook(lists: ClassLists, path: str | os.PathLike[str], attributes: list[str]) -> None:
+    """Write the workbook as `ClassLists.to_xlsx` says."""
+    xlsxwriter = require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
+    with atomic_path(path) as partial:
+        book = xlsxwriter.Workbook(str(partial), _OPTIONS)
+        formats = _Formats(book)
+        names = sheet_names(lists.class_names)
+        _write_overview(_Page(book.add_worksheet(OVERVIEW), formats), lists, attributes)
+        for number, name in enumerate(names):
+            _write_class(_Page(book.add_worksheet(name), formats), lists, number, attributes)
+        book.close()
+
+
+def sheet_names(class_names: tuple[str, ...]) -> list[str]:
+    """Return a name for the sheet of each class that spreadsheet programs allow, all different.
+
+    >>> sheet_names(("5/6 a", "5:6 a", "Overview"))
+    ['5-6 a', '5-6 a (2)', 'Overview (2)']
+    """
+    taken, names = {OVERVIEW.casefold(), "history"}, []
+    for class_name in class_names:
+        base = _FORBIDDEN.sub("-", shown(class_name)).strip("' ") or "Class"
+        name, turn = base[:_MAX_SHEET_NAME], 1
+        while name.casefold() in taken:
+            turn += 1
+            end = f" ({turn})"
+            name = base[: _MAX_SHEET_NAME - len(end)] + end
+        taken.add(name.casefold())
+        names.append(name)
+    return names
+
+
+class _Formats:
+    """Formats of a workbook by name; texts that look like formulas stay texts when they are edited."""
+
+    def __init__(self, book: Any) -> None:
+        self._plain = {name: book.add_format(how) for name, how in _FORMATS.items()}
+        self._quoted = {
+            name: book.add_format({**how, "quote_prefix": True}) for name, how in _FORMATS.items()
+        }
+
+    def get(self, name: str, text: str) -> Any:
+        return (self._plain if harmless(text) == text else self._quoted)[name]
+
+
+class _Page:
+    """One sheet, written cell by cell as text or number."""
+
+    def __init__(self, sheet: Any, formats: _Formats) -> None:
+        self.sheet = sheet
+        self._formats = formats
+        sheet.hide_gridlines(1)
+        sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.6)
+        sheet.fit_to_pages(1, 0)
+        sheet.set_footer("&L&A&RPage &P of &N")
+
+    def put(self, row: int, column: int, value: str | int, how: str = "plain") -> None:
+        if isinstance(value, int):
+            self.sheet.write_number(row, column, value, self._formats.get(how, ""))
+            return
+        text = shown(value)
+        if text or how != "plain":
+            self.sheet.write_string(row, column, text, self._formats.get(how, text))
+
+    def put_row(self, row: int, values: Sequence[str | int], how: str, *, start: int) -> None:
+        for column, value in enumerate(values, start=start):
+            self.put(row, column, value, how)
+
+
+def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
+    page.put(0, 0, lists.title, "title")
+    people = count(len(lists.roster.people), "person", "people")
+    page.put(1, 0, f"{people} in {count(lists.n_classes, 'class', 'classes')}", "muted")
+    row = 3
+    for fact in lists.facts():
+        page.put(row, 0, fact)
+        row += 1
+    row = _write_sizes(page, lists, attributes, row + 1)
+    row = _write_rules(page, lists, row + 1)
+    if lists.roster.notes:
+        page.put(row + 1, 0, "How the sheet was read", "heading")
+        for i, note in enumerate(lists.roster.notes):
+            page.put(row + 2 + i, 0, note, "muted")
+    page.sheet.set_column(0, 0, _width(lists.class_names, 12))
+    page.sheet.set_landscape()
+
+
+def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str], row: int) -> int:
+    """Write one row per class: how many people, how many of each value, and how many without a friend."""
+    counted = {attribute: values for attribute in attributes if (values := countable(lists, attribute))}
+    heads = ["People"]
+    for attribute, values in counted.items():
+        page.put(row, 1 + len(heads), attribute, "over")
+        heads += [value or "blank" for value in values]
+    page.put(row + 1, 0, "Class", "head")
+    page.put_row(row + 1, [*heads, "without a friend"], "count head", start=1)
+    for column, head in enumerate(heads, start=1):
+        page.sheet.set_column(column, column, _width([head], 10))
+    page.sheet.set_column(len(heads) + 1, len(heads) + 1, 17)
+    for number, name in enumerate(lists.class_names):
+        members = lists.members(number)
+        counts = [lists.counts(number, a)[value] for a, values in counted.items() for value in values]
+        page.put(row + 2 + number, 0, name)
+        page.put_row(
+            row + 2 + number,
+            [len(members), *counts, sum(map(lists.is_friendless, members))],
+            "count",
+            start=1,
+        )
+    return row + 2 + lists.n_classes
+
+
+def countable(lists: ClassLists, attribute: str) -> list[str]:
+    """Return the values of an attribute, the blank one last, or none if there are too many to count one by one."""
+    found = {value or "" for value in lists.roster.attributes[attribute]}
+    values = [*sorted(found - {""}), *(found & {""})]
+    return values if len(values) <= _MAX_VALUES else []
+
+
+def _write_rules(page: _Page, lists: ClassLists, row: int) -> int:
+    if not lists.rules:
+        return row
+    page.put(row, 0, "Rules", "heading")
+    page.put(row + 1, 0, "Holds", "count head")
+    page.put(row + 1, 1, "Rule", "over")
+    for i, (sentence, holds) in enumerate(lists.rules):
+        page.put(row + 2 + i, 0, "yes" if holds else "NO", "yes" if holds else "no")
+        page.put(row + 2 + i, 1, sentence)
+    return row + 2 + len(lists.rules)
+
+
+def _write_class(page: _Page, lists: ClassLists, number: int, attributes: list[str]) -> None:
+    members = lists.members(number)
+    page.put(0, 0, lists.class_names[number], "title")
+    page.put(1, 0, count(len(members), "person", "people"), "muted")
+    heads = [NAME, *attributes, FRIENDS, ELSEWHERE]
+    rows = [_cells(lists, name, attributes) for name in members]
+    widths = [_width([head, *(row[j] for row in rows)], _NARROW) for j, head in enumerate(heads)]
+    page.put(_HEAD, 0, NUMBER, "count head")
+    page.put_row(_HEAD, heads, "head", start=1)
+    for i, (name, cells) in enumerate(zip(members, rows, strict=True)):
+        row = _HEAD + 1 + i
+        page.put(row, 0, i + 1, "number")
+        page.put_row(row, cells, "wrap", start=1)
+        if lists.is_friendless(name):
+            page.put(row, len(cells) - 1, cells[-2], "alone")
+        # Not every program finds the height of a row with wrapped text by itself.
+        lines = max(-(-len(cell) // width) for cell, width in zip(cells, widths, strict=True))
+        page.sheet.set_row(row, _LINE * max(lines, 1))
+    page.sheet.set_column(0, 0, _NARROW)
+    for column, width in enumerate(widths, start=1):
+        page.sheet.set_column(column, column, width)
+    page.sheet.freeze_panes(_HEAD + 1, 2)
+    page.sheet.repeat_rows(_HEAD)
+    page.sheet.set_landscape()
+
+
+def _cells(lists: ClassLists, name: str, attributes: list[str]) -> list[str]:
+    values = [lists.value(name, attribute) for attribute in attributes]
+    return [name, *values, friends_text(lists, name) or no_friend(lists, name), elsewhere_text(lists, name)]
+
+
+def no_friend(lists: ClassLists, name: str) -> str:
+    """Say why a person has no friend in class."""
+    return "none" if lists.is_friendless(name) else "no wish"
+
+
+def _width(texts: Sequence[str], least: int) -> int:
+    return min(max(least, *(len(text) + 2 for text in texts)), _WIDEST)

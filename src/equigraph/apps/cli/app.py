@@ -1,0 +1,122 @@
+"""The group of commands: loads a command when it is called, and turns errors into sentences."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from equigraph._utils.text import did_you_mean, visible
+from equigraph._utils.version import __version__
+from equigraph.exceptions import EquigraphError, InputError
+
+# Exit codes: 0 done, 1 the computation or the program failed, 2 bad input or usage; see also `stopping`.
+FAILED, BAD_INPUT = 1, 2
+
+_COMMANDS = (
+    "demo",
+    "classes",
+    "check",
+    "cluster",
+    "tradeoff",
+    "refine",
+    "compare",
+    "choose-k",
+    "report",
+    "explore",
+    "explain",
+    "reproduce",
+    "methods",
+    "datasets",
+    "cite",
+)
+
+
+class Commands(click.Group):
+    """Commands by name; a name that is none of them is told with the one that it resembles."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one resembles the name."""
+        names = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in names:
+            raise click.UsageError(f"No such command {args[0]!r}{did_you_mean(args[0], names)}.", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class App(Commands):
+    """The commands, each in the module of its name."""
+
+    started: float | None = None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order of the help."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        # The attribute by its name: a module object has no such attribute for the type checker.
+        return getattr(importlib.import_module(f"equigraph.apps.cli.{cmd_name.replace('-', '_')}"), "command")  # noqa: B009
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
+        """Run, and end the process with a sentence and an exit code."""
+        if not extra.get("standalone_mode", True):
+            return super().main(args, *rest, **extra)
+        self.started = time.monotonic()
+        arguments = list(sys.argv[1:] if args is None else args)
+        try:
+            code = super().main(arguments, *rest, **{**extra, "standalone_mode": False, "obj": arguments})
+        except Exception as error:
+            # The flag is looked for here because the error may come before it is parsed.
+            if "--debug" in arguments and not isinstance(error, (click.ClickException, click.Abort)):
+                traceback.print_exc()
+            _fail(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(error: Exception) -> NoReturn:
+    """Say in one sentence what went wrong, and exit."""
+    code = FAILED
+    if isinstance(error, click.Abort):
+        sentence = "Stopped."
+    elif isinstance(error, click.ClickException):
+        sentence, code = _usage_sentence(error), error.exit_code
+    elif isinstance(error, EquigraphError):
+        sentence, code = str(error), BAD_INPUT if isinstance(error, InputError) else FAILED
+    elif isinstance(error, MemoryError):
+        sentence = "There is not enough memory for this."
+    elif isinstance(error, OSError) and error.strerror:
+        where = f" ({error.filename})" if error.filename else ""
+        sentence = f"The system said: {error.strerror}{where}."
+    else:
+        sentence = f"Unexpected {type(error).__name__}: {error}; --debug shows where."
+    click.echo(f"Error: {visible(' '.join(sentence.split()))}", err=True)
+    sys.exit(code)
+
+
+def _usage_sentence(error: click.ClickException) -> str:
+    message = error.format_message()
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return message
+    stop = "" if message.rstrip().endswith((".", "?", ")")) else "."
+    return f"{message}{stop} (See {context.command_path} --help.)"
+
+
+@click.group(cls=App, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="equigraph")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def app() -> None:
+    """Cluster a graph so that the clusters are cohesive and fair.
+
+    Try `equigraph demo` first. Exit codes: 0 done, 1 something failed, 2 bad input or usage, 130 and 143 stopped by
+    Ctrl-C or the system, with what there was kept.
+    """

@@ -1,0 +1,159 @@
+"""``equigraph check``: lists and labels that were edited by hand, seen again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph._utils.text import count, listed
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.classes import print_classes
+from equigraph.apps.cli.console import line, note, table, warnings_as_notes
+from equigraph.apps.cli.options import SectionCommand
+from equigraph.apps.cli.refine import read_labels
+from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
+from equigraph.exceptions import InputError
+from equigraph.results.persistence import read_stored
+
+# What the command ends with where something is not kept, as tests and compilers do.
+BROKEN = 1
+
+
+@click.command("check", cls=SectionCommand)
+@click.argument("folder", metavar="OUT")
+@click.argument("edited", metavar="[EDITED]", required=False)
+@shared.flag("--repair", "Move as few people as needed until every rule is kept again.")
+@click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
+@shared.folder("Folder for the lists after --repair.")
+@click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
+@shared.flag("--force", "Replace what is in the folder of -o.")
+@shared.quiet("Print nothing; the exit code tells.")
+@shared.DEBUG
+@stored_graph_options
+@click.pass_context
+def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: Any) -> None:
+    """Check lists that were edited by hand: every rule and every score from the edited lists, and what got worse.
+
+    OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv
+    or labels.csv; by default the one in OUT. Exit code 1 where a rule is not kept.
+    """
+    from equigraph.apps.classes.keeping import KIND
+
+    if settings["output"] is not None and not settings["repair"]:
+        raise click.UsageError("-o needs --repair: there is nothing new to write without it.", ctx)
+    with warnings_as_notes():
+        kind = read_stored(folder, []).manifest["kind"]
+        broken = (_check_classes if kind == KIND else _check_labels)(ctx, Path(folder), edited, settings)
+    ctx.exit(BROKEN if broken else 0)
+
+
+def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
+    """Check class lists; return whether a rule is broken."""
+    from equigraph.apps.classes import load_division, read_class_lists
+    from equigraph.apps.classes.keeping import LISTS, save_division
+
+    before = load_division(folder)
+    path = Path(edited) if edited is not None else folder / LISTS[0]
+    after = before.with_labels(read_class_lists(path, before.roster, encoding=settings["encoding"]))
+    quiet = settings["quiet"]
+    if not quiet:
+        _tell_classes(before, after, path)
+    if not settings["repair"]:
+        return bool(after.broken)
+    repaired = after.repaired(before, max_moves=settings["max_moves"])
+    if not quiet:
+        _tell_repair(after, repaired)
+    if settings["output"] is not None:
+        save_division(repaired, settings["output"], force=settings["force"])
+        if not quiet:
+            line(f"Wrote {', '.join(LISTS)} to {settings['output']}.")
+    elif not quiet:
+        note("nothing was written; -o DIR writes the lists.")
+    return bool(repaired.broken)
+
+
+def _tell_classes(before: Any, after: Any, path: Path) -> None:
+    from equigraph.apps.classes import what_got_worse
+
+    moved = before.moved(after)
+    people = count(len(moved), "person", "people")
+    line(
+        f"{path}: {people} moved{': ' + listed(moved[:10]) if moved else ''}{' ...' if len(moved) > 10 else ''}."
+    )
+    line()
+    print_classes(after)
+    rows = [
+        ("wishes kept", before.wishes_kept, after.wishes_kept),
+        ("people without a friend", len(before.friendless), len(after.friendless)),
+        ("rules not kept", len(before.broken), len(after.broken)),
+        *(
+            (f"{name}, how evenly", value, after.evenness()[name])
+            for name, value in before.evenness().items()
+        ),
+    ]
+    table(("", "before", "now"), rows, left=("",))
+    line()
+    worse = what_got_worse(before, after)
+    for sentence in worse:
+        line(sentence)
+    old = [rule for rule in after.broken if rule in before.broken]
+    for sentence in old:
+        line(f"Not kept, as before: {sentence}")
+    if not worse and not old:
+        line("Every rule holds, and nothing got worse.")
+
+
+def _tell_repair(after: Any, repaired: Any) -> None:
+    line()
+    moved = after.moved(repaired)
+    line(
+        f"Repaired by moving {count(len(moved), 'person', 'people')}:"
+        if moved
+        else "Nothing had to be moved."
+    )
+    for name in moved:
+        was, now = (one.class_names[one.lists.class_of(name)] for one in (after, repaired))
+        line(f"  {name} from {was} to {now}")
+    for sentence in repaired.broken:
+        line(f"Still not kept: {sentence}")
+
+
+def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
+    """Check labels of a clustering against the scores that were kept; return whether a rule is broken."""
+    from equigraph.graph.groups.encode import unique_values
+    from equigraph.metrics import evaluate
+    from equigraph.results.contents import RESULT, ResultEntries
+    from equigraph.rules import Rules
+
+    if settings["repair"]:
+        raise click.UsageError(
+            "--repair is for class lists; `equigraph refine` mends labels, with --max-moves and --rules.", ctx
+        )
+    stored = read_stored(folder, [RESULT])
+    if RESULT not in stored:
+        raise InputError(
+            f"{folder} holds no clustering: expected what `equigraph classes` or `cluster` wrote."
+        )
+    told = stored.json(RESULT, ResultEntries)
+    graph, reason = read_again(ctx, told["source"], settings)
+    if graph is None:
+        raise InputError(f"The graph is needed to check labels. {reason}")
+    path = Path(edited) if edited is not None else folder / "labels.csv"
+    labels = read_labels(path, graph)
+    _, codes = unique_values(labels)
+    now = evaluate(graph, codes)
+    rules = told["parameters"].get("rules")
+    broken = Rules.from_dict(rules).check(graph, labels) if rules else []
+    if not settings["quiet"]:
+        before = told["scores"]
+        rows = [
+            (name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))
+        ]
+        table(("", "when it was made", "now"), rows, left=("",))
+        line()
+        line(f"{path}: {count(int(codes.max()) + 1, 'cluster')}.")
+        for sentence in broken:
+            line(sentence)
+    return bool(broken)

@@ -1,0 +1,162 @@
+"""``equigraph choose-k``: how many clusters a graph has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph._utils.text import count
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.console import line, progress_bar, table, warnings_as_notes
+from equigraph.apps.cli.options import MethodCommand, check_one_dial, method_parameters
+from equigraph.apps.cli.output import output_folder, output_options, tell_files, written
+from equigraph.apps.cli.sources import describe_graph, read_source, reading_options
+from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.methods import get_method
+
+KIND = "stability"
+TABLE, NODES, SUMMARY, PICTURE = "stability.csv", "nodes.csv", "stability.json", "stability.png"
+_COLUMNS = {
+    "k": "clusters",
+    "seeds_ari": "between seeds",
+    "removals_ari": "without links",
+    "Q": "Q",
+    "fairness": "fairness",
+    "objective": "objective",
+}
+_UNSURE = 5
+_SOUGHT = "The number of clusters is what is looked for: give --from and --to."
+
+
+class _Ranged(MethodCommand):
+    """The options of a method but for those that this command sets itself."""
+
+    replaced = ("n_clusters", "random_state", "effort")
+
+
+@click.command("choose-k", cls=_Ranged)
+@reading_options
+@shared.METHOD
+@shared.GENERIC
+@shared.whole("--from", "least", least=2, default=2, help="Least number of clusters.")
+@shared.whole("--to", "most", least=2, default=10, help="Largest number of clusters.")
+@shared.whole("--seeds", least=2, default=5, help="Fits to the graph for each number.")
+@shared.whole("--removals", least=0, default=5, help="Fits to copies without some links, for each number.")
+@shared.valued(
+    "--removed",
+    type=click.FloatRange(0, 0.5, min_open=True),
+    default=0.1,
+    help="Part of the links that a copy lacks.",
+)
+@shared.valued(
+    "--effort",
+    type=click.FloatRange(min=0),
+    default=0.3,
+    help="Length of each search, for methods that have one.",
+)
+@shared.seed("Seed.")
+@click.option("-k", "--n-clusters", hidden=True)
+@TIME_LIMIT
+@shared.folder(f"Folder for {TABLE}, {NODES}, {SUMMARY} and, where matplotlib is installed, {PICTURE}.")
+@output_options
+@shared.PRINTING
+@click.pass_context
+def command(
+    ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
+) -> None:
+    """Recommend a number of clusters: one for which they are good, and the same whenever looked for.
+
+    For every number, the method is fitted with several seeds and to copies of the graph that lack some links.
+    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as dataset:classroom.
+    """
+    if settings["n_clusters"] is not None:
+        raise click.UsageError(_SOUGHT, ctx)
+    if settings["least"] > settings["most"]:
+        raise click.UsageError(f"--from {settings['least']} is above --to {settings['most']}.", ctx)
+    stop = Stop(ctx, settings["time_limit"])
+    with warnings_as_notes(), output_folder(ctx, settings, (TABLE, NODES, SUMMARY, PICTURE)) as out:
+        graph = read_source(edges, settings)
+        estimator = _estimator(ctx, method, generic, settings["effort"], graph)
+        found = _run(graph, estimator, settings, stop)
+        raw = settings["raw"]
+        files = written(ctx, out, KIND, dict, settings, lambda folder: _write(folder, found, raw))
+    stop.tell(f"the table has {count(len(found.rows), 'number')} of clusters")
+    if settings["as_json"]:
+        line(json.dumps(found.summary(), indent=2))
+    elif not settings["quiet"]:
+        line(describe_graph(graph, edges))
+        _print(found)
+        tell_files(files, settings["output"], "table and the consensus")
+    stop.leave()
+
+
+def _estimator(ctx: click.Context, method: str, generic: tuple[str, ...], effort: float, graph: Any) -> Any:
+    known = get_method(method)
+    parameters = method_parameters(known, ctx, generic)
+    check_one_dial(ctx, parameters)
+    kind = known.load()
+    if "n_clusters" in parameters:
+        raise click.UsageError(_SOUGHT, ctx)
+    if "effort" in kind._get_param_names():
+        parameters.setdefault("effort", effort)
+    elif ctx.get_parameter_source("effort") is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError(f"The method {method} has no effort to set: leave --effort out.", ctx)
+    if graph.attributes is None and "fairness" in kind._get_param_names():
+        parameters.setdefault("fairness", 0.0)
+    return kind(**parameters)
+
+
+def _run(graph: Any, estimator: Any, settings: dict[str, Any], stop: Stop) -> Any:
+    from equigraph.analysis.choosing import stability
+
+    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+        return stability(
+            graph,
+            range(settings["least"], settings["most"] + 1),
+            estimator=estimator,
+            n_seeds=settings["seeds"],
+            n_removals=settings["removals"],
+            removed=settings["removed"],
+            random_state=settings["seed"],
+            callbacks=[*callbacks, stop],
+        )
+
+
+def _write(folder: Path, found: Any, raw: bool) -> None:
+    from importlib.util import find_spec
+
+    from equigraph._utils.records import write_csv, write_json
+
+    found.to_csv(folder / TABLE)
+    write_json(folder / SUMMARY, found.summary())
+    columns = {"node": found.node_names}
+    for row in found.rows:
+        if row.error is None:
+            columns |= {f"cluster of {row.k}": row.consensus, f"sure of {row.k}": row.sure}
+    write_csv(folder / NODES, columns, raw=raw)
+    if find_spec("matplotlib") is not None:
+        found.plot().save(folder / PICTURE)
+
+
+def _print(found: Any) -> None:
+    rows = []
+    for row in found.rows:
+        cells = [getattr(row, name) for name in _COLUMNS]
+        shown = [None if isinstance(cell, float) and cell != cell else cell for cell in cells]
+        rows.append((*shown, row.error or ""))
+    chosen = next((i for i, row in enumerate(found.rows) if row.k == found.recommended), -1)
+    errors = any(row.error for row in found.rows)
+    heads = (*_COLUMNS.values(), "remark") if errors else tuple(_COLUMNS.values())
+    table(heads, [row if errors else row[:-1] for row in rows], left=("remark",), bold=chosen)
+    line()
+    line(found.conclusion)
+    if found.recommended is not None:
+        row = found.row()
+        doubtful = [i for i in row.sure.argsort(kind="stable")[:_UNSURE].tolist() if row.sure[i] < 1]
+        if doubtful:
+            names = found.node_names[doubtful].tolist()
+            told = [f"{name} ({share:.0%})" for name, share in zip(names, row.sure[doubtful], strict=True)]
+            line(f"Least sure of their cluster: {', '.join(told)}.")

@@ -1,0 +1,304 @@
+"""``equigraph classes``: from a sheet of people to class lists."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph._utils.text import listed
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.console import line, note, progress_bar, table
+from equigraph.apps.cli.options import Command
+from equigraph.apps.cli.output import output_folder, run_of
+from equigraph.apps.cli.rules import names_in, pair_of, rules_of
+from equigraph.apps.cli.sources import attribute_choice
+from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.exceptions import require
+
+_SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
+# An attribute that is spread less evenly than this is spoken of.
+_UNEVEN = 0.7
+
+COLUMNS = click.option(
+    "--columns",
+    multiple=True,
+    metavar="HEADER=ROLE",
+    help="What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
+    "or none; may be repeated.",
+)
+
+BINS = click.option(
+    "--bins",
+    multiple=True,
+    metavar="COLUMN=NUMBER",
+    help="Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
+    "column has more than six numbers]",
+)
+
+
+def attribute_bins(given: tuple[str, ...]) -> dict[str, int] | None:
+    """Return into how many ranges the numbers of columns go, as the options --bins say."""
+    bins = attribute_choice({"attribute": (), "bins": given, "intersect": None})["bins"]
+    return {str(name): number for name, number in bins.items()} if bins else None
+
+
+def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the roles of columns that the options --columns give."""
+    roles = {}
+    for text in given:
+        header, equals, role = (part.strip() for part in text.rpartition("="))
+        if not (header and equals and role):
+            raise click.UsageError(f"--columns {text!r} is not HEADER=ROLE, such as 'Wish 1=friends'.")
+        if header in roles:
+            raise click.UsageError(f"--columns names {header!r} twice.")
+        roles[header] = role
+    return roles or None
+
+
+@click.command("classes", cls=Command)
+@click.argument("sheet", metavar="SHEET")
+@click.option("-k", "--n-classes", type=click.IntRange(min=2), required=True, help="Number of classes.")
+@shared.folder("Folder for the lists; a new one is made.")
+@click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
+@click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
+@shared.whole(
+    "--friends", least=0, default=1, help="How many of those they wished for everybody has in class."
+)
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    metavar="COLUMN[:WEIGHT]",
+    help="A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
+)
+@BINS
+@shared.valued(
+    "--evenness",
+    type=click.FloatRange(0, 1),
+    default=0.98,
+    help="How evenly, from 0 to 1 (every class mirrors all people).",
+)
+@click.option(
+    "--together", multiple=True, metavar="'Ada,Ben'", help="People who share a class; may be repeated."
+)
+@click.option("--apart", multiple=True, metavar="'Cem,Dora'", help="People who do not; may be repeated.")
+@click.option("--rules", "rules_file", metavar="FILE", help="Further rules, in a .json or .toml file.")
+@shared.whole("--alternatives", least=1, default=1, help="How many divisions to make.")
+@COLUMNS
+@click.option(
+    "--sheet", "page", metavar="NAME", help="Which sheet of a workbook: its name, or its number from 1."
+)
+@click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
+@shared.valued(
+    "--wishes",
+    type=click.Choice(["any", "mutual", "ranked"]),
+    default="any",
+    help="Which wishes count; ranked: the first ones most.",
+)
+@shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
+@click.option(
+    "--excel",
+    is_flag=False,
+    flag_value="semicolon",
+    type=click.Choice(list(_SEPARATORS)),
+    help="Text files as Excel opens them, with this separator.  [without a value: semicolon]",
+)
+@shared.valued("--title", default="Classes", help="Headline of the lists.")
+@shared.valued("--effort", type=click.FloatRange(min=0), default=1.0, help="Length of the search.")
+@shared.seed()
+@shared.flag("--force", "Replace lists that were edited, or that another run wrote.")
+@TIME_LIMIT
+@shared.PRINTING
+@click.pass_context
+def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
+    """Divide the people of a sheet into classes, and write lists to print and to edit.
+
+    SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
+    and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
+    """
+    from equigraph.apps.classes.keeping import files_of, write_division
+
+    stop = Stop(ctx, settings["time_limit"])
+    output = settings["output"]
+    if output is not None:
+        require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
+    with output_folder(ctx, settings, files_of(settings["alternatives"])) as out:
+        division = _divide(sheet, settings, stop)
+        costs = _costs(division, settings)
+        files = []
+        if out is not None:
+            files = write_division(
+                division,
+                out,
+                excel=_SEPARATORS.get(settings["excel"], False),
+                title=settings["title"],
+                force=settings["force"],
+                run=run_of(ctx),
+            )
+    stop.tell("these are the best classes until then")
+    if settings["as_json"]:
+        line(
+            json.dumps(
+                [_summary(one, costs) for one in (division, *division.others)], indent=2, ensure_ascii=False
+            )
+        )
+    elif not settings["quiet"]:
+        _print(division, settings["alternatives"], costs)
+        _tell_files(files, output)
+    stop.leave()
+
+
+def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
+    from equigraph.apps.classes import divide
+    from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
+    from equigraph.apps.classes.roster import read_roster
+    from equigraph.rules import Rules
+
+    page = settings["page"]
+    roster = read_roster(
+        sheet,
+        columns=column_roles(settings["columns"]),
+        encoding=settings["encoding"],
+        wishes=settings["wishes"],
+        accept_near=settings["accept_near"],
+        sheet=int(page) if page and page.isdecimal() else page,
+        bins=attribute_bins(settings["bins"]),
+    )
+    attributes = _attributes(settings["attributes"], roster)
+    if not settings["quiet"] and not settings["as_json"]:
+        chosen = chosen_attributes(roster, attributes, settings["n_classes"])
+        line(f"{Path(sheet).name}: {describe_roster(roster, chosen)}")
+        for text in roster.notes:
+            if not text.startswith("Column "):
+                line(f"  {text}")
+        line()
+    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+        return divide(
+            roster,
+            settings["n_classes"],
+            names=None if settings["names"] is None else names_in(settings["names"]),
+            sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
+            friends=settings["friends"],
+            attributes=attributes,
+            evenness=settings["evenness"],
+            rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
+            alternatives=settings["alternatives"],
+            effort=settings["effort"],
+            random_state=settings["seed"],
+            callbacks=[*callbacks, stop],
+        )
+
+
+def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
+    """Return columns with their weights: a header that itself has a colon and a number is taken as it is."""
+    weights = {}
+    for text in told:
+        name, colon, weight = text.rpartition(":")
+        if not colon or text in roster.attributes:
+            name, weight = text, "1"
+        try:
+            weights[name] = float(weight)
+        except ValueError:
+            raise click.UsageError(f"--attribute {text!r}: the weight {weight!r} is no number.") from None
+    return weights or None
+
+
+def _costs(division: Any, settings: dict[str, Any]) -> list[Any]:
+    """Return what each column and each rule costs in wishes, unless nothing is printed."""
+    from equigraph.apps.classes.costs import find_costs
+
+    if settings["quiet"] or not division.roster.friends:
+        return []
+    return find_costs(division, evenness=settings["evenness"], seed=settings["seed"])
+
+
+def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
+    return {
+        "classes": {
+            name: list(division.lists.members(number)) for number, name in enumerate(division.class_names)
+        },
+        "wishes": len(division.roster.friends),
+        "wishes_kept": division.wishes_kept,
+        "without_friend": list(division.friendless),
+        "fewest_without_friend_proven": division.proven,
+        "evenness": division.evenness(),
+        "costs": [{"without": cost.what, "more_wishes": cost.wishes} for cost in costs],
+        "rules": [{"rule": sentence, "holds": holds} for sentence, holds in division.lists.rules],
+    }
+
+
+def _print(division: Any, wanted: int, costs: list[Any]) -> None:
+    from equigraph.rules import Friends
+
+    print_classes(division)
+    for sentence in division.lists.facts():
+        line(sentence)
+    uneven = [name for name, value in division.evenness().items() if value < _UNEVEN]
+    if uneven:
+        them = f"{listed(uneven)} {'is' if len(uneven) == 1 else 'are'}"
+        why = "a rule may be why"
+        if any(isinstance(rule, Friends) for rule in division.rules.items):
+            why += "; --friends 0 shows what comes out where nobody needs a friend in class"
+        line(f"{them} far from even: {why}.")
+    dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
+    if costs:
+        said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
+        line(f"What evenness and rules cost: {said}.")
+    for sentence, holds in division.lists.rules:
+        if not holds:
+            line(f"Not kept: {sentence}")
+    if division.others:
+        line()
+        _print_alternatives(division)
+    if wanted > 1 + len(division.others):
+        note(f"{1 + len(division.others)} of {wanted} divisions were found that are good and differ.")
+
+
+def print_classes(division: Any) -> None:
+    """Print one row per class: its size, and how many people with each value it has."""
+    attributes = [name for name in division.attributes if len(_values(division, name)) <= 6]
+    heads = [f"{name} {value}" for name in attributes for value in _values(division, name)]
+    rows = []
+    for number, name in enumerate(division.class_names):
+        counts = [
+            division.lists.counts(number, attribute)[value]
+            for attribute in attributes
+            for value in _values(division, attribute)
+        ]
+        rows.append((name, int(division.sizes[number]), *counts))
+    table(("class", "people", *heads), rows, left=("class",))
+    line()
+
+
+def _values(division: Any, attribute: str) -> list[str]:
+    return sorted({value for value in division.roster.attributes[attribute] if value})
+
+
+def _print_alternatives(division: Any) -> None:
+    from equigraph.apps.classes.divide import company_changed
+
+    rows = []
+    for number, one in enumerate((division, *division.others), start=1):
+        even = min(one.evenness().values(), default=1.0)
+        changed = "-" if one is division else f"{company_changed(division, one):.0%}"
+        rows.append((number, one.wishes_kept, len(one.friendless), f"{even:.0%}", changed))
+    heads = (
+        "alternative",
+        "wishes kept",
+        "without a friend",
+        "least even attribute",
+        "pairs that differ from 1",
+    )
+    table(heads, rows)
+
+
+def _tell_files(files: list[Path], output: str | None) -> None:
+    if not files:
+        note("nothing was written; -o DIR writes the lists.")
+        return
+    line()
+    line(f"Wrote {', '.join(file.name for file in files)} to {output}.")
+    line(f"Print {files[2]}; edit {files[1]} and see what changes with: equigraph check {output}")

@@ -1,0 +1,97 @@
+"""What is printed: notes on standard error, tables on standard output."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from equigraph._utils.text import one_line, visible
+
+_WIDTH = 160  # of tables in files and pipes, where rich would assume 80
+
+
+def note(text: str) -> None:
+    """Print one line on standard error, in the words of the command line."""
+    click.echo(f"Note: {visible(one_line(text))}", err=True)
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Collect the warnings for people and print each once, as a note, at the end of the block."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        for category in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("always", category)
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                note(text)
+
+
+@contextmanager
+def progress_bar(*, quiet: bool) -> Iterator[list[Any]]:
+    """Give the callbacks that draw a bar: none where standard error is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield []
+        return
+    from equigraph._utils.callbacks import ProgressBar
+
+    with ProgressBar() as bar:
+        yield [bar]
+
+
+def console() -> Any:
+    """Return rich's console of the current standard output."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+
+
+def line(text: str = "") -> None:
+    """Print a line on standard output; a name with a command to the terminal is shown, not obeyed."""
+    click.echo(visible(text))
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, left: Sequence[str] = (), bold: int = -1
+) -> None:
+    """Print a table on standard output.
+
+    Floats are shown with three digits. Columns of words are set to the `left` and may wrap.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    for name in columns:
+        words = name in left
+        grid.add_column(
+            Text(cell(name)), justify="left" if words else "right", no_wrap=not words, overflow="fold"
+        )
+    for i, row in enumerate(rows):
+        grid.add_row(*(Text(cell(value)) for value in row), style="bold" if i == bold else None)
+    console().print(grid)
+
+
+def fitting(width: int, taken: int = 24) -> int:
+    """Return how many columns of that width fit beside what is taken: at least two."""
+    return max(2, (int(console().width) - taken) // (width + 1))
+
+
+def clipped(text: str, width: int) -> str:
+    """Return a text of at most that many letters; where some are left out, it ends in dots."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def cell(value: Any) -> str:
+    """Return a value as a table shows it."""
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else visible(str(value).replace("\n", "\\n"))

@@ -1,0 +1,55 @@
+"""``equigraph explain``: why somebody is in a cluster, or why two clusters are two."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.console import line, warnings_as_notes
+from equigraph.apps.cli.options import SectionCommand
+from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
+from equigraph.exceptions import InputError
+
+
+@click.command("explain", cls=SectionCommand)
+@click.argument("folder", metavar="OUT")
+@click.argument("what", metavar="NODE", nargs=-1, required=True)
+@click.option(
+    "--rules", metavar="FILE", help="Rules (json or toml) of which to tell what each move would break."
+)
+@shared.as_json("Print everything as JSON.")
+@shared.DEBUG
+@stored_graph_options
+@click.pass_context
+def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **settings: Any) -> None:
+    """Say why somebody is in a cluster, and what each move would change.
+
+    OUT is a folder that `equigraph cluster` or `refine` wrote, NODE the name of a node. With two numbers in place of
+    NODE, such as `equigraph explain out 0 1`, it says why these two clusters are two. The graph is read again from
+    where it was.
+    """
+    from equigraph.apps.report.stored_results import read_folder
+    from equigraph.results.result import ClusteringResult
+    from equigraph.rules import Rules
+
+    if len(what) > 2:
+        raise click.UsageError(
+            f"{len(what)} names are given: expected one node, in quotes if it has blanks, or two clusters.",
+            ctx,
+        )
+    as_json, rules = settings.pop("as_json"), settings.pop("rules")
+    with warnings_as_notes():
+        result, _, _ = read_folder(Path(folder))
+        if not isinstance(result, ClusteringResult):
+            raise InputError(f"{folder} holds a curve of many clusterings: expected a folder with one.")
+        graph, reason = read_again(ctx, result.source, settings)
+        if graph is None:
+            raise InputError(
+                reason or f"The graph of {folder} is not at hand: --graph EDGES tells where it is."
+            )
+        told: Any = result.explain(*what, graph=graph, rules=None if rules is None else Rules.read(rules))
+    line(json.dumps(told.to_dict(), indent=2, ensure_ascii=False) if as_json else str(told))

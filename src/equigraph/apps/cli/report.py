@@ -1,0 +1,78 @@
+"""``equigraph report``: one page about a clustering or a curve."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.console import line, note, warnings_as_notes
+from equigraph.apps.cli.options import SectionCommand
+from equigraph.apps.cli.output import check_file
+from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
+from equigraph.results.persistence import OutputFolder
+
+PAGE = "report.html"
+
+
+@click.command("report", cls=SectionCommand)
+@click.argument("folder", metavar="OUT")
+@click.option("-o", "--output", metavar="FILE", help=f"The page.  [default: OUT/{PAGE}]")
+@click.option(
+    "--baseline/--no-baseline",
+    default=True,
+    help="Whether to fit the method with its dial at 0, to compare with.  [default: yes]",
+)
+@shared.flag(
+    "--interactive",
+    "A page with a dial over all labels of the curve, the board and the graph; it runs a script of its own.",
+)
+@shared.flag("--force", "Replace a file of that name that is no page of this folder.")
+@shared.quiet("Print nothing.")
+@shared.DEBUG
+@stored_graph_options
+@click.pass_context
+def command(ctx: click.Context, /, folder: str, output: str | None, **settings: Any) -> None:
+    """Explain a clustering or a curve in one page (HTML) that needs no network.
+
+    OUT is a folder that `equigraph cluster`, `tradeoff`, `refine` or `demo` wrote. The page draws the graph, which
+    is read again from where it was; it must be the same, and without it the page says what is left out.
+    """
+    from equigraph.analysis.tradeoff import TradeoffCurve
+    from equigraph.apps.report import write_report
+    from equigraph.apps.report.stored_results import labels_before, read_folder
+
+    path = Path(folder) / PAGE if output is None else Path(output)
+    if output is not None:
+        check_file(output, (".html", ".htm"), force=settings["force"])
+    with warnings_as_notes(), ExitStack() as stack:
+        subject, point, kept = read_folder(Path(folder))
+        if output is None:
+            out = stack.enter_context(OutputFolder(folder, patience=0))
+            out.refuse_others([PAGE], force=settings["force"])
+        graph, reason = read_again(ctx, subject.source, settings)
+        if settings["interactive"]:
+            from equigraph.apps.explore.offline import write_interactive
+
+            left_out = write_interactive(subject, path, graph=graph, select=point or "product")
+        elif isinstance(subject, TradeoffCurve):
+            if not settings["baseline"]:
+                raise click.UsageError(
+                    "--no-baseline has no meaning for a curve, which begins at fairness 0.", ctx
+                )
+            left_out = write_report(subject, path, graph=graph, select=point or "product")
+        else:
+            before = labels_before(kept, subject, graph)
+            baseline = settings["baseline"] if before is None else before
+            left_out = write_report(subject, path, graph=graph, baseline=baseline)
+        if output is None:
+            out.add(PAGE)
+    if not settings["quiet"]:
+        if reason:
+            note(reason)
+        for sentence in left_out:
+            note(sentence)
+        line(f"Wrote {path.resolve()}.")

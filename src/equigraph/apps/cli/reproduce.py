@@ -1,0 +1,137 @@
+"""``equigraph reproduce``: the paper's tables and figures, computed again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from equigraph._utils.text import count
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.app import FAILED
+from equigraph.apps.cli.console import line, note, table
+from equigraph.apps.cli.options import Command
+from equigraph.results.persistence import OutputFolder
+
+if TYPE_CHECKING:
+    from equigraph.apps.reproduction.engine import State
+    from equigraph.apps.reproduction.run import Report
+
+_LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
+_SHOWN = 6
+
+
+@click.command("reproduce", cls=Command)
+@click.argument("experiment", metavar="EXPERIMENT")
+@shared.flag("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
+@shared.folder(
+    "Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again."
+)
+@shared.seed("The first seed.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; by default one per core.")
+@shared.quiet("No progress.")
+@shared.DEBUG
+def command(experiment: str, **options: Any) -> None:
+    """Compute tables and figures of the iFairNMTF paper again.
+
+    EXPERIMENT is table1, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all. Everything
+    ends up in one page, DIR/index.html. A run that was interrupted goes on where it was when the same command is
+    given again. Exit code 1 if a part failed; the others are there all the same.
+    """
+    from pathlib import Path
+
+    from equigraph.apps.reproduction.cells import Settings
+    from equigraph.apps.reproduction.run import get_experiments, reproduce
+    from equigraph.stores.threads import available_cores
+
+    experiments = get_experiments(experiment)
+    settings = Settings(quick=options["quick"], seed=options["seed"])
+    folder = options["output"] or ("reproduction-quick" if settings.quick else "reproduction")
+    try:
+        with OutputFolder(folder, patience=0), _progress(quiet=options["quiet"]) as watch:
+            report = reproduce(
+                experiments,
+                Path(folder),
+                settings,
+                n_workers=options["jobs"] or available_cores(),
+                watch=watch,
+            )
+    except KeyboardInterrupt:
+        note(f"Finished cells are kept in {folder}: the same command goes on from there.")
+        raise click.Abort from None
+    _print_report(report)
+    if report.failures:
+        raise click.exceptions.Exit(FAILED)
+
+
+def _print_report(report: Report) -> None:
+    from equigraph.apps.reproduction.run import heaviest, in_words
+
+    for files in report.files.values():
+        for path in files:
+            line(f"Wrote {path}")
+    outcome = report.outcome
+    cpu = sum(cell.cpu_seconds for key, cell in outcome.finished.items() if key not in outcome.reused)
+    new = len(outcome.finished) - len(outcome.reused)
+    line(
+        f"Took {in_words(report.seconds)}: {in_words(cpu)} of processor time in {count(new, 'cell')}; "
+        f"{count(len(outcome.reused), 'cell')} had been stored before."
+    )
+    total = sum(cell.cpu_seconds for cell in outcome.finished.values())
+    rows = [
+        (name, in_words(seconds), f"{seconds / total:.0%}")
+        for name, seconds in heaviest(outcome, parts=3)[:_SHOWN]
+    ]
+    if total:
+        table(("most time went to", "processor", "share"), rows, left=("most time went to",))
+    for key, why in sorted(report.failures.items()):
+        line(f"{key} failed: {why}")
+    line(f"Everything on one page: {report.page}")
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Any]:
+    """Give the function that is told about the state: a bar in a terminal, a line a minute elsewhere."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with _bar() as watch:
+            yield watch
+    else:
+        yield _log()
+
+
+def _log() -> Any:
+    from equigraph.apps.reproduction.run import in_words
+
+    start = last = time.monotonic()
+
+    def tell(state: State) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _LOG_SECONDS and state.share > 0:
+            last = now
+            left = in_words((now - start) * (1 - state.share) / state.share)
+            note(f"{state.n_done} of {state.n_cells} cells done, about {left} left")
+
+    return tell
+
+
+@contextmanager
+def _bar() -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("cells", total=1.0)
+
+        def tell(state: State) -> None:
+            described = f"{state.n_done} of {state.n_cells} cells"
+            bar.update(task, completed=state.share, description=described)
+
+        yield tell

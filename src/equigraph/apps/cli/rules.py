@@ -1,0 +1,149 @@
+"""Options for hard rules, which several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.console import line, table
+from equigraph.apps.cli.options import constraints_of
+
+# Rules that are printed one by one.
+_MOST_PRINTED = 12
+
+
+rule_option = shared.of_section("Rules")
+rule_options = shared.together(
+    rule_option(
+        "--rules", "rules_file", metavar="FILE", help="Hard rules of all kinds, in a .json or .toml file."
+    ),
+    rule_option(
+        "--together", multiple=True, metavar="'Ada,Ben'", help="Nodes that share a cluster; may be repeated."
+    ),
+    rule_option(
+        "--apart", multiple=True, metavar="'Cem,Dora'", help="Nodes no two of which do; may be repeated."
+    ),
+    rule_option(
+        "--sizes", metavar="25,27", help="Least and most nodes of a cluster; none leaves a side open."
+    ),
+    rule_option(
+        "--friends",
+        type=click.IntRange(min=1),
+        help="With how many of the nodes linked to it every node shares its cluster, at least.",
+    ),
+    rule_option(
+        "--shares",
+        multiple=True,
+        metavar="ATTRIBUTE=0.1",
+        help="How far the share of each value may be in a cluster from that in all nodes; may be repeated.",
+    ),
+    rule_option(
+        "--on-conflict",
+        type=click.Choice(["error", "relax"]),
+        default="error",
+        show_default=True,
+        help="Whether rules that contradict each other are an error, or the last of them are given up.",
+    ),
+)
+
+
+def rule_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters ``rules`` and ``on_conflict`` that the options describe; nothing without a rule."""
+    rules = rules_of(settings)
+    return {} if rules is None else {"rules": rules, "on_conflict": settings["on_conflict"]}
+
+
+def method_rules(method: str, settings: Mapping[str, Any], ctx: click.Context) -> dict[str, Any]:
+    """Return what `rule_parameters` does, for a method that takes rules; a UsageError for one that does not."""
+    given = rule_parameters(settings)
+    if given and "rules" not in constraints_of(method):
+        raise click.UsageError(
+            f"The method {method} keeps no rules: leave them out, or use fair-partition.", ctx
+        )
+    return given
+
+
+def rules_of(settings: Mapping[str, Any]) -> Any:
+    """Return the rules that options describe, those of the file first, or None if there are none."""
+    from equigraph.rules import Rules
+
+    items = list(Rules.read(settings["rules_file"]).items) if settings["rules_file"] else []
+    for keyword in ("together", "apart"):
+        for text in settings[keyword]:
+            if len(names_in(text)) < 2:
+                raise click.UsageError(
+                    f"--{keyword} {text!r} names fewer than two: expected names with commas between, such as 'Ada,Ben'."
+                )
+            items += Rules.from_dict({keyword: [tuple(names_in(text))]}).items
+    told: dict[str, Any] = {}
+    if settings.get("sizes") is not None:
+        told["sizes"] = pair_of(settings["sizes"])
+    if settings.get("friends") is not None:
+        told["friends"] = settings["friends"]
+    if settings.get("shares"):
+        told["shares"] = dict(map(_share, settings["shares"]))
+    items += Rules.from_dict(told).items
+    return Rules.of(items) if items else None
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names in a list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def pair_of(text: str) -> tuple[int | None, int | None]:
+    """Return the least and the most of a text such as 25,27 or 25-27 or 25.
+
+    >>> pair_of("25,27"), pair_of("26"), pair_of("25,none")
+    ((25, 27), (26, 26), (25, None))
+    """
+    parts = [part.strip().lower() for part in text.replace("-", ",").split(",")]
+    if len(parts) not in (1, 2) or not all(part.isdecimal() or part == "none" for part in parts):
+        raise click.UsageError(f"--sizes {text!r} is not two numbers, such as 25,27.")
+    least, most = (None if part == "none" else int(part) for part in (parts[0], parts[-1]))
+    return least, most
+
+
+def _share(text: str) -> tuple[str, float]:
+    attribute, equals, within = text.rpartition("=")
+    try:
+        return attribute.strip() if equals else "", float(within)
+    except ValueError:
+        raise click.UsageError(f"--shares {text!r} is not ATTRIBUTE=0.1.") from None
+
+
+def print_rules(told: Mapping[str, Any] | None) -> None:
+    """Print which rules are kept, and which were given up."""
+    if told is None:
+        return
+    kept, given_up = told["kept"], told["given_up"]
+    line()
+    line(f"Rules kept ({len(kept)}):" if kept else "No rule is kept.")
+    for sentence in kept[:_MOST_PRINTED]:
+        line(f"  {sentence}")
+    if len(kept) > _MOST_PRINTED:
+        line(f"  and {len(kept) - _MOST_PRINTED:,} more")
+    for sentence in given_up:
+        line(f"Given up: {sentence}")
+    if "prices" in told:
+        _print_prices(told["prices"])
+
+
+def _print_prices(prices: Mapping[str, Any]) -> None:
+    """Print what the clusters would be without each rule."""
+    line()
+    rows = [
+        (
+            row["rule"],
+            row["objective"],
+            row["Q"],
+            row["notion"],
+            f"{row['links']:.0%}",
+            f"{row['cost']:.4f}" if row["binds"] else "binds nobody" if place else "",
+        )
+        for place, row in enumerate(prices["rows"])
+    ]
+    table(("left out", "objective", "Q", prices["measure"], "links", "cost"), rows, left=("left out",))

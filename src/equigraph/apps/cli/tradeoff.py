@@ -1,0 +1,274 @@
+"""``equigraph tradeoff``: the curve of one method on one graph, a picture, the recommended point."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equigraph.apps.cli import shared
+from equigraph.apps.cli.console import line, note, progress_bar, table, warnings_as_notes
+from equigraph.apps.cli.options import MethodCommand, constraints_of, method_parameters
+from equigraph.apps.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
+from equigraph.apps.cli.report import PAGE
+from equigraph.apps.cli.rules import method_rules, rule_options
+from equigraph.apps.cli.shared import Settings
+from equigraph.apps.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
+from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.apps.cli.summary import print_attributes, print_remarks
+from equigraph.exceptions import InfeasibleError, MissingDependencyError
+from equigraph.methods import METHODS, get_method
+
+# The command has options of its own for these.
+_REPLACED = {"fairness": "--fairness-values or --points", "notion": "--notion", "at_least": "--at-least"}
+_PICTURES = ("twin.png", "front.png")
+_RULES = ("product", "intersection", "knee")
+_REASONS = {
+    "product": "where the product of cohesion and fairness is largest",
+    "knee": "where the front stands out most; past it, fairness costs more cohesion",
+    "intersection": "where the scaled lines of cohesion and fairness cross",
+}
+
+
+class _DialCommand(MethodCommand):
+    """The options of a method, without its dial, which the command turns itself."""
+
+    replaced = _REPLACED
+
+    def _explain(self, error: click.NoSuchOption, method: Any) -> None:
+        if error.option_name == "--fairness":
+            raise click.UsageError(
+                "tradeoff turns the dial itself: give --fairness-values or --points, or use `equigraph cluster` "
+                "for a single value.",
+                error.ctx,
+            ) from None
+        super()._explain(error, method)
+
+
+@click.command("tradeoff", cls=_DialCommand)
+@reading_options
+@shared.valued(
+    "-m", "--method", default=_DialCommand.default_method, help="Name of a method with a fairness dial."
+)
+@click.option(
+    "--fairness-values",
+    metavar="A,B,C",
+    help="Values of the dial, ascending, one row each; needed where the dial has no upper end.",
+)
+@click.option(
+    "--points",
+    type=click.IntRange(min=2),
+    help="Number of rows, evenly spaced in the fairness reached (fair-partition, default 11) or in the dial (other "
+    "methods, default 21).",
+)
+@click.option(
+    "--notion",
+    metavar="NAME",
+    help="What fairness means: normalized (NB), balance (B), mouflon or evenness.  [default: that of the method]",
+)
+@shared.whole("--restarts", least=1, default=1, help="Number of seeds for each value.")
+@shared.valued("--jobs", type=int, default=1, help="Number of processes; -1 for all cores.")
+@click.option("--select", type=click.Choice(_RULES), help="Rule that recommends a point.  [default: product]")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    help="Recommend the most cohesive clusters that are at least this fair.",
+)
+@click.option(
+    "--max-quality-loss",
+    type=click.FloatRange(0, 1),
+    help="Recommend the fairest clusters that lose at most this fraction of Q.",
+)
+@shared.GENERIC
+@shared.folder(
+    "Folder for curve.csv, curve.json, labels.csv (of the recommended point), twin.png, front.png and "
+    "manifest.json."
+)
+@output_options
+@rule_options
+@TIME_LIMIT
+@shared.flag("--report", "Also write report.html, which explains the curve, into the folder.")
+@shared.as_json()
+@shared.quiet("No progress bar and no table.")
+@shared.DEBUG
+@click.pass_context
+def command(
+    ctx: click.Context, /, edges: str, method: str, generic: tuple[str, ...], **settings: Any
+) -> None:
+    """Find out what fairness costs, and recommend a point.
+
+    EDGES is a file (csv, tsv, txt, parquet, graphml, gml, mtx, npz, mat) or dataset:NAME, such as
+    dataset:classroom. In the table NB (or the score of another --notion) is the fairness reached, Q the cohesion, links
+    the share of the links that stay inside clusters, and dial the weight of fairness from which on the search prefers
+    such clusters; k counts the clusters that have a node, and ARI is the mean adjusted Rand index between the restarts
+    (1: all give the same clusters).
+    """
+    from dataclasses import replace
+
+    from equigraph.analysis.tradeoff import tradeoff_curve
+    from equigraph.analysis.tradeoff.contents import CURVE_FILES, KIND, contents_of, place_of
+
+    rule = _rule(settings, ctx)
+    values = _values(method, settings["fairness_values"], settings["points"], ctx)
+    if settings["report"] and settings["output"] is None:
+        raise click.UsageError("--report needs a folder for the page: give -o DIR.", ctx)
+    parameters = method_parameters(get_method(method), ctx, generic)
+    for name in _REPLACED:
+        if name in parameters:
+            raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
+    parameters |= method_rules(method, settings, ctx)
+    stop = Stop(ctx, settings["time_limit"])
+    names = [*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]
+    with warnings_as_notes(), output_folder(ctx, settings, names) as out:
+        source = source_of(ctx, edges, settings)
+        graph = read_source(edges, settings)
+        with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+            curve = tradeoff_curve(
+                graph,
+                estimator=get_method(method).load()(**parameters),
+                fairness=values,
+                n_points=settings["points"],
+                notion=settings["notion"],
+                n_restarts=settings["restarts"],
+                n_jobs=settings["jobs"],
+                callbacks=[*callbacks, stop],
+            )
+        curve = replace(curve, source={**told_of(source, graph), "attribute": graph.attribute})
+        point, rule = _selected(curve, rule)
+        recommended = {**place_of(curve, point), "rule": rule, "sentence": recommendation(curve, point, rule)}
+        files = written(
+            ctx,
+            out,
+            KIND,
+            lambda: contents_of(curve, point, recommended=recommended),
+            settings,
+            lambda folder: _write(folder, curve, point, graph, settings),
+        )
+    some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
+    stop.tell(f"the curve has what was found until then{some}")
+    if settings["as_json"]:
+        line(json.dumps({**curve.summary(), "recommended": recommended}, indent=2))
+    elif not settings["quiet"]:
+        line(describe_graph(graph, edges))
+        print_curve(curve, point, graph)
+        line()
+        line(recommended["sentence"])
+        print_attributes(curve.attributes, point.scores)
+        print_remarks(curve.attributes, point.sizes, curve.parameters)
+        tell_files(files, settings["output"], "curve and the labels")
+    stop.leave()
+
+
+def _selected(curve: Any, rule: Settings) -> tuple[Any, Settings]:
+    """Return the point that the rule picks, and the rule; a curve that was cut short may not reach a target."""
+    try:
+        return curve.at_least(rule["at_least"]) if "at_least" in rule else curve.select(**rule), rule
+    except InfeasibleError as error:
+        if not curve.stopped:
+            raise
+        note(f"{error} The point with the largest product is recommended instead.")
+        return curve.select(_RULES[0]), {"rule": _RULES[0]}
+
+
+def _rule(settings: Settings, ctx: click.Context) -> Settings:
+    """Return the one rule that was given, with its value."""
+    given = {name: settings.pop(name) for name in ("select", "at_least", "max_quality_loss")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        raise click.UsageError(
+            "Give one of --select, --at-least and --max-quality-loss: each recommends one point.", ctx
+        )
+    if "select" in given or not given:
+        return {"rule": given.get("select", _RULES[0])}
+    return given
+
+
+def _values(method: str, text: str | None, points: int | None, ctx: click.Context) -> list[float] | None:
+    """Return the values of the dial that were given, None where there are none."""
+    from equigraph._utils.parameters import Real
+
+    get_method(method)
+    dial = constraints_of(method).get("fairness")
+    if dial is None:
+        known = ", ".join(name for name in METHODS if "fairness" in constraints_of(name))
+        raise click.UsageError(f"The method {method} has no fairness dial; those with one are {known}.", ctx)
+    if text is not None and points is not None:
+        raise click.UsageError("Give --fairness-values or --points, not both.", ctx)
+    if text is not None:
+        try:
+            return [float(part) for part in text.split(",")]
+        except ValueError:
+            raise click.UsageError(
+                f"--fairness-values {text} is no list of numbers: expected such as 0,0.25,0.5,1.", ctx
+            ) from None
+    if not (isinstance(dial, Real) and dial.high == 1):
+        raise click.UsageError(
+            f"The dial of {method} has no upper end: give --fairness-values, such as 0,1,10,100.", ctx
+        )
+    return None
+
+
+def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings) -> None:
+    write_left_out(folder, graph, settings)
+    try:
+        for kind in ("twin", "front"):
+            curve.plot(kind, select=point).save(folder / f"{kind}.png")
+    except MissingDependencyError as error:
+        note(str(error))
+    if settings["report"]:
+        curve.report(folder / PAGE, graph=graph, select=point)
+
+
+def print_curve(curve: Any, point: Any, graph: Any) -> None:
+    """Print one row per point; the recommended one, which is added if it is none of them, is bold and has an arrow."""
+    shown = curve.points_with(point)
+    several = any(one.n_restarts > 1 for one in shown)
+    each = curve.attribute_measures()
+    rows = [
+        (
+            float(one.scores[curve.measure]),
+            *(float(one.scores[name]) for name in each.values()),
+            float(one.scores["Q"]),
+            *_links(graph, one.labels),
+            f"{one.fairness:.3g}",
+            int(one.scores["n_nonempty"]),
+            " ".join(map(str, one.sizes.tolist())),
+            *((None if one.n_restarts < 2 else one.stability,) if several else ()),
+            "<-" if one is point else "",
+        )
+        for one in shown
+    ]
+    links = ("links",) if graph.n_edges else ()
+    columns = (curve.measure, *each, "Q", *links, "dial", "k", "sizes", *(("ARI",) if several else ()), "")
+    table(columns, rows, left=("sizes", ""), bold=next(i for i, one in enumerate(shown) if one is point))
+
+
+def _links(graph: Any, labels: Any) -> tuple[str, ...]:
+    """Return the share of the links, by weight, that stay inside clusters; nothing for a graph without links."""
+    from equigraph.metrics.links import share_inside
+
+    return (f"{share_inside(graph.unit_adjacency, labels):.0%}",) if graph.n_edges else ()
+
+
+def recommendation(curve: Any, point: Any, rule: Settings) -> str:
+    """Say in words which point is recommended, why, and what it costs."""
+    measure, first = curve.measure, curve.points[0]
+    best = max(float(one.scores["Q"]) for one in curve.candidates())
+    quality, fair = float(point.scores["Q"]), float(point.scores[measure])
+    loss = f" ({(best - quality) / best:.0%} below)" if best > quality and best > 0 else ""
+    ((name, value),) = rule.items()
+    if name == "rule":
+        reason = _REASONS[value]
+    elif name == "at_least":
+        reason = f"the most cohesive clusters found with {measure} of at least {value:g}"
+    else:
+        reason = f"the fairest clusters found that lose at most {value:.0%} of the best Q"
+    found = int(point.scores["n_nonempty"])
+    few = curve.n_clusters is not None and found < curve.n_clusters
+    empty = f" Only {found} of {curve.n_clusters} clusters have a node there." if few else ""
+    return (
+        f"Recommended: {measure} {fair:.3f} (dial {point.fairness:.3g}), {reason}. Q is {quality:.3f} where the best "
+        f"found is {best:.3f}{loss}; {measure} is {float(first.scores[measure]):.3f} at dial {first.fairness:g}.{empty}"
+    )

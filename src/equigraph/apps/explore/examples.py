@@ -1,0 +1,36 @@
+"""Boards to try: the class of the demo, and a year of a school."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from equigraph.apps.explore.matter import Matter
+
+
+def classroom(n_students: int = 30, n_circles: int = 3) -> Matter:
+    """Return the class of `equigraph demo`."""
+    from equigraph.datasets import make_classroom
+    from equigraph.graph import Graph
+
+    room = make_classroom(n_students, n_circles=n_circles)
+    graph = Graph(room.adjacency, room.node_names, room.sensitive_features, room.attribute)
+    origin = {"read": "dataset", "file": "dataset:classroom"}
+    return Matter.of_graph(graph, "classroom", origin, {"house": room.house})
+
+
+def school() -> Matter:
+    """Return a made-up year of 78 pupils with wishes and rules, read as a sheet is."""
+    from equigraph.apps.classes.roster import read_roster
+    from equigraph.datasets import make_school_roster
+
+    with tempfile.TemporaryDirectory(prefix="equigraph-explore-") as folder:
+        path = Path(folder) / "school.csv"
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(make_school_roster().rows)
+        return Matter.of_roster(read_roster(path), "school")
+
+
+EXAMPLES: dict[str, Callable[[], Matter]] = {"classroom": classroom, "school": school}

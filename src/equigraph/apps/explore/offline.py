@@ -1,0 +1,169 @@
+"""A board that is only looked at: the same page with all points of a curve inside it, as a file or in a notebook."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import os
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph._utils.files import write_text
+from equigraph.analysis.tradeoff import TradeoffCurve
+from equigraph.apps.explore.files import drawn_graph, links_of, static_text
+from equigraph.apps.explore.judging import scores
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.session import Session
+from equigraph.apps.explore.steps import Step, names_for
+from equigraph.apps.report import findings as finding
+from equigraph.apps.report import wording
+from equigraph.apps.report.markup import Html, document, element
+from equigraph.exceptions import ParameterError, require
+from equigraph.graph import Graph
+from equigraph.results.result import ClusteringResult
+
+_POLICY = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src '{}'"
+
+
+def write_interactive(
+    subject: ClusteringResult | TradeoffCurve,
+    path: str | os.PathLike[str],
+    *,
+    graph: Any = None,
+    select: Any = "product",
+) -> list[str]:
+    """Write one page with the curve, a dial over all of its labels, the graph and the board; it needs no network.
+
+    Of a clustering with groups the curve is computed where that is cheap. Returns what the page leaves out and why, in
+    sentences.
+    """
+    found = findings_of(subject, graph, select)
+    write_text(path, make_page(content_of(found), wording.headline(found)))
+    return found.left_out
+
+
+def findings_of(subject: ClusteringResult | TradeoffCurve, graph: Any, select: Any) -> finding.Findings:
+    """Return what there is to show of a clustering or a curve."""
+    if isinstance(subject, TradeoffCurve):
+        return finding.of_curve(subject, graph, select)
+    return finding.of_result(subject, graph, True)
+
+
+def content_of(found: finding.Findings) -> dict[str, Any]:
+    """Return what the page shows: people, the labels of every point, their scores, and where to draw everybody."""
+    matter = _matter(found)
+    labelings, here = _labelings(found)
+    k = max(int(labels.max()) + 1 for labels in labelings)
+    if k < 2:
+        raise ParameterError("There is one cluster only, so there is nothing to explore.")
+    names = names_for((), k)
+    attributes = tuple(matter.attributes)
+    judged = [scores(matter, labels, attributes, k) for labels in labelings]
+    step = Step(labelings[here], names, attributes=attributes)
+    session = Session(matter, step, keep=False)
+    if attributes:
+        points = [{"labels": labels, **found} for labels, found in zip(labelings, judged, strict=True)]
+        session.curve_found(points, step)
+        session.revision = 0
+    board = session.board()
+    state = board.pop("state")
+    board |= {"mark": ""}
+    del board["wishes"]
+    drawn = drawn_graph(matter, step) if matter.adjacency.nnz else None
+    return {
+        "board": board,
+        "state": state,
+        "first": labelings[0].tolist(),
+        "changes": [changes(one, other) for one, other in itertools.pairwise(labelings)],
+        "scores": judged,
+        "links": links_of(matter.adjacency),
+        "drawn": None
+        if drawn is None
+        else {**drawn, "links": drawn["links"] if drawn["kind"] == "clusters" else None},
+    }
+
+
+def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
+    """Return who changes the cluster: steps from one such person to the next, each with the new cluster.
+
+    >>> changes(np.array([0, 0, 1, 1]), np.array([0, 2, 1, 0]))
+    [1, 2, 2, 0]
+    """
+    (places,) = np.nonzero(before != after)
+    steps = np.diff(places, prepend=0)
+    return np.column_stack((steps, after[places])).ravel().tolist()
+
+
+def _matter(found: finding.Findings) -> Matter:
+    subject = found.subject
+    n = found.labels.size
+    graph = found.graph
+    if graph is None:
+        graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
+    bare = Graph(graph.adjacency, graph.node_names)
+    return Matter.of_graph(bare, wording.headline(found), further=_columns(subject))
+
+
+def _columns(subject: ClusteringResult | TradeoffCurve) -> dict[str, Any]:
+    return {name or "group": column for name, column in subject.features.items()}
+
+
+def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:
+    """Return the labels of the curve from the least even on, and the place of those the page begins with."""
+    if found.curve is None:
+        return [np.asarray(found.labels, dtype=np.intp)], 0
+    labelings = [np.asarray(point.labels, dtype=np.intp) for point in found.curve.front]
+    for place, labels in enumerate(labelings):
+        if np.array_equal(labels, found.labels):
+            return labelings, place
+    values = [point.scores[found.curve.measure] for point in found.curve.front]
+    place = int(np.searchsorted(values, found.scores[found.curve.measure]))
+    return [*labelings[:place], np.asarray(found.labels, dtype=np.intp), *labelings[place:]], place
+
+
+def make_page(content: dict[str, Any], title: str) -> str:
+    """Return the page; its policy lets no other script in, and nothing be fetched."""
+    script, style = static_text("explore.js"), static_text("explore.css")
+    # A module that holds the end of a script element would end it; the built one does not.
+    assert "</script" not in script.lower()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return document(
+        title,
+        style,
+        element("div", id="equigraph-explore"),
+        element(
+            "noscript", f"{title}. This page needs JavaScript; `equigraph report` makes one that does not."
+        ),
+        element("script", Html(data), type="application/json", id="equigraph-data"),
+        element("script", Html(script), type="module"),
+        policy=_POLICY.format(f"sha256-{digest}"),
+    )
+
+
+def make_widget(subject: Any, graph: Any = None) -> Any:
+    """Return a widget that shows a clustering or a curve."""
+    found = findings_of(subject, graph, "product")
+    content = json.dumps(content_of(found), ensure_ascii=False, separators=(",", ":"))
+    return _widget_class()(content=content)
+
+
+@cache
+def _widget_class() -> Any:
+    anywidget: Any = require("anywidget", extra="widget", purpose="The explorer in a notebook")
+    traitlets: Any = require("traitlets", extra="widget", purpose="The explorer in a notebook")
+
+    class BoardWidget(anywidget.AnyWidget):
+        """A board that is looked at."""
+
+        _esm = static_text("explore.js")
+        _css = static_text("explore.css")
+        content = traitlets.Unicode("{}").tag(sync=True)
+
+    return BoardWidget

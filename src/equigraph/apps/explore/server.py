@@ -1,0 +1,124 @@
+"""Start the server: a free port, a token, a folder for uploads that ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import tempfile
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equigraph._utils.files import private_folder
+from equigraph.exceptions import InputError, require
+
+if TYPE_CHECKING:
+    from equigraph.apps.explore.session import Session
+    from equigraph.apps.explore.workers import Worker
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that listens: the link that opens its page, its parts, and how to end it."""
+
+    link: str
+    token: str
+    port: int
+    explorer: Any
+    stop: Callable[[], None]
+
+
+def serve(
+    session: Session,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    browser: bool = True,
+    worker: Worker | None = None,
+    tell: Callable[[Running], Any] = lambda running: None,
+) -> None:
+    """Serve a board until the process is stopped.
+
+    Port 0 is a free one; a host that is not loopback lets others on the network try. A worker may have been started
+    before, while the people were being read; `tell` is called once the server listens.
+    """
+    uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
+    require("starlette", extra="explore", purpose="The explorer")
+    listener = _listen(host, port)
+    port = listener.getsockname()[1]
+    token = secrets.token_urlsafe(32)
+    with private_folder(Path(tempfile.gettempdir()), "equigraph-explore-") as folder:
+        app, explorer = guarded(session, folder, token, host, port, worker)
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app, log_level="critical", lifespan="off", server_header=False, timeout_graceful_shutdown=1
+            )
+        )
+
+        def stop() -> None:
+            explorer.jobs.tell("end", None)  # a stream that is open would hold the server
+            server.should_exit = True
+
+        link = f"http://{shown_host(host)}:{port}/enter?token={token}"
+        running = Running(link, token, port, explorer, stop)
+
+        async def begin_and_serve() -> None:
+            explorer.begin()
+            tell(running)
+            if browser:
+                webbrowser.open(link)
+            try:
+                await server.serve(sockets=[listener])
+            finally:
+                explorer.jobs.close()  # or the loop would wait for the threads that wait for the work
+
+        try:
+            asyncio.run(begin_and_serve())
+        finally:
+            listener.close()
+
+
+def guarded(
+    session: Session, folder: Path, token: str, host: str, port: int, worker: Worker | None = None
+) -> tuple[Any, Any]:
+    """Return the guarded application and the explorer within."""
+    from equigraph.apps.explore.app import Explorer, make_app
+    from equigraph.apps.explore.safety import Guard
+
+    names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
+    hosts = tuple(f"{name}:{port}" for name in names)
+    explorer = Explorer(session, folder, token, port, worker)
+    return Guard(make_app(explorer), token, hosts, port), explorer
+
+
+def is_local(host: str) -> bool:
+    """Return whether only this machine reaches a server that listens on a host."""
+    return host in (LOOPBACK, "localhost", "::1")
+
+
+def shown_host(host: str) -> str:
+    """Return the host as a link has it; one that listens everywhere is reached by the name of the machine."""
+    if host in ("0.0.0.0", "::"):
+        return socket.gethostname().lower()
+    return f"[{host}]" if ":" in host else host.lower()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"Nothing can listen on {host}, port {port}: {reason}. Give another --port or --host."
+        ) from error
+    return listener

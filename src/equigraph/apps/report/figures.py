@@ -1,0 +1,209 @@
+"""The pictures of the page: displays of `equigraph.plotting`, small enough for a phone, and bars of its own."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterable
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy import sparse
+
+from equigraph.apps.report.findings import Findings
+from equigraph.apps.report.markup import Html
+from equigraph.exceptions import require
+from equigraph.graph.groups import Groups
+from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
+from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
+from equigraph.plotting.graph import MAX_NAMED_NODES
+from equigraph.plotting.style import (
+    UNGROUPED_MARKER,
+    cluster_colors,
+    group_markers,
+    look,
+    shown,
+)
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_DROPPED = (f"{_SVG}metadata", f"{_SVG}style")  # the page has a rule for the latter
+# Pictures are drawn small, so that their letters are large enough on a phone.
+_ENLARGED = 1.25
+_HALO = "halo"
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+
+def as_text(texts: Iterable[Any]) -> None:
+    """Have the style sheet draw the halo of texts: those that matplotlib draws one around are written as curves."""
+    for text in texts:
+        if text.get_path_effects():
+            text.set_path_effects([])
+            text.set_gid(_HALO)
+
+
+def inline_svg(figure: Any, *, name: str, label: str) -> Html:
+    """Return a figure as an svg element.
+
+    Its ids start with a name, another for every picture of a page; the label is for those who do not see it.
+    """
+    buffer = io.StringIO()
+    with look(), warnings.catch_warnings():
+        # The browser has fonts for all letters, whatever matplotlib has.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    used = {match for node in root.iter() for match in _references(node)}
+    for node in root.iter():
+        for child in [child for child in node if child.tag in _DROPPED]:
+            node.remove(child)
+        node.tag = node.tag.removeprefix(_SVG)
+        node.attrib = _attributes(node.attrib, used, name)
+        for place in ("text", "tail"):
+            if not (getattr(node, place) or "").strip():
+                setattr(node, place, None)
+    # The box says the proportions; the width is that of the page, up to a little more than it was drawn for.
+    width = float(root.attrib["width"].removesuffix("pt")) * 4 / 3 * _ENLARGED
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-label": shown(label),
+        "style": f"max-width: {width:.0f}px",
+    }
+    return Html(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _references(node: ElementTree.Element) -> list[str]:
+    """Return the ids that an element refers to."""
+    found = [match for value in node.attrib.values() for match in _REFERENCE.findall(value)]
+    link = node.attrib.get(_LINK, "")
+    return [*found, link[1:]] if link.startswith("#") else found
+
+
+def _attributes(given: dict[str, str], used: set[str], name: str) -> dict[str, str]:
+    """Return the attributes of an element, with ids of its own and only where something refers to them."""
+    kept = {}
+    for key, value in given.items():
+        if key == "id":
+            if value == _HALO:
+                kept["class"] = _HALO
+            elif value in used:
+                kept["id"] = f"{name}-{value}"
+        elif key == _LINK:
+            kept["href"] = f"#{name}-{value[1:]}" if value.startswith("#") else "".join(value.split())
+        else:
+            kept[key] = _REFERENCE.sub(rf"url(#{name}-\1)", " ".join(value.split()))
+    return kept
+
+
+def marker_icon(marker: str, color: str) -> Html:
+    """Return a marker of the pictures as a small svg element, for legends."""
+    from matplotlib.markers import MarkerStyle
+
+    style = MarkerStyle(marker)
+    path = style.get_path().transformed(style.get_transform())
+    polygons = [np.asarray(polygon) for polygon in path.to_polygons(closed_only=False)]
+    outline = " ".join("M" + "L".join(f"{x:.2f} {-y:.2f}" for x, y in polygon) + "Z" for polygon in polygons)
+    box = 'viewBox="-0.62 -0.62 1.24 1.24" class="icon" aria-hidden="true"'
+    return Html(f'<svg {box}><path d="{outline}" fill="{color}" stroke="#222222" stroke-width="0.06"/></svg>')
+
+
+MAX_DRAWN_NODES = 1000
+MAX_NUMBERED_NODES = 200  # more are too small for the number of their cluster
+_MAX_VALUES = 8  # clusters of a heat map with numbers that can be read on a phone
+
+
+def hex_color(color: tuple[float, ...]) -> str:
+    """Return a colour as the style sheet writes it."""
+    return "#" + "".join(f"{round(255 * part):02x}" for part in color[:3])
+
+
+def _picture(figure: Any, name: str, caption: str, **more: Any) -> dict[str, Any]:
+    """Return a picture as the page shows it: markup, caption and legends."""
+    svg = inline_svg(figure, name=name, label=caption)
+    return {"svg": svg, "caption": caption, "legends": (), "large": False, **more}
+
+
+def _axes(width: float, height: float) -> Any:
+    maker = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
+    with look():
+        return maker(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> dict[str, Any]:
+    """Return the curve with the chosen point."""
+    assert findings.curve is not None
+    point, compare = findings.point, None
+    if findings.better is not None and point is not None:
+        point, compare = findings.better, {"this clustering": _place(point, findings.curve.measure)}
+    # Checked by the display itself.
+    display = TradeoffDisplay(findings.curve, kind=kind, select=point, compare=compare)  # type: ignore[arg-type]
+    display.plot(_axes(5.0, 4.2 if kind == "front" else 3.9))
+    display.ax_.set_title("", loc="left")  # the page has headings and captions
+    return _picture(display.figure_, f"tradeoff-{kind}", caption)
+
+
+def _place(point: Any, measure: str) -> tuple[float, float]:
+    return point.scores["Q"], point.scores[measure]
+
+
+def interaction_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
+    """Return the heat map of the largest clusters."""
+    assert findings.interaction is not None
+    k = min(findings.n_clusters, MAX_CLUSTERS)
+    # Numbered by size, so the first ones are the largest; on a curve they are not, and are sorted here.
+    largest = np.sort(np.argsort(-findings.sizes, kind="stable")[:k])
+    part = sparse.csr_array(findings.interaction)[largest][:, largest]
+    side = float(np.clip(1.4 + 0.6 * k, 3.2, 6.4))
+    display = InteractionDisplay(part, clusters=largest).plot(
+        _axes(side + 0.9, side), values=k <= _MAX_VALUES
+    )
+    display.ax_.set_title("", loc="left")
+    return _picture(display.figure_, "interaction", caption)
+
+
+def graph_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
+    """Return the drawing of all nodes, with a legend of clusters and groups."""
+    graph = findings.graph
+    assert graph is not None
+    display = GraphDisplay(graph, findings.labels, sensitive_features=findings.groups)
+    # Narrow enough for a phone: names that shrink with the picture could not be read.
+    size = (5.0, 5.6) if graph.n_nodes <= MAX_NAMED_NODES else (7.2, 6.0)
+    display.plot(_axes(*size), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
+    as_text(display.ax_.texts)
+    return _picture(display.figure_, "graph", caption, legends=_graph_legends(findings), large=True)
+
+
+def cluster_graph_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
+    """Return the drawing of the clusters, for graphs with too many nodes."""
+    display = ClusterGraphDisplay(findings.graph, findings.labels).plot(_axes(5.2, 5.0), title="")
+    return _picture(display.figure_, "clusters", caption, large=True)
+
+
+def _graph_legends(findings: Findings) -> list[dict[str, Any]]:
+    used = np.flatnonzero(findings.sizes)
+    clusters = [
+        (marker_icon("o", hex_color(color)), f"{cluster} ({findings.sizes[cluster]:,})")
+        for cluster, color in zip(used.tolist(), cluster_colors(used.size), strict=True)
+    ]
+    legends = [_legend("Colour: cluster", clusters, MAX_CLUSTERS)]
+    if findings.groups is not None:
+        title = f"Shape: {findings.attribute or 'group'}"
+        legends.append(_legend(title, _shapes(findings.groups), MAX_GROUPS))
+    return legends
+
+
+def _shapes(groups: Groups) -> list[tuple[Html, str]]:
+    named = zip(group_markers(groups.n_groups), groups.names.tolist(), groups.sizes.tolist(), strict=True)
+    shapes = [
+        (marker_icon(marker, "#ffffff"), f"{shown(name, 24)} ({size:,})") for marker, name, size in named
+    ]
+    if groups.n_ungrouped:
+        shapes.append((marker_icon(UNGROUPED_MARKER, "#ffffff"), f"no group ({groups.n_ungrouped:,})"))
+    return shapes
+
+
+def _legend(title: str, entries: list[tuple[Html, str]], most: int) -> dict[str, Any]:
+    return {"title": title, "entries": entries[:most], "n_more": max(len(entries) - most, 0)}

@@ -1,0 +1,230 @@
+"""The sentences of the page, in words that need no statistics."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from equigraph._utils.sizes import small_clusters, small_words
+from equigraph._utils.text import count, listed
+from equigraph.apps.report.findings import Findings
+from equigraph.apps.report.markup import percent
+from equigraph.graph.groups import Groups
+from equigraph.graph.groups.remarks import ungrouped_sentence
+from equigraph.metrics.balance import cluster_normalized_balances
+from equigraph.metrics.scores import COMPARED, OF_NOTIONS, SCORES
+from equigraph.metrics.summary import Composition, score_name
+
+# A cluster mirrors the whole if each group is off by less than one member, or by at most this share of what whole
+# nodes allow. Points of a percentage would not do: a cluster that lacks a group of 3 % is off by three only.
+TOLERANCE = 0.1
+# Gaps of fewer points than this are not worth a sentence where every cluster mirrors the whole.
+_NARROW = 0.05
+_MOST_NAMED = 3
+
+_WITHIN = "Share of the links (by weight) whose two ends are in the same cluster; more is more cohesive."
+# The number of clusters comes last.
+_LISTED = (*(SCORES[name] for name in COMPARED), *OF_NOTIONS.values(), SCORES["n_nonempty"])
+MEANINGS = {"within": _WITHIN, **{score.name: score.meaning for score in _LISTED}}
+NAMES = {"within": "links inside clusters", **{score.name: score.words for score in _LISTED}}
+
+
+_ENDINGS = {
+    "max_iter": "The method used all its iterations before its result had settled: more may give other clusters.",
+    "stopped": "The method was stopped before its end: these are the best clusters that it had until then.",
+    "diverged": "The method failed numerically (it diverged): these are the clusters of its last sound state, and they "
+    "should not be relied on.",
+}
+
+
+def status_sentence(status: str | None) -> str:
+    """Say what a reader must know of a fit that did not end as it should; nothing of one that did."""
+    return _ENDINGS.get(status or "", "")
+
+
+class Gap(NamedTuple):
+    """How far the share of one group in one cluster is from its share in the population."""
+
+    cluster: object
+    group: object
+    share: float
+    population: float
+
+    @property
+    def size(self) -> float:
+        """Difference of the shares."""
+        return abs(self.share - self.population)
+
+
+def headline(findings: Findings) -> str:
+    """Return the number of clusters and their sizes.
+
+    A single sentence without a full stop, such as "3 clusters of 10".
+    """
+    sizes = findings.sizes[findings.sizes > 0]
+    clusters = count(sizes.size, "cluster")
+    least, most = int(sizes.min()), int(sizes.max())
+    if sizes.size == 1:
+        return f"1 cluster of all {most:,}"
+    return f"{clusters} of {least:,}" if least == most else f"{clusters} of {least:,} to {most:,}"
+
+
+def mirroring(what: Composition) -> tuple[int, Gap]:
+    """Return how many clusters mirror the population, and the widest gap of all.
+
+    Clusters without a member of any group have nothing to mirror and count as if they did.
+    """
+    members = what.counts.sum(axis=1)
+    close = (members == 0) | (cluster_normalized_balances(what.counts) >= 1 - TOLERANCE - 1e-12)
+    gaps = np.where(members[:, None] > 0, np.abs(what.shares - what.population), 0.0)
+    cluster, group = np.unravel_index(int(np.argmax(np.round(gaps, 12))), gaps.shape)
+    widest = Gap(
+        what.clusters.tolist()[cluster],
+        what.groups.tolist()[group],
+        float(what.shares[cluster, group]),
+        float(what.population[group]),
+    )
+    return int(close.sum()), widest
+
+
+def fairness_sentence(findings: Findings) -> str:
+    """Say how far the clusters mirror the population, by every attribute."""
+    compositions = findings.compositions()
+    if not compositions:
+        return "The nodes have no groups, so fairness was not asked for."
+    sentences = dict.fromkeys(mirror_sentence(what, attribute) for attribute, _, what in compositions)
+    return " ".join(sentences)
+
+
+def mirror_sentence(what: Composition, attribute: str | None) -> str:
+    """Say how far the clusters mirror the population by one attribute."""
+    by = f" by {attribute}" if attribute else ""
+    mirror, widest = mirroring(what)
+    n = what.clusters.size
+    if n == 1:
+        return "Everybody is in the same cluster, so it is the population itself."
+    if mirror == n:
+        whole = what.counts.sum(axis=1) > 0
+        closest = bool((cluster_normalized_balances(what.counts)[whole] == 1).all())
+        if widest.size < 1e-9:
+            return f"Every cluster mirrors the population{by} exactly."
+        if widest.size <= _NARROW:
+            return f"Every cluster mirrors the population{by}{' as closely as whole nodes allow' * closest}."
+        some = f"Every cluster mirrors the population{by}, if not as closely as whole nodes allow"
+        if closest:
+            some = f"Every cluster is as close to the population{by} as whole nodes allow"
+    else:
+        some = f"{mirror} of {n} clusters mirror the population{by}"
+        if mirror <= 1:
+            some = f"{'One' if mirror else 'None'} of {n} clusters mirrors the population{by}"
+    return (
+        f"{some}; the widest gap is in cluster {widest.cluster}, where {percent(widest.share)} are "
+        f"{widest.group}, against {percent(widest.population)} of all."
+    )
+
+
+def remarks(findings: Findings) -> list[str]:
+    """Return what else is to be known about groups and sizes, in sentences: often nothing."""
+    sentences = []
+    several = findings.n_attributes > 1
+    for attribute, groups, _ in findings.compositions():
+        head = f"{attribute}: " if several else ""
+        if groups.n_ungrouped:
+            sentences.append(f"{head}{ungrouped_sentence(groups.n_ungrouped)}")
+        sentences += [f"{head}{sentence}" for sentence in small_groups_sentence(findings, groups)]
+    sentences += means_sentences(findings)
+    small = small_clusters(findings.sizes, findings.parameters)
+    if small.size:
+        words = small_words(findings.sizes, small)
+        sentences.append(
+            f"{words[0].upper()}{words[1:]}, which nobody asked for: size_bounds of FairPartition avoid it."
+        )
+    return sentences
+
+
+def means_sentences(findings: Findings) -> list[str]:
+    """Say how far the means of numbers that went into bins lie apart."""
+    gaps = {name: findings.scores.get(score_name("mean_gap", name)) for name in findings.attributes or ()}
+    return [
+        f"The means of {name} differ by at most {gap:.3g} between clusters, which is "
+        f"{findings.scores[score_name('mean_gap_sd', name)]:.2f} standard deviations."
+        for name, gap in gaps.items()
+        if gap is not None
+    ]
+
+
+def small_groups_sentence(findings: Findings, groups: Groups) -> list[str]:
+    """Say which groups have too few members for all clusters."""
+    n_clusters = int((findings.sizes > 0).sum())
+    if groups.sizes.min() >= n_clusters:
+        return []
+    few = np.flatnonzero(groups.sizes < n_clusters)
+    named = [f"{groups.names.tolist()[i]} ({groups.sizes[i]:,})" for i in few[:_MOST_NAMED].tolist()]
+    if few.size > len(named):
+        named.append(f"{few.size - len(named):,} more")
+    return [
+        f"No clustering has a member of {listed(named)} in each of {n_clusters:,} clusters: "
+        f"{'that group has' if few.size == 1 else 'those groups have'} fewer members than that, and fairness asks for "
+        "no more than whole nodes allow."
+    ]
+
+
+def cohesion_sentence(findings: Findings) -> str:
+    """Say how many links stay inside clusters, and how many that is against the baseline."""
+    share = findings.within(findings.labels)
+    if share is None or findings.graph is None:
+        return ""
+    links = "of the link weight stays" if findings.graph.is_weighted else "of the links stay"
+    start = f"{percent(share)} {links} inside a cluster"
+    if findings.baseline is None:
+        return f"{start}."
+    before = findings.within(findings.baseline.labels)
+    assert before is not None
+    points = round(100 * (share - before))
+    if points == 0:
+        return f"{start}, as many as {findings.baseline.phrase}."
+    kind = "fewer" if points < 0 else "more"
+    return f"{start}, {count(abs(points), 'point')} {kind} than {findings.baseline.phrase}."
+
+
+def moved_sentence(findings: Findings) -> str:
+    """Say how many nodes are in another cluster than in the baseline."""
+    assert findings.baseline is not None
+    moved = findings.baseline.moved(findings.labels).size
+    phrase = findings.baseline.phrase
+    if moved == 0:
+        return f"Nobody is in another cluster than {phrase}."
+    verb = "is" if moved == 1 else "are"
+    return f"{moved:,} of {count(findings.labels.size, 'node')} {verb} in another cluster than {phrase}."
+
+
+def tradeoff_sentence(findings: Findings) -> str:
+    """Say what the chosen point gains and loses against the lowest dial, and whether better ones were found."""
+    assert findings.curve is not None
+    assert findings.point is not None
+    measure, first = findings.curve.measure, findings.curve.points[0]
+    here, start = findings.point.scores, first.scores
+    if findings.point is first:
+        return f"The chosen point is the lowest of the dial, {first.fairness:g}."
+    return (
+        f"From dial {first.fairness:g} to {_where(findings)}, {NAMES.get(measure, measure)} goes from "
+        f"{start[measure]:.3f} to {here[measure]:.3f} and modularity Q from {start['Q']:.3f} to {here['Q']:.3f}."
+        f"{_better(findings, measure)}"
+    )
+
+
+def _where(findings: Findings) -> str:
+    return "these clusters" if findings.dial is None else f"{findings.dial:.3g}"
+
+
+def _better(findings: Findings, measure: str) -> str:
+    """Say that the curve has clusters that dominate these, where it has."""
+    if findings.better is None or findings.point is None:
+        return ""
+    better, here = findings.better.scores, findings.point.scores
+    return (
+        f" Along the dial clusters were found that are at least as good by both measures and better by one: Q "
+        f"{better['Q']:.4f} (here {here['Q']:.4f}) and {measure} {better[measure]:.4f} (here {here[measure]:.4f}). "
+        "`equigraph tradeoff`, or a higher effort, can give you those."
+    )

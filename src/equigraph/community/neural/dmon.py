@@ -1,0 +1,293 @@
+"""DMoN, the neural competitor of the paper, as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Integer, Real
+from equigraph._utils.randomness import RandomState
+from equigraph._utils.text import GIVE_GROUPS
+from equigraph.base import Clustering, GraphClusterer, Problem
+from equigraph.community.neural.features import (
+    ordinal_column,
+    propagate,
+    sensitive_columns,
+    structural_columns,
+)
+from equigraph.exceptions import GroupsError, InfeasibleError, ParameterError, require, warn
+from equigraph.graph import Graph
+from equigraph.graph.groups import Attributes
+from equigraph.stores.blocks import BlockGraph
+
+if TYPE_CHECKING:
+    import torch
+
+    from equigraph.community.neural.model import Training
+
+
+@dataclass(frozen=True)
+class Widths(Constraint):
+    """A tuple or list of widths, at least one."""
+
+    def _accepts(self, value: Any) -> bool:
+        is_sequence = isinstance(value, (tuple, list)) and len(value) > 0
+        return is_sequence and all(Integer(low=1).accepts(width) for width in value)
+
+    def _describe(self) -> str:
+        return "a tuple of whole numbers of at least 1"
+
+
+class DMoN(GraphClusterer):
+    r"""Deep modularity networks: a graph neural network trained to maximise a soft modularity.
+
+    .. math:: \min_\theta -\frac{1}{2m} \mathrm{Tr}(C^\top B C)
+        + \gamma \Big(\frac{\sqrt k}{n} \Big\|\sum_i C_i\Big\|_2 - 1\Big), \qquad
+        C = \mathrm{softmax}(\mathrm{GCN}_\theta(\hat A, X)), \quad B = A - \frac{d d^\top}{2m},
+
+    where X are node features, :math:`\hat A` is the normalised graph with self-loops and :math:`\gamma` is
+    ``collapse``. One epoch costs O(m (u + k) + n u (f + k)) for widths u; no n x n array is formed.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters k.
+    features : {"sensitive", "ordinal", "structural", "sensitive+structural"}, default="sensitive"
+        Node features X. "sensitive": the one-hot groups; the model then sees nothing but a node's group, its
+        degree and those of its neighbours. "ordinal": the groups as one column of numbers (numeric groups as
+        they are, others 1 to h in the order of their names), which tells the model even less. "structural":
+        leading eigenvectors of the normalised adjacency and the degree, which need no groups.
+    hidden : int or tuple of int, default=(64,)
+        Width of each graph convolution.
+    null_model : {"paper", "google"}, default="paper"
+        "google" counts the edges twice, as the published code of DMoN does: half the modularity at resolution
+        1/2, so that fewer clusters are favoured and ``collapse`` weighs twice as much.
+    collapse : float, default=1.0
+        Weight of the term that keeps the clusters from collapsing into one.
+    dropout : float, default=0.0
+        Share of the logits that is dropped in training, in [0, 0.99].
+    epochs : int, default=500
+        Number of gradient steps, each on the whole graph.
+    learning_rate : float, default=1e-3
+        Step size of Adam.
+    n_structural : int, optional
+        Number of eigenvectors among the structural features; by default twice ``n_clusters``, or as many
+        as there are nodes.
+    skip : bool, default=True
+        Whether each channel of a layer has a weight for the node's own value.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; "auto" takes a GPU if there is one.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the training.
+    random_state : int, Generator, RandomState or None
+        Seed of the initial weights, the dropout and the eigenvector iterations. PyTorch's global random state
+        is neither read nor changed. Repeatable on the CPU; a GPU may round differently from run to run.
+    callbacks : callable or list of callables, optional
+        Told after every epoch; see `equigraph._utils.callbacks`.
+
+    Attributes
+    ----------
+    labels_, membership_, interaction_, n_nonempty_clusters_, seed_
+        See `GraphClusterer`; ``membership_`` is the soft assignment C, whose rows sum to 1.
+    objective_history_ : ndarray of shape (n_iterations,)
+        Loss at the start of each epoch.
+    n_iter_ : int
+        Epochs done.
+    status_ : str
+        "max_iter" (all epochs done), "stopped" (by a callback) or "diverged".
+
+    Raises
+    ------
+    MissingDependencyError
+        At ``fit``, if PyTorch is not installed.
+    GroupsError
+        If the features need groups and there are none.
+    InfeasibleError
+        If the graph has no edge, or fewer nodes than eigenvectors were asked for.
+
+    Notes
+    -----
+    Empty clusters are common, above all with sensitive features, and results depend on the seed: report the
+    mean over ten or more.
+
+    References
+    ----------
+    Tsitsulin, Palowitch, Perozzi, Müller. Graph Clustering with Graph Neural Networks. Journal of Machine
+    Learning Research 24, 2023.
+
+    Examples
+    --------
+    >>> from equigraph.community.neural import DMoN
+    >>> two_triangles = [
+    ...     [0, 1, 1, 0, 0, 0],
+    ...     [1, 0, 1, 0, 0, 0],
+    ...     [1, 1, 0, 1, 0, 0],
+    ...     [0, 0, 1, 0, 1, 1],
+    ...     [0, 0, 0, 1, 0, 1],
+    ...     [0, 0, 0, 1, 1, 0],
+    ... ]
+    >>> model = DMoN(n_clusters=2, features="structural", epochs=100, device="cpu", random_state=0)
+    >>> model.fit_predict(two_triangles).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+
+    _parameters: ClassVar[dict[str, Constraint]] = {
+        **GraphClusterer._parameters,
+        "features": Choice(
+            values=("sensitive", "ordinal", "structural", "sensitive+structural"),
+            help="Node features of the network.",
+        ),
+        "hidden": AnyOf(options=(Integer(low=1), Widths()), help="Width of each graph convolution."),
+        "null_model": Choice(values=("paper", "google"), help="Null model of the modularity."),
+        "collapse": Real(low=0, help="Weight of the term against a collapse into one cluster."),
+        "dropout": Real(low=0, high=0.99, help="Share of the logits that is dropped in training."),
+        "epochs": Integer(low=1, help="Number of gradient steps."),
+        "learning_rate": Real(low=0, open_low=True, help="Step size of Adam."),
+        "n_structural": Integer(low=1, optional=True, help="Number of eigenvectors among the features."),
+        "skip": Boolean(help="Whether a layer weighs a node's own value beside its neighbourhood."),
+        "device": Choice(values=("auto", "cpu", "cuda"), help="Where to train."),
+        "dtype": Choice(values=("float32", "float64"), help="Precision of the training."),
+        "callbacks": CALLBACKS,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        features: str = "sensitive",
+        hidden: int | Sequence[int] = (64,),
+        null_model: str = "paper",
+        collapse: float = 1.0,
+        dropout: float = 0.0,
+        epochs: int = 500,
+        learning_rate: float = 1e-3,
+        n_structural: int | None = None,
+        skip: bool = True,
+        device: str = "auto",
+        dtype: str = "float32",
+        random_state: RandomState = None,
+        callbacks: Callbacks = None,
+    ):
+        self.n_clusters = n_clusters
+        self.features = features
+        self.hidden = hidden
+        self.null_model = null_model
+        self.collapse = collapse
+        self.dropout = dropout
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.n_structural = n_structural
+        self.skip = skip
+        self.device = device
+        self.dtype = dtype
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    # A property where the base has a class attribute: here it depends on the features.
+    @property
+    def _requires_groups(self) -> bool:  # type: ignore[override]
+        return self.features != "structural"
+
+    def _checked_attributes(
+        self, graph: Graph | BlockGraph, attributes: Attributes | None, own: bool
+    ) -> Attributes | None:
+        if self._requires_groups and attributes is None:
+            raise GroupsError(
+                f"DMoN(features={self.features!r}) takes the groups as node features: {GIVE_GROUPS}, "
+                f"or use features='structural'."
+            )
+        return super()._checked_attributes(graph, attributes, own)
+
+    def _fit(self, problem: Problem) -> Clustering:
+        require("torch", extra="neural", purpose="DMoN")
+        if problem.adjacency.nnz == 0:
+            raise InfeasibleError("DMoN maximises modularity, which a graph without edges does not have.")
+        training = self._train(problem, self._columns(problem))
+        if training.status == "diverged":
+            warn(
+                f"DMoN diverged after {len(training.history)} epochs; the last finite weights are kept: use "
+                f"a smaller learning_rate than {self.learning_rate:g}.",
+                ConvergenceWarning,
+            )
+        return Clustering(
+            membership=training.membership,
+            attributes={
+                "objective_history_": np.array(training.history),
+                "n_iter_": len(training.history),
+                "status_": training.status,
+            },
+        )
+
+    def _columns(self, problem: Problem) -> NDArray[np.float64]:
+        """Return the node features X."""
+        parts = []
+        if problem.attributes is not None and self._requires_groups:
+            make = ordinal_column if self.features == "ordinal" else sensitive_columns
+            parts += [make(groups) for groups in problem.attributes.groups.values()]
+        if "structural" in self.features:
+            count = self.n_structural or min(2 * self.n_clusters, problem.n_nodes)
+            parts.append(structural_columns(problem.adjacency, count, problem.rng()))
+        return np.column_stack(parts)
+
+    def _train(self, problem: Problem, columns: NDArray[np.float64]) -> Training:
+        import torch
+
+        from equigraph.community.neural.loss import torch_graph
+        from equigraph.community.neural.model import Inputs, Schedule, new_network, train
+
+        place: Any = {"dtype": getattr(torch, self.dtype), "device": _device_of(self.device)}
+        hidden = [self.hidden] if isinstance(self.hidden, (int, np.integer)) else list(self.hidden)
+        generator = torch.Generator().manual_seed(problem.seed)
+        schedule = Schedule(self.epochs, self.learning_rate, self.dropout, self.null_model, self.collapse)
+        inputs = Inputs(
+            columns=torch.from_numpy(columns).to(**place),
+            propagated=torch.from_numpy(propagate(problem.adjacency, columns)).to(**place),
+        )
+        with _one_thread():
+            network = new_network(
+                columns.shape[1], hidden, self.n_clusters, skip=self.skip, generator=generator, **place
+            )
+            return train(
+                network,
+                inputs,
+                torch_graph(problem.adjacency, **place),
+                schedule,
+                generator=generator,
+                notify=Notifier(self.callbacks),
+            )
+
+    def _empty_clusters_hint(self) -> str:
+        if self.features in ("sensitive", "ordinal"):
+            return " The groups alone hardly tell the nodes apart: try features='structural'."
+        return " Try a larger collapse."
+
+
+def _device_of(name: str) -> torch.device:
+    import torch
+
+    available = torch.cuda.is_available()
+    if name == "cuda" and not available:
+        raise ParameterError(
+            "DMoN: device='cuda' was asked for, and PyTorch finds no GPU: use 'auto' or 'cpu'."
+        )
+    return torch.device("cuda" if available and name != "cpu" else "cpu")
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let PyTorch compute in one thread: the order of summation must not depend on the machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,308 @@
+"""The contract of a penalty, and weighted sums of penalties."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import ParameterError
+
+_ROUNDS = 20  # of looking for a bound on the curvature
+
+# Tables of more groups than this would cost more than the arrays with a row per node that they replace.
+MOST_GROUPS = 1024
+
+
+class PenaltyTerms(NamedTuple):
+    """The products of one membership that a solver needs together."""
+
+    positive: NDArray
+    negative: NDArray
+    value: float
+
+
+class GroupForm(NamedTuple):
+    r"""A penalty that treats all nodes of a group alike, as small tables.
+
+    With the (m, k) group sums S of H, row i of :math:`L^\pm H` is row :math:`g_i` of ``positive @ S`` (or ``negative
+    @ S``), plus ``own`` of the group times row i of H in the positive product. A solver then needs no (n, k) array of
+    the penalty, and only group sums have to travel out of core.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_nodes,)
+        Group of each node.
+    positive, negative : ndarray of shape (m, m)
+        Tables on the group sums.
+    own : ndarray of shape (m,)
+        Coefficient of a node's own row in the positive product; at most 0. What rounding makes negative is 0.
+    """
+
+    codes: NDArray[np.intp]
+    positive: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    own: NDArray[np.float64]
+
+    def value(self, sums: NDArray, squares: NDArray) -> float:
+        """Return R(H) from the (m, k) group sums of H and the (m,) squared lengths of its rows by group."""
+        return float(np.sum(sums * ((self.positive - self.negative) @ sums)) + self.own @ squares)
+
+
+class Penalty(ABC):
+    r"""A quadratic penalty :math:`R(H) = \mathrm{Tr}(H^\top L H)` with :math:`L = L^+ - L^-`.
+
+    A subclass gives the two nonnegative products :math:`L^+ H` (what pushes entries down) and
+    :math:`L^- H` (what pulls them up). Value and gradient follow when L is symmetric; a subclass whose L
+    is not, or that knows a cheaper way, overrides them. Multiply with a number and add up to combine:
+    ``3 * Contrastive(groups) + 0.1 * GraphPenalty(similarity)``.
+
+    Examples
+    --------
+    Pairs of nodes that should not share a cluster, in five lines:
+
+    >>> import numpy as np
+    >>> class KeepApart(Penalty):
+    ...     def __init__(self, pairs):
+    ...         self.pairs = np.asarray(pairs)
+    ...
+    ...     def positive(self, H):
+    ...         out = np.zeros_like(H)
+    ...         np.add.at(out, self.pairs[:, 0], H[self.pairs[:, 1]])
+    ...         np.add.at(out, self.pairs[:, 1], H[self.pairs[:, 0]])
+    ...         return out
+    ...
+    ...     def negative(self, H):
+    ...         return np.zeros_like(H)
+    >>> KeepApart([(0, 1)]).value(np.array([[1.0, 0.0], [1.0, 0.0]]))
+    2.0
+    """
+
+    @abstractmethod
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the nonnegative (n_nodes, k) product :math:`L^+ H`."""
+
+    @abstractmethod
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the nonnegative (n_nodes, k) product :math:`L^- H`."""
+
+    def value(self, H: NDArray) -> float:
+        """Return R(H)."""
+        return self._value_of(H, self.positive(H), self.negative(H))
+
+    def gradient(self, H: NDArray) -> NDArray:
+        """Return the gradient of R at H; here for a symmetric L."""
+        return 2 * (self.positive(H) - self.negative(H))
+
+    def curvature(self) -> float:
+        r"""Return c with :math:`R(H+E) \le R(H) + \langle \nabla R(H), E\rangle + c \|E\|^2`.
+
+        Infinity, the default, means unknown: solvers that need a bound refuse such a penalty.
+        """
+        return float("inf")
+
+    def group_form(self) -> GroupForm | None:
+        """Return the penalty as tables on group sums, or None where it is no such penalty."""
+        return None
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value together; override it where they share work."""
+        positive, negative = self.positive(H), self.negative(H)
+        return PenaltyTerms(positive, negative, self._value_of(H, positive, negative))
+
+    @staticmethod
+    def _value_of(H: NDArray, positive: NDArray, negative: NDArray) -> float:
+        up = np.einsum("ij,ij->", H, positive, dtype=np.float64)
+        down = np.einsum("ij,ij->", H, negative, dtype=np.float64)
+        return float(up - down)
+
+    def __mul__(self, weight: float) -> WeightedSum:
+        return WeightedSum([(weight, self)])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Penalty) -> WeightedSum:
+        return WeightedSum([(1.0, self), (1.0, other)])
+
+
+class WeightedSum(Penalty):
+    """A sum of penalties with nonnegative weights; terms of weight zero are left out.
+
+    Parameters
+    ----------
+    terms : iterable of (weight, Penalty)
+        The terms. Sums inside the sum are flattened.
+
+    Examples
+    --------
+    >>> from equigraph.factorization.penalties import Contrastive, Scatter
+    >>> groups = ["a", "b", "a", "b"]
+    >>> both = 3 * Contrastive(groups) + Scatter(groups)
+    >>> both
+    3 * Contrastive(2 groups, self_pairs=True) + 1 * Scatter(2 groups)
+    """
+
+    def __init__(self, terms: Iterable[tuple[float, Penalty]]):
+        self.weighted: list[tuple[float, Penalty]] = []
+        for weight, penalty in terms:
+            if not np.isfinite(weight) or weight < 0:
+                raise ParameterError(
+                    f"The weight of a penalty must be a finite number of at least 0; got {weight!r}."
+                )
+            if isinstance(penalty, WeightedSum):
+                self.weighted += [(weight * inner, one) for inner, one in penalty.weighted if weight * inner]
+            elif weight:
+                self.weighted.append((float(weight), penalty))
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the weighted sum of the positive products."""
+        return self._sum(H, [penalty.positive(H) for _, penalty in self.weighted])
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the weighted sum of the negative products."""
+        return self._sum(H, [penalty.negative(H) for _, penalty in self.weighted])
+
+    def gradient(self, H: NDArray) -> NDArray:
+        """Return the weighted sum of the gradients."""
+        return self._sum(H, [penalty.gradient(H) for _, penalty in self.weighted])
+
+    def value(self, H: NDArray) -> float:
+        """Return the weighted sum of the values."""
+        return float(sum(weight * penalty.value(H) for weight, penalty in self.weighted))
+
+    def curvature(self) -> float:
+        """Return the weighted sum of the curvature bounds, a bound of the sum."""
+        return float(sum(weight * penalty.curvature() for weight, penalty in self.weighted))
+
+    def group_form(self) -> GroupForm | None:
+        """Return the weighted sum of the tables, where all terms have them; of several attributes, on joint groups."""
+        found = [form_of(penalty) for _, penalty in self.weighted]
+        forms = [form for form in found if form is not None]
+        if not forms or len(forms) < len(found):
+            return None
+        codes, members = _joint(forms)
+        if len(members) > MOST_GROUPS:
+            return None
+        shape = len(members), len(members)
+        positive, negative, own = np.zeros(shape), np.zeros(shape), np.zeros(len(members))
+        for (weight, _), form, group in zip(self.weighted, forms, members.T, strict=True):
+            positive += weight * form.positive[np.ix_(group, group)]
+            negative += weight * form.negative[np.ix_(group, group)]
+            own += weight * form.own[group]
+        return GroupForm(codes, positive, negative, own)
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value, each term asked once."""
+        parts = [penalty.terms(H) for _, penalty in self.weighted]
+        value = sum(w * part.value for (w, _), part in zip(self.weighted, parts, strict=True))
+        positive = self._sum(H, [part.positive for part in parts])
+        return PenaltyTerms(positive, self._sum(H, [part.negative for part in parts]), float(value))
+
+    def _sum(self, H: NDArray, parts: list[NDArray]) -> NDArray:
+        if not parts:
+            return np.zeros_like(H)
+        weights = [np.asarray(weight, dtype=H.dtype) for weight, _ in self.weighted]
+        total = weights[0] * parts[0]
+        for weight, part in zip(weights[1:], parts[1:], strict=True):
+            total += weight * part
+        return total
+
+    def __repr__(self) -> str:
+        return " + ".join(f"{weight:g} * {penalty!r}" for weight, penalty in self.weighted) or "no penalty"
+
+
+def form_of(penalty: Any) -> GroupForm | None:
+    """Return the tables of a penalty; one of the user's own need not know of them."""
+    make = getattr(penalty, "group_form", None)
+    return None if make is None else make()
+
+
+def _joint(forms: list[GroupForm]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the joint group of each node, and the group of each joint one in every form."""
+    codes = forms[0].codes
+    if all(np.array_equal(form.codes, codes) for form in forms[1:]):
+        return codes, np.column_stack([np.arange(forms[0].own.size)] * len(forms))
+    members, joint = np.unique(np.column_stack([form.codes for form in forms]), axis=0, return_inverse=True)
+    return joint.ravel().astype(np.intp), members
+
+
+def curvature_bound(penalty: Penalty, n_nodes: int, n_clusters: int) -> float:
+    """Return `Penalty.curvature`, or a bound that is found by trial where a penalty does not know its own.
+
+    For a symmetric L it is at most the largest eigenvalue of L+ plus that of L-, both nonnegative matrices, and such an
+    eigenvalue is at most the largest ratio of an entry of L x to that of x, whatever the positive x (Collatz and
+    Wielandt). A penalty that overrides ``gradient`` has no symmetric L; infinity then says that there is no bound.
+
+    Parameters
+    ----------
+    penalty : Penalty
+        The penalty; of a sum each term is asked.
+    n_nodes, n_clusters : int
+        Shape of a membership.
+
+    Examples
+    --------
+    >>> class Shrink(Penalty):
+    ...     def positive(self, H):
+    ...         return 3 * H
+    ...
+    ...     def negative(self, H):
+    ...         return 0 * H
+    >>> Shrink().curvature(), curvature_bound(Shrink(), 4, 2)
+    (inf, 3.0)
+    """
+    if isinstance(penalty, WeightedSum):
+        return float(
+            sum(weight * curvature_bound(one, n_nodes, n_clusters) for weight, one in penalty.weighted)
+        )
+    known = float(penalty.curvature())
+    if np.isfinite(known) or getattr(type(penalty), "gradient", None) is not Penalty.gradient:
+        return known
+    shape = (n_nodes, n_clusters)
+    return _largest_ratio(penalty.positive, shape) + _largest_ratio(penalty.negative, shape)
+
+
+def _largest_ratio(product: Callable[[NDArray], NDArray], shape: tuple[int, int]) -> float:
+    """Return a bound on the largest eigenvalue of a nonnegative matrix, the better the more rounds."""
+    x, best = np.ones(shape), float("inf")
+    for _ in range(_ROUNDS):
+        image = np.asarray(product(x), dtype=np.float64)
+        best = min(best, float((image / x).max()))
+        if best == 0:
+            break
+        x = image / image.max() + 1e-3  # whatever is positive will do
+    return best
+
+
+def check_penalty(penalty: Any, H: NDArray) -> None:
+    """Check once, on a real membership, that an object keeps the contract of a penalty.
+
+    Raises
+    ------
+    ParameterError
+        Naming the class and the method that is missing or returns what a solver cannot use.
+    """
+    name = type(penalty).__name__
+    for method in ("positive", "negative", "gradient", "value", "curvature", "terms"):
+        if not callable(getattr(penalty, method, None)):
+            raise ParameterError(
+                f"The penalty {name} has no method {method}(): derive it from equigraph.penalties.Penalty."
+            )
+    for method in ("positive", "negative"):
+        try:
+            product = np.asarray(getattr(penalty, method)(H))
+        except (ValueError, IndexError) as error:
+            raise ParameterError(
+                f"{name}.{method}(H) fails for a membership of shape {H.shape} ({error}): is it made for a graph "
+                "of another size?"
+            ) from error
+        if product.shape != H.shape:
+            raise ParameterError(
+                f"{name}.{method}(H) has shape {product.shape} for a membership of shape {H.shape}: it is made "
+                "for a graph of another size, or does not return one row per node."
+            )
+        if not np.isfinite(product).all() or (product < 0).any():
+            raise ParameterError(f"{name}.{method}(H) must be finite and nonnegative for nonnegative H.")

@@ -1,0 +1,288 @@
+r"""Penalties made of groups: every product is a function of the group sums of H, in O(n k)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equigraph._utils.text import count
+from equigraph.exceptions import GroupsError
+from equigraph.factorization.penalties.base import MOST_GROUPS, GroupForm, Penalty, PenaltyTerms, WeightedSum
+from equigraph.graph.groups import Attributes, Groups, encode_groups
+from equigraph.graph.groups.sums import indicator
+
+
+def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -> WeightedSum:
+    """Return the weighted mean over attributes of a penalty on groups.
+
+    Examples
+    --------
+    >>> from equigraph.graph.groups import encode_attributes
+    >>> attributes = encode_attributes({"a": ["x", "y", "x"], "b": ["u", "u", "v"]})
+    >>> over_attributes(attributes.weighted({"b": 3}), Scatter)
+    0.25 * Scatter(2 groups) + 0.75 * Scatter(2 groups)
+    """
+    return WeightedSum(zip(attributes.weights.tolist(), map(make, attributes.groups.values()), strict=True))
+
+
+class _GroupPenalty(Penalty):
+    """A penalty whose products only depend on the group of a node (and on the node's own row)."""
+
+    def __init__(self, sensitive_features: ArrayLike | Groups):
+        groups = encode_groups(sensitive_features)
+        if groups.n_ungrouped:
+            raise GroupsError(
+                f"{type(self).__name__} needs a group for every node, and {groups.n_ungrouped} of {groups.n_nodes} "
+                f"have none: use FairPartition, or drop them with missing='drop'."
+            )
+        if groups.n_groups < 2:
+            raise GroupsError(
+                f"The sensitive feature has the same value ({groups.names.tolist()[0]!r}) for all "
+                f"{count(groups.n_nodes, 'node')}: fairness between groups needs at least two groups."
+            )
+        self.groups = groups
+        # As a sparse product the sums over groups cost one pass over H.
+        self._collect = indicator(groups.codes, groups.n_groups).T.tocsr()
+        self._sizes = groups.sizes.astype(np.float64)[:, None]
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the product that pushes H down."""
+        return self._up(H, self._sums(H))
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the product that pulls H up."""
+        return self._down(H, self._sums(H))
+
+    def value(self, H: NDArray) -> float:
+        """Return R(H)."""
+        return self._total(H, self._sums(H))
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value from one pass over H."""
+        sums = self._sums(H)
+        return PenaltyTerms(self._up(H, sums), self._down(H, sums), self._total(H, sums))
+
+    def group_form(self) -> GroupForm | None:
+        """Return both products as tables on group sums, or None for very many groups."""
+        if self.groups.n_groups > MOST_GROUPS:
+            return None
+        return GroupForm(self.groups.codes, *self._tables())
+
+    @abstractmethod
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray: ...
+
+    @abstractmethod
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray: ...
+
+    @abstractmethod
+    def _total(self, H: NDArray, sums: NDArray) -> float: ...
+
+    @abstractmethod
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return what follows the codes in a `GroupForm`."""
+
+    def _sums(self, H: NDArray) -> NDArray[np.float64]:
+        return self._collect @ H
+
+    def _spread(self, table: NDArray, H: NDArray) -> NDArray:
+        """Give each node the row of its group."""
+        return np.take(table.astype(H.dtype, copy=False), self.groups.codes, axis=0)
+
+
+class Contrastive(_GroupPenalty):
+    r"""The contrastive penalty of iFairNMTF.
+
+    .. math:: R(H) = \mathrm{Tr}(H^\top L H), \qquad L = N - P,
+
+    where row i of N averages over the nodes of i's group and row i of P over all nodes of other groups. (The
+    row sums of N and P are both one, hence the degree part of the Laplacian of the paper vanishes.) Small values
+    mean that a node's memberships resemble those of other groups more than those of its own.
+
+    For unequal groups L is not symmetric and its symmetric part is indefinite; ``positive`` and ``negative`` are
+    the products that the paper's update uses, ``gradient`` is the gradient of ``value``.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node; at least two groups.
+    self_pairs : bool, default=True
+        Whether a node counts in the average over its own group, as printed in the paper; False as in the
+        authors' code. A node that is alone in its group then has an empty average, defined as 0.
+
+    References
+    ----------
+    Ghodsi, Seyedi, Ntoutsi. Towards Cohesion-Fairness Harmony: Contrastive Regularization in Individual Fair
+    Graph Clustering. PAKDD 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> penalty = Contrastive(["a", "a", "b", "b"])
+    >>> segregated = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> mixed = segregated[[0, 2, 1, 3]]
+    >>> penalty.value(segregated), penalty.value(mixed)
+    (4.0, 0.0)
+    """
+
+    def __init__(self, sensitive_features: ArrayLike | Groups, *, self_pairs: bool = True):
+        super().__init__(sensitive_features)
+        self.self_pairs = self_pairs
+        others = self.groups.n_nodes - self._sizes
+        self._per_other = 1 / others
+        if self_pairs:
+            self._per_same = 1 / self._sizes
+        else:
+            self._per_same = np.divide(
+                1.0, self._sizes - 1, out=np.zeros_like(self._sizes), where=self._sizes > 1
+            )
+
+    def gradient(self, H: NDArray) -> NDArray:
+        """Return (L + L')H: N is symmetric, P is not."""
+        sums = self._sums(H)
+        weighted = self._per_other * sums
+        transposed = self._spread(weighted.sum(axis=0) - weighted, H)
+        return 2 * self._up(H, sums) - self._down(H, sums) - transposed
+
+    def curvature(self) -> float:
+        """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
+        return max(float(self._spectrum()[-1]), 0.0)
+
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
+        others = 1 - np.eye(self.groups.n_groups)
+        own = np.zeros(self.groups.n_groups) if self.self_pairs else -self._per_same.ravel()
+        return np.diag(self._per_same.ravel()), self._per_other * others, own
+
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        if self.self_pairs:
+            return self._spread(self._per_same * sums, H)
+        scale = self._per_same[self.groups.codes].astype(H.dtype)
+        # Group sums less one's own row can round to just below zero.
+        return np.maximum(self._spread(sums, H) - H, 0) * scale
+
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(self._per_other * (sums.sum(axis=0) - sums), H)
+
+    def _total(self, H: NDArray, sums: NDArray) -> float:
+        other = np.sum(sums * self._per_other * (sums.sum(axis=0) - sums))
+        same = np.sum(self._per_same * sums**2)
+        if not self.self_pairs:
+            norms = np.einsum("ij,ij->i", H, H, dtype=np.float64)
+            same -= np.sum(self._per_same * self._sums(norms[:, None]))
+        return float(same - other)
+
+    def _spectrum(self) -> NDArray:
+        """Return the eigenvalues of the symmetric part of L on the span of the group indicators, ascending."""
+        same = np.where(self._per_same > 0, 1.0, 0.0).ravel()
+        roots = np.sqrt(self._sizes.ravel())
+        cross = -np.outer(roots, roots) * (self._per_other + self._per_other.T) / 2
+        np.fill_diagonal(cross, same)
+        return np.linalg.eigvalsh(cross)
+
+    def __repr__(self) -> str:
+        return f"Contrastive({self.groups.n_groups} groups, self_pairs={self.self_pairs})"
+
+
+class Scatter(_GroupPenalty):
+    r"""The scatter of the group means of H around the overall mean.
+
+    .. math:: R(H) = \sum_s n_s \|\bar h_s - \bar h\|^2 = \mathrm{Tr}\bigl(H^\top (N - \tfrac1n 11^\top) H\bigr)
+
+    Symmetric and positive semidefinite for groups of any sizes, zero exactly when every group is spread over the
+    clusters alike, and of curvature one. For equal groups it equals `Contrastive` up to the factor (m - 1) / m.
+
+    It fixes no scale of H by itself: use it in a model that does.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node; at least two groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Scatter(["a", "a", "b", "b"]).value(np.array([[1.0], [1.0], [0.0], [0.0]]))
+    1.0
+    """
+
+    def curvature(self) -> float:
+        """Return 1: the penalty is the squared length of a projection of H."""
+        return 1.0
+
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(sums / self._sizes, H)
+
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
+        mean = (sums.sum(axis=0) / self.groups.n_nodes).astype(H.dtype)
+        return np.broadcast_to(mean, H.shape)
+
+    def _total(self, H: NDArray, sums: NDArray) -> float:
+        deviation = sums / self._sizes - sums.sum(axis=0) / self.groups.n_nodes
+        return float(np.sum(self._sizes * deviation**2))
+
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
+        m, n = self.groups.n_groups, self.groups.n_nodes
+        return np.diag(1 / self._sizes.ravel()), np.full((m, m), 1 / n), np.zeros(m)
+
+    def __repr__(self) -> str:
+        return f"Scatter({self.groups.n_groups} groups)"
+
+
+class GroupParity(_GroupPenalty):
+    r"""The group-parity penalty of DFNMF.
+
+    .. math:: R(H) = \|F^\top H\|_F^2, \qquad F_{is} = [g_i = s] - n_s / n
+
+    Symmetric and positive semidefinite, zero exactly when every group is spread over the clusters alike; unlike
+    `Scatter` it counts large groups more than small ones, and grows with the square of the number of nodes.
+
+    Parameters
+    ----------
+    sensitive_features : array-like of shape (n_nodes,) or Groups
+        Group of each node; at least two groups.
+    all_columns : bool, default=True
+        Use all groups, which makes the penalty independent of their order. False leaves out the last one, as
+        in the authors' code.
+
+    References
+    ----------
+    Ghodsi, Seyedi, Le Quy, Karimi, Ntoutsi. Deep fair nonnegative matrix factorisation for graph clustering.
+    arXiv 2510.23507, 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GroupParity(["a", "a", "b", "b"]).value(np.array([[1.0], [1.0], [0.0], [0.0]]))
+    2.0
+    """
+
+    def __init__(self, sensitive_features: ArrayLike | Groups, *, all_columns: bool = True):
+        super().__init__(sensitive_features)
+        self.all_columns = all_columns
+        centred = np.eye(self.groups.n_groups) - self.groups.shares
+        rows = centred if all_columns else centred[:, :-1]
+        # Row s of F is the same for all nodes of group s, so FF' is this small table, spread over the nodes.
+        self._table = rows @ rows.T
+        self._rows = rows
+
+    def curvature(self) -> float:
+        """Return the largest eigenvalue of FF'."""
+        roots = np.sqrt(self._sizes)
+        return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
+
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(np.maximum(self._table, 0) @ sums, H)
+
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(np.maximum(-self._table, 0) @ sums, H)
+
+    def _total(self, H: NDArray, sums: NDArray) -> float:
+        return float(np.sum((self._rows.T @ sums) ** 2))
+
+    def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
+        return np.maximum(self._table, 0), np.maximum(-self._table, 0), np.zeros(self.groups.n_groups)
+
+    def __repr__(self) -> str:
+        return f"GroupParity({self.groups.n_groups} groups, all_columns={self.all_columns})"

@@ -1,0 +1,266 @@
+"""Several sensitive features side by side; a single one is the case of one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._utils.text import did_you_mean
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.groups.bins import bin_groups
+from equigraph.graph.groups.encode import Groups, as_column, encode_groups, make_groups, names_of_rows
+
+# What a single attribute is called that came without a name.
+UNNAMED = "group"
+_BETWEEN = ", "
+
+Features = NDArray[Any] | dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class AttributeOptions:
+    """How attributes count: the weight of each (1 unless told), and into how many bins numbers go."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    bins: Mapping[str, int] = field(default_factory=dict)
+
+    def weight(self, name: str) -> float:
+        """Return the weight of an attribute."""
+        return float(self.weights.get(name, 1.0))
+
+    def weighted(self, weights: Mapping[Any, float] | None) -> AttributeOptions:
+        """Return the same with other weights where some are given."""
+        return self if weights is None else replace(self, weights=checked_weights(weights))
+
+
+def checked_weights(weights: Any) -> dict[str, float]:
+    """Return weights by name."""
+    if not isinstance(weights, Mapping):
+        raise ParameterError(
+            f"attribute_weights must be a mapping from attributes to weights, such as {{'needs': 2}}; got {weights!r}."
+        )
+    for name, weight in weights.items():
+        number = isinstance(weight, (int, float, np.number)) and not isinstance(weight, bool)
+        if not number or not math.isfinite(weight) or weight < 0:
+            raise ParameterError(
+                f"attribute_weights gives {name!r} the weight {weight!r}: expected a finite number of at least 0."
+            )
+    return {str(name): float(weight) for name, weight in weights.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """The groups of every node by each of one or more attributes, and how much each counts; weights sum to 1."""
+
+    groups: Mapping[str, Groups]
+    weights: NDArray[np.float64]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
+        return tuple(self.groups)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return next(iter(self.groups.values())).n_nodes
+
+    @property
+    def are_several(self) -> bool:
+        """Whether there are two attributes or more."""
+        return len(self.groups) > 1
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.groups)
+
+    def __getitem__(self, name: str) -> Groups:
+        return self.groups[name]
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """Group of each node by each attribute, of shape (n_nodes, n_attributes); -1 for none."""
+        return np.column_stack([groups.codes for groups in self.groups.values()]).astype(np.int32)
+
+    @cached_property
+    def joint(self) -> Groups:
+        """The groups of the only attribute, or those of all combinations of values that nodes have."""
+        return joint_groups(list(self.groups.values()))
+
+    def mean(self, values: Sequence[float]) -> float:
+        """Return the weighted mean of one number per attribute."""
+        # Of one attribute the very number, not its product with a weight that was rounded.
+        return float(values[0]) if len(values) == 1 else float(self.weights @ np.asarray(values))
+
+    def weighted(self, weights: Mapping[Any, float] | None) -> Attributes:
+        """Return the same attributes with other weights; None leaves them as they are."""
+        if weights is None:
+            return self
+        return replace(self, weights=weights_of(self.names, checked_weights(weights)))
+
+
+def weights_of(names: Sequence[str], given: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return the weights of attributes in their order, with the sum 1; those that are not given weigh 1."""
+    for name in given:
+        if name not in names:
+            raise ParameterError(
+                f"attribute_weights names {name!r}{did_you_mean(name, names)}, and the attributes are "
+                f"{', '.join(map(repr, names))}."
+            )
+    weights = np.array([given.get(name, 1.0) for name in names])
+    if weights.sum() <= 0:
+        raise ParameterError("attribute_weights are 0 for all attributes: give at least one a weight.")
+    return weights / weights.sum()
+
+
+def encode_attributes(
+    sensitive_features: Any,
+    *,
+    n_nodes: int | None = None,
+    missing: str = "error",
+    options: AttributeOptions | None = None,
+    attribute: str | None = None,
+) -> Attributes:
+    """Encode one attribute or several, all of them in node order; nodes may lack one and have another.
+
+    Several are a mapping from names to columns, a frame, or an array of shape (n_nodes, n_attributes), with columns
+    called "0", "1", ... A single column without a name of its own gets the name ``attribute``.
+    """
+    if isinstance(sensitive_features, Attributes):
+        encode_groups(sensitive_features.joint, n_nodes=n_nodes)
+        return sensitive_features
+    options = options or AttributeOptions()
+    if isinstance(sensitive_features, Groups):
+        columns: dict[str | None, Any] = {attribute: sensitive_features}
+    else:
+        columns = plain_columns(sensitive_features)
+    if None in columns:
+        columns = {attribute or UNNAMED: columns[None]}
+    encoded: dict[str, Groups] = {}
+    for name, column in columns.items():
+        assert name is not None
+        alone = len(columns) == 1
+        try:
+            bins = options.bins.get(name)
+            told = name if alone else None
+            make = encode_groups if bins is None else partial(bin_groups, n_bins=bins, name=told)
+            encoded[name] = make(column, n_nodes=n_nodes, missing=missing)
+        except GroupsError as error:
+            if alone:  # it needs no name to be told apart
+                raise
+            raise GroupsError(f"The attribute {name!r}: {error}") from None
+    return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))
+
+
+def plain_columns(features: Any) -> dict[str | None, NDArray[Any]]:
+    """Return columns in node order by their names; one that has none comes under None."""
+    if isinstance(features, Mapping):
+        if not features or not all(map(is_column, features.values())):
+            raise GroupsError(
+                "The sensitive features are a dict, whose values must be columns: expected such as "
+                "{'gender': one value per node, 'needs': one value per node}."
+            )
+        return {str(name): as_column(column) for name, column in features.items()}
+    if is_frame(features):
+        return {str(name): as_column(column) for name, column in frame_columns(features).items()}
+    matrix = as_matrix(features)
+    if matrix is None:
+        return {None: as_column(features)}
+    return {str(place): as_column(column.tolist()) for place, column in enumerate(matrix.T)}
+
+
+def name_nodes(features: Any) -> bool:
+    """Return whether features name the nodes they belong to, all of them or some of several."""
+    if isinstance(features, Mapping) and features and all(map(is_column, features.values())):
+        return any(names_of_rows(column) is not None for column in features.values())
+    return names_of_rows(features) is not None
+
+
+def is_column(value: Any) -> bool:
+    """Return whether a value is a column rather than a single value or a mapping."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))
+
+
+def is_frame(features: Any) -> bool:
+    """Return whether an object is a frame of two columns or more."""
+    shape: tuple[int, ...] = getattr(features, "shape", ())
+    if hasattr(features, "collect_schema") and not shape:
+        return True  # a lazy frame of polars
+    return hasattr(features, "columns") and len(shape) == 2 and shape[1] > 1
+
+
+def frame_columns(frame: Any) -> dict[str, Any]:
+    """Return the columns of a frame of any library by their names."""
+    import narwhals.stable.v2 as nw
+
+    known = nw.from_native(frame)
+    if isinstance(known, nw.LazyFrame):
+        known = known.collect()
+    return {name: known.get_column(name).to_native() for name in known.columns}
+
+
+def as_matrix(features: Any) -> NDArray[Any] | None:
+    """Return an array of two columns or more, or None for whatever is none."""
+    if isinstance(features, (list, tuple)) and features and isinstance(features[0], (list, tuple)):
+        widths = {len(row) if isinstance(row, (list, tuple)) else 0 for row in features}
+        if len(widths) != 1:
+            raise GroupsError(
+                "The sensitive features have rows of different lengths: expected one value of each attribute."
+            )
+        matrix = np.empty((len(features), widths.pop()), dtype=object)
+        matrix[:] = features
+        features = matrix
+    if isinstance(features, np.ndarray) and features.ndim == 2 and features.shape[1] > 1:
+        return features
+    return None
+
+
+def joint_groups(groups: Sequence[Groups]) -> Groups:
+    """Return the groups of all combinations of values that nodes have; a node that lacks one value has no group.
+
+    Combinations are ordered by the first attribute, then by the second, and so on, and named by their values.
+    """
+    if len(groups) == 1:
+        return groups[0]
+    codes, combinations = joint_codes(groups)
+    names = np.empty(len(combinations), dtype=object)
+    names[:] = [_BETWEEN.join(map(str, values)) for values in combinations]
+    return make_groups(names, codes)
+
+
+def joint_codes(groups: Sequence[Groups]) -> tuple[NDArray[np.intp], list[tuple[Any, ...]]]:
+    """Return the joint group of each node, -1 for who lacks a value, and the values of each joint group."""
+    columns = np.column_stack([one.codes for one in groups])
+    known = (columns >= 0).all(axis=1)
+    if not known.any():
+        raise GroupsError("No node has a value of each attribute, so there are no joint groups.")
+    rows, members = _different_rows(columns[known], [one.n_groups for one in groups])
+    codes = np.full(known.size, -1, dtype=np.intp)
+    codes[known] = members
+    names = [one.names.tolist() for one in groups]
+    return codes, [tuple(name[code] for name, code in zip(names, row, strict=True)) for row in rows.tolist()]
+
+
+def _different_rows(
+    rows: NDArray[np.intp], sizes: Sequence[int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the different rows in order and the place of each row among them; each entry is below its size."""
+    places = np.zeros(len(rows), dtype=np.int64)
+    for column, size in zip(rows.T, sizes, strict=True):
+        # Numbered anew after every column, so that many columns with many values do not overflow.
+        places = np.unique(places * size + column, return_inverse=True)[1].ravel()
+    first = np.unique(places, return_index=True)[1]
+    return rows[first], places.astype(np.intp)
+
+
+def joined_name(names: Sequence[str]) -> str:
+    """Return what joint groups of attributes are called."""
+    return _BETWEEN.join(names)

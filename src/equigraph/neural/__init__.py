@@ -1,5 +1,0 @@
-"""Neural graph clustering. PyTorch is only needed, and only imported, when a model is fitted."""
-
-from equigraph.neural.dmon import DMoN
-
-__all__ = ["DMoN"]

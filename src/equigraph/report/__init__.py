@@ -1,5 +1,0 @@
-"""One self-contained page (HTML) that explains a clustering or a trade-off curve to people."""
-
-from equigraph.report.page import write_report
-
-__all__ = ["write_report"]

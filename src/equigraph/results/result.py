@@ -1,0 +1,513 @@
+"""The result of a clustering: everything needed to read it, store it and make it again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph._utils.callbacks import Callbacks
+from equigraph._utils.hooks import hook
+from equigraph._utils.records import Tabular, parameters_of, plain, versions, write_json
+from equigraph._utils.sizes import small_clusters
+from equigraph._utils.text import count
+from equigraph.base import GraphClusterer
+from equigraph.exceptions import GraphError
+from equigraph.graph import Graph
+from equigraph.graph.features import with_features
+from equigraph.graph.graph import named_features
+from equigraph.graph.groups import AttributeOptions, Attributes, Groups
+from equigraph.graph.groups.attributes import Features
+from equigraph.results import exports
+from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
+from equigraph.results.features import attribute_entries, attributes_of, graph_of, group_columns
+from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
+from equigraph.rules.rules import told_rules
+from equigraph.stores.blocks import BlockGraph
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusteringResult(Tabular):
+    """Labels and factors of one fit, with its scores and its provenance.
+
+    Attributes
+    ----------
+    method : str
+        Name of the estimator.
+    labels : ndarray of shape (n_nodes,)
+        Cluster of each node, largest cluster first.
+    membership : ndarray or csr_array of shape (n_nodes, n_clusters)
+        H; its row-wise argmax are the labels. Sparse and one-hot where no number of clusters was asked for.
+    interaction : ndarray or csr_array of shape (n_clusters, n_clusters)
+        W; sparse where the membership is.
+    node_names : ndarray of shape (n_nodes,)
+        Names as they came in.
+    sensitive_features : ndarray of shape (n_nodes,), dict of columns or None
+        Groups as they came in; None for a node without one. A dict where there are several attributes.
+    scores : dict
+        Q, B, NB, minimum balance, rho and the number of non-empty clusters; of several attributes the means, and those
+        of each, such as ``NB[gender]``.
+    parameters : dict
+        All parameters of the estimator.
+    seed : int
+        The seed that was used.
+    seconds : float
+        Time of the fit.
+    versions : dict
+        Versions of Python and of the packages that matter.
+    input_hash : str
+        SHA-256 of graph, names and groups.
+    attribute : str or None
+        Name of the attribute that the groups come from; of several all names.
+    source : dict or None
+        Where the graph came from, for those who read it again: the command, the folder it ran in, the file and
+        the options of reading. The commands fill it in.
+    status : str or None
+        How the fit ended: "converged", "max_iter" (before it converged), "stopped" (by a callback), "diverged", or
+        None where a method does not iterate.
+    graph : Graph or None
+        The graph, as long as the result is in memory; it is not saved, and None for one whose edges are on disk.
+    attribute_options : AttributeOptions
+        How much each attribute counts, and which numbers went into bins.
+    rules : dict or None
+        In words, which rules the labels keep (``kept``) and which were given up (``given_up``), and with `price` what
+        they cost (``prices``); None without rules.
+    """
+
+    method: str
+    labels: NDArray
+    membership: NDArray | sparse.csr_array
+    interaction: NDArray | sparse.csr_array
+    node_names: NDArray
+    sensitive_features: Features | None
+    scores: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    seed: int
+    seconds: float
+    versions: Mapping[str, str]
+    input_hash: str
+    attribute: str | None = None
+    source: Mapping[str, Any] | None = None
+    status: str | None = None
+    graph: Graph | None = None
+    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
+    rules: Mapping[str, Any] | None = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: GraphClusterer,
+        graph: Any,
+        *,
+        sensitive_features: Any = None,
+        seconds: float = float("nan"),
+    ) -> ClusteringResult:
+        """Collect the result of a fitted estimator on the graph it was fitted to.
+
+        Parameters
+        ----------
+        model : GraphClusterer
+            A fitted estimator.
+        graph : graph
+            What it was fitted to; anything that `equigraph.graph.as_graph` takes.
+        sensitive_features : array-like, optional
+            Groups it was fitted with; by default those of the graph.
+        seconds : float, optional
+            Time of the fit.
+        """
+        from equigraph.metrics import evaluate
+
+        graph = with_features(graph, sensitive_features, getattr(model, "attribute_weights", None))
+        if graph.n_nodes != model.labels_.size:
+            raise GraphError(
+                f"The model was fitted to {count(model.labels_.size, 'node')} and this graph has {graph.n_nodes}."
+            )
+        scores = evaluate(
+            graph, model.labels_, sensitive_features=graph.attributes, n_clusters=model.membership_.shape[1]
+        )
+        return cls.of_fit(model, graph, scores, seconds)
+
+    @classmethod
+    def of_fit(
+        cls, model: GraphClusterer, graph: Graph | BlockGraph, scores: dict[str, Any], seconds: float
+    ) -> ClusteringResult:
+        """Return the result of a fitted estimator whose labels are scored already."""
+        return cls(
+            method=type(model).__name__,
+            labels=model.labels_,
+            membership=model.membership_,
+            interaction=model.interaction_,
+            node_names=graph.node_names,
+            sensitive_features=graph.sensitive_features,
+            scores=scores,
+            parameters=parameters_of(model),
+            seed=model.seed_,
+            seconds=seconds,
+            versions=versions(),
+            input_hash=graph.fingerprint(),
+            attribute=graph.attribute,
+            status=getattr(model, "status_", None),
+            graph=graph if isinstance(graph, Graph) else None,
+            attribute_options=getattr(graph, "attribute_options", AttributeOptions()),
+            rules=told_rules(getattr(model, "rules_", None), getattr(model, "relaxed_", ())),
+        )
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Return the result that `save`, or a command, wrote into a folder.
+
+        Nothing but numbers and texts is read: no pickle, no code. Names and groups are what they were where they
+        were whole numbers, numbers, truth values or texts; others come back as texts.
+
+        Parameters
+        ----------
+        folder : path-like
+            The folder.
+
+        Raises
+        ------
+        InputError
+            If it is no such folder, or a file of it is missing, damaged or changed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> result = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.save(folder)
+        ...     bool((eg.ClusteringResult.load(folder).membership == result.membership).all())
+        True
+        """
+        return cls.from_stored(read_stored(folder, POSSIBLE_FILES))
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> Self:
+        """Return the result whose files were read from a folder."""
+        with refusing_damage(stored.folder / RESULT):
+            result = cls(**clustering_parts(stored))
+            _ = result.attributes  # the groups are encoded, and refused, here and not at their first use
+            return result
+
+    @property
+    def features(self) -> dict[str, NDArray[Any]]:
+        """The columns of the sensitive features by name, empty where there are none."""
+        return named_features(self.sensitive_features, self.attribute)
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """All attributes as codes; None where there are none."""
+        return attributes_of(self)
+
+    @property
+    def groups(self) -> Groups | None:
+        """The groups as codes, of several attributes the joint ones; None where there are none."""
+        return None if self.attributes is None else self.attributes.joint
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters asked for, empty ones included."""
+        return int(self.membership.shape[1])
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of nodes of each cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
+    @property
+    def small_clusters(self) -> NDArray[np.intp]:
+        """Clusters of one or two nodes that nobody asked for; see `equigraph._utils.sizes.small_clusters`."""
+        return small_clusters(self.sizes, self.parameters)
+
+    def table(self) -> dict[str, NDArray]:
+        """Return the columns node, cluster, group (when there are groups; ``group[name]`` for several) and strength.
+
+        Strength is the share of the node's membership that its cluster holds; NaN where a node has none.
+        """
+        total = np.asarray(self.membership.sum(axis=1, dtype=np.float64)).ravel()
+        own = self.membership.max(axis=1)  # the label is where the largest is
+        own = own.toarray().ravel() if sparse.issparse(own) else own
+        strength = np.divide(own, total, out=np.full(total.shape, np.nan), where=total > 0)
+        columns = {"node": self.node_names, "cluster": self.labels, **group_columns(self)}
+        return {**columns, "strength": strength}
+
+    def to_networkx(self, graph: Any) -> Any:
+        """Return the graph as a networkx graph whose nodes carry ``cluster`` (and ``group``).
+
+        The graph is the one that was clustered; its nodes are found by name.
+
+        Raises
+        ------
+        GraphError
+            If its nodes are others.
+        """
+        return exports.to_networkx(self, graph)
+
+    @property
+    def communities(self) -> list[set[Any]]:
+        """Nodes of each cluster as the graph names them, largest cluster first; clusters without nodes are left out."""
+        return exports.communities(self)
+
+    def to_igraph(self, graph: Any = None) -> Any:
+        """Return the clusters as an igraph ``VertexClustering`` (extra ``peers``).
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered, an igraph graph among others; by default the one that is remembered.
+        """
+        return exports.to_igraph(self, graph_of(self, None) if graph is None else graph)
+
+    def to_cdlib(self, graph: Any = None) -> Any:
+        """Return the clusters as a cdlib ``NodeClustering`` of a networkx graph; cdlib has to be installed.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default the one that is remembered.
+        """
+        return exports.to_cdlib(self, graph_of(self, None) if graph is None else graph)
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything but the per-node arrays, ready for JSON."""
+        return {
+            "method": self.method,
+            "n_nodes": int(self.labels.size),
+            "n_clusters": self.n_clusters,
+            "sizes": self.sizes.tolist(),
+            "scores": {name: plain(value) for name, value in self.scores.items()},
+            "attribute": self.attribute,
+            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
+            **attribute_entries(self),
+            "small_clusters": self.small_clusters.tolist(),
+            "parameters": dict(self.parameters),
+            "rules": None if self.rules is None else dict(self.rules),
+            "seed": self.seed,
+            "seconds": plain(self.seconds),
+            "status": self.status,
+            "versions": dict(self.versions),
+            "input_hash": self.input_hash,
+            "source": None if self.source is None else dict(self.source),
+        }
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary` and the labels by node as JSON."""
+        nodes = dict(zip(map(str, self.node_names.tolist()), self.labels.tolist(), strict=True))
+        write_json(path, {**self.summary(), "labels": nodes})
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False, raw: bool = False) -> None:
+        """Write labels.csv, membership.npz, interaction.csv and result.json, all of them or none.
+
+        An older result of equigraph in the folder is replaced as a whole; other files stay. A manifest.json with
+        checksums lets `load` tell whether anything has changed since.
+
+        Parameters
+        ----------
+        folder : path-like
+            The folder, which may be new.
+        force : bool, default=False
+            Whether files of these names that equigraph did not write, or that were changed since, may be replaced.
+        raw : bool, default=False
+            Whether names in labels.csv are written as they are; by default those that a spreadsheet would run as a
+            formula get an apostrophe in front. `load` gives them back as they were, either way.
+
+        Raises
+        ------
+        ParameterError
+            If the folder cannot be written, somebody else is writing to it, or files that are not ours are in the
+            way.
+        OutputError
+            If the disk is full; the folder is then as it was.
+
+        Notes
+        -----
+        A sparse membership is written with ``scipy.sparse.save_npz``, and a sparse interaction as a table of its
+        entries, with the columns cluster, other and interaction.
+        """
+        with OutputFolder(folder) as out:
+            out.write(KIND, contents_of(self), raw=raw, force=force)
+
+    def explore(self, graph: Any = None) -> Any:
+        """Return a widget with the board and the graph, for a notebook.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default the one that is remembered. Without it there are no links.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            For Jupyter, marimo and other notebooks that show such widgets.
+
+        Raises
+        ------
+        MissingDependencyError
+            If the extra ``widget`` is not installed.
+        """
+        return hook("make_widget")(self, self.graph if graph is None else graph)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        graph: Any = None,
+        baseline: ClusteringResult | ArrayLike | bool = True,
+    ) -> None:
+        """Write one self-contained page (HTML) that explains the clustering to people.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, such as ``report.html``; it is complete or not there.
+        graph : graph, optional
+            The graph that was clustered. Without it there is no drawing, no share of links within clusters and
+            no comparison, and the page says so.
+        baseline : bool, ClusteringResult or array-like of shape (n_nodes,), default=True
+            What to compare with: True is the same method with its dial at 0, which is fitted if the graph is
+            given; False is nothing; or any other clusters of the same nodes.
+
+        Raises
+        ------
+        GraphError
+            If the graph is not the one that was clustered.
+        ParameterError
+            If the baseline does not fit.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> result = eg.cluster(
+        ...     room.adjacency, sensitive_features=room.sensitive_features, n_clusters=3, random_state=0
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(Path(folder) / "report.html", graph=room.adjacency)
+        ...     (Path(folder) / "report.html").read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        hook("write_report")(self, path, graph=graph, baseline=baseline)
+
+    def explain(
+        self,
+        one: Any,
+        other: Any = None,
+        /,
+        *,
+        graph: Any = None,
+        sensitive_features: Any = None,
+        rules: Any = None,
+    ) -> Any:
+        """Say why a person is in a cluster, or why two clusters are two.
+
+        Parameters
+        ----------
+        one : object
+            Alone: the name of a node (or its position, where a graph has no names). A single argument is never a
+            cluster, also where nodes are called 0 and 1.
+        other : int, optional
+            With it both are numbers of clusters.
+        graph : graph, optional
+            The graph that was clustered; needed where the result was read from a folder.
+        sensitive_features : frame, dict of columns, array or Series, optional
+            Attributes to tell of; by default those that the clustering was made with.
+        rules : Rules or dict, optional
+            Rules to tell of; by default those that the clustering was made under.
+
+        Returns
+        -------
+        NodeExplanation or PairExplanation
+            Linked people in each cluster and what every single move would change; or the links within and between
+            two clusters and what joining them would change. All changes are exact. Printing it gives sentences.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such node or cluster, or no graph is at hand.
+        GraphError
+            If the graph is not the one that was clustered.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+        >>> result = eg.cluster(graph, n_clusters=3, random_state=0)
+        >>> print(result.explain("Naledi").conclusion)
+        No move of Naledi alone raises 0.5 Q + 0.5 NB.
+        >>> result.explain(0, 1).Q < 0
+        True
+        """
+        return hook("explain")(
+            self, one, other, graph=graph, sensitive_features=sensitive_features, rules=rules
+        )
+
+    def price(
+        self,
+        graph: Any = None,
+        *,
+        by: Literal["rule", "kind"] | None = None,
+        effort: float | None = None,
+        callbacks: Callbacks = None,
+    ) -> Any:
+        """Find out what the clusters would be without each rule in turn.
+
+        Every search starts from these clusters, which keep the fewer rules as well: no cost is negative.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered, with its attributes; needed where the result was read from a folder.
+        by : {"rule", "kind"}, optional
+            Whether single rules are left out or all of a kind, such as all pairs apart. By default single ones, up
+            to 30.
+        effort : float, optional
+            Length of each search; by default a fifth of that of the fit.
+        callbacks : callable or list of callables, optional
+            Told after every search; may stop.
+
+        Returns
+        -------
+        RulePrices
+            Objective, Q, fairness and links kept, with all rules, without each, and without any.
+
+        Raises
+        ------
+        ParameterError
+            If there are no rules, no graph is at hand, or the clusters come from another method than FairPartition.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> graph = eg.Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+        >>> rules = eg.Rules(together=[("Naledi", "Beatriz")], sizes=(1, 30))
+        >>> prices = eg.cluster(graph, n_clusters=3, rules=rules, random_state=0).price(effort=0.01)
+        >>> prices.idle
+        ('every cluster of 1 to 30 nodes',)
+        """
+        return hook("price")(self, graph, by, effort, callbacks)
+
+    def _repr_html_(self) -> str:
+        """Return the clusters with their groups, for a notebook."""
+        return exports.html_table(self)
+
+    def __repr__(self) -> str:
+        scores = ", ".join(
+            f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB") if name in self.scores
+        )
+        found = int((self.sizes > 0).sum())
+        clusters = count(self.n_clusters, "cluster")
+        if found < self.n_clusters:
+            clusters = f"{found} of {clusters}"
+        ended = "" if self.status in (None, "converged") else f", {self.status}"
+        return f"ClusteringResult({self.method}, {count(self.labels.size, 'node')} in {clusters}, {scores}{ended})"

@@ -1,0 +1,120 @@
+"""The rules that a node is in one cluster, or in one of some."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from equigraph.exceptions import ParameterError
+from equigraph.rules.base import Rule
+from equigraph.rules.reading import entries, is_list, name, whole
+from equigraph.rules.violation import Placement, Violation
+from equigraph.rules.words import NODES, Words
+
+if TYPE_CHECKING:
+    from equigraph.rules.arrays import Arrays
+
+
+class _Placed(Rule):
+    """A node is in one of these clusters."""
+
+    node: Hashable
+
+    @property
+    def named_nodes(self) -> tuple[Hashable, ...]:
+        """The node."""
+        return (self.node,)
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return f"{self.node} in {self._places(NODES)}"
+
+    def sentence(self, words: Words) -> str:
+        """Say the rule in a sentence."""
+        return f"{self.node} is in {self._places(words)}."
+
+    def _places(self, words: Words) -> str:
+        if words.names:
+            return " or ".join(map(words.place, self.named_clusters))
+        return f"{words.cluster} {' or '.join(map(str, self.named_clusters))}"
+
+    def violations(self, placement: Placement) -> Iterator[Violation]:
+        """Return the node if it is in another cluster."""
+        cluster = placement.of(self.node)
+        if cluster not in map(str, self.named_clusters):
+            yield Violation(self, (cluster,), (self.node,))
+
+    def tell(self, violation: Violation, words: Words) -> str:
+        """Say in which cluster the node is."""
+        (cluster,) = map(words.place, violation.clusters)
+        return f"{self.node} is to be in {self._places(words)}, and is in {cluster}."
+
+    def _check(self, arrays: Arrays) -> None:
+        arrays.check_cluster(f"{self.keyword}[{self.node!r}]", max(self.named_clusters))
+
+
+@dataclass(frozen=True)
+class Fixed(_Placed):
+    """A node is in the cluster of this number."""
+
+    keyword: ClassVar[str] = "fixed"
+    node: Hashable
+    cluster: int
+
+    @property
+    def named_clusters(self) -> tuple[int, ...]:
+        """The only cluster."""
+        return (self.cluster,)
+
+    @classmethod
+    def parse(cls, value: Any) -> Iterator[Rule]:
+        """Read a dict of nodes to clusters."""
+        for node, cluster in entries("fixed", value, '{"Finn": 0}'):
+            yield cls(name("fixed", node), whole(f"fixed[{node!r}]", cluster))
+
+    @classmethod
+    def argument(cls, rules: Sequence[Any]) -> Any:
+        """Return a dict of nodes to clusters."""
+        return {rule.node: rule.cluster for rule in rules}
+
+    def compile(self, arrays: Arrays) -> None:
+        """Hold the node in its cluster."""
+        self._check(arrays)
+        arrays.fixed.append((arrays.facts.node(self.node), self.cluster))
+
+
+@dataclass(frozen=True)
+class Allowed(_Placed):
+    """A node is in one of the clusters of these numbers."""
+
+    keyword: ClassVar[str] = "allowed"
+    node: Hashable
+    clusters: tuple[int, ...]
+
+    @property
+    def named_clusters(self) -> tuple[int, ...]:
+        """The clusters."""
+        return self.clusters
+
+    @classmethod
+    def parse(cls, value: Any) -> Iterator[Rule]:
+        """Read a dict of nodes to lists of clusters."""
+        for node, clusters in entries("allowed", value, '{"Finn": [0, 2]}'):
+            where = f"allowed[{node!r}]"
+            if not is_list(clusters) or not len(clusters):
+                raise ParameterError(
+                    f"Rules: {where} must be a list of clusters, such as [0, 2]; got {clusters!r}."
+                )
+            yield cls(name("allowed", node), tuple(sorted({whole(where, one) for one in clusters})))
+
+    @classmethod
+    def argument(cls, rules: Sequence[Any]) -> Any:
+        """Return a dict of nodes to lists of clusters."""
+        return {rule.node: list(rule.clusters) for rule in rules}
+
+    def compile(self, arrays: Arrays) -> None:
+        """Allow no node of these in any other cluster."""
+        self._check(arrays)
+        column = arrays.column(("allowed", str(self.clusters)), [arrays.facts.node(self.node)])
+        column.most[[cluster for cluster in range(arrays.n_clusters) if cluster not in self.clusters]] = 0

@@ -1,0 +1,175 @@
+"""The rule that nodes share a cluster with some of their friends."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph._utils.text import count, listed
+from equigraph.exceptions import ParameterError
+from equigraph.rules.base import Rule
+from equigraph.rules.facts import Facts
+from equigraph.rules.reading import entries, is_list, name, whole
+from equigraph.rules.violation import Placement, Violation
+from equigraph.rules.words import Words
+
+if TYPE_CHECKING:
+    from equigraph.rules.arrays import Arrays
+
+_ENTRIES = ("least", "but", "of")
+Asked = Mapping[Hashable, Iterable[Hashable]] | Iterable[tuple[Hashable, Iterable[Hashable]]]
+
+
+@dataclass(frozen=True, init=False)
+class Friends(Rule):
+    """Every node shares a cluster with so many of its friends, or all if it has fewer.
+
+    Attributes
+    ----------
+    least : int
+        How many friends.
+    but : tuple of (node, int)
+        Nodes for which fewer do, with the number; 0 excepts them. Also made from a mapping, or from names to except.
+    of : tuple of (node, tuple of nodes), or None
+        Whom each node asked for; nodes that are not listed asked for nobody. Also made from a mapping. None if the
+        friends of a node are the nodes linked to it.
+    """
+
+    keyword: ClassVar[str] = "friends"
+    single: ClassVar[bool] = True
+    least: int
+    but: tuple[tuple[Hashable, int], ...] = ()
+    of: tuple[tuple[Hashable, tuple[Hashable, ...]], ...] | None = None
+
+    def __init__(
+        self, least: int, but: Mapping[Hashable, int] | Iterable[Any] = (), of: Asked | None = None
+    ) -> None:
+        fewer = but.items() if isinstance(but, Mapping) else but
+        asked = of.items() if isinstance(of, Mapping) else of
+        object.__setattr__(self, "least", least)
+        object.__setattr__(self, "but", tuple(one if isinstance(one, tuple) else (one, 0) for one in fewer))
+        object.__setattr__(
+            self, "of", None if asked is None else tuple((who, tuple(others)) for who, others in asked)
+        )
+
+    @classmethod
+    def parse(cls, value: Any) -> Iterator[Rule]:
+        """Read a number or a dict, or a list of these."""
+        if is_list(value):
+            for one in value:
+                yield from cls.parse(one)
+            return
+        told = value if isinstance(value, Mapping) else {"least": value}
+        if "least" not in told or not set(told) <= set(_ENTRIES):
+            raise ParameterError(
+                f"Rules: friends={value!r}: expected a number, or a dict such as "
+                '{"least": 2, "but": {"Ada": 1}, "of": {"Ada": ["Ben", "Cem"]}}.'
+            )
+        least = whole("friends", told["least"], low=1)
+        but, of = told.get("but", ()), told.get("of")
+        yield cls(least, _fewer(but, least), None if of is None else _asked(of))
+
+    @classmethod
+    def argument(cls, rules: Sequence[Any]) -> Any:
+        """Return a number or a dict, or a list of these."""
+        found = []
+        for rule in rules:
+            told: dict[str, Any] = {"least": rule.least}
+            if rule.but:
+                told["but"] = dict(rule.but)
+            if rule.of is not None:
+                told["of"] = {who: list(others) for who, others in rule.of}
+            found.append(told if len(told) > 1 else rule.least)
+        return found[0] if len(found) == 1 else found
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        whom = "linked to them" if self.of is None else "they asked for"
+        fewer = [f"{least} for {who}" for who, least in self.but if least > 0]
+        less = f" (at least {listed(fewer)})" if fewer else ""
+        return f"everybody{self._excepted} with at least {self.least} of the nodes {whom}{less}"
+
+    def sentence(self, words: Words) -> str:
+        """Say the rule in a sentence."""
+        friends = "a friend" if self.least == 1 else f"{self.least} friends, or all they have,"
+        whom = "somebody they wished for" + (", or who wished for them" if self.of is None else "")
+        fewer = [f"{who} at least {least}" for who, least in self.but if least > 0]
+        less = f" ({listed(fewer)})" if fewer else ""
+        return f"Everybody{self._excepted} has {friends} in {words.cluster}: {whom}{less}."
+
+    @property
+    def _excepted(self) -> str:
+        excepted = [who for who, least in self.but if least == 0]
+        return f" but {listed(excepted)}" if excepted else ""
+
+    def violations(self, placement: Placement) -> Iterator[Violation]:
+        """Return everybody who has too few friends in their cluster."""
+        facts, labels = placement.facts, placement.labels
+        adjacency, asked = facts.graph.adjacency, None
+        if self.of is not None:
+            asked = {facts.node(who): {facts.node(other) for other in others} for who, others in self.of}
+        fewer = {facts.node(who): number for who, number in self.but}
+        for node, who in enumerate(facts.graph.node_names.tolist()):
+            if asked is None:
+                friends = set(adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]].tolist())
+            else:
+                friends = asked.get(node, set())
+            kept = sum(labels[other] == labels[node] for other in friends)
+            needed = min(fewer.get(node, self.least), len(friends))
+            if kept < needed:
+                yield Violation(self, (labels[node],), (who,), number=kept, least=needed, most=len(friends))
+
+    def tell(self, violation: Violation, words: Words) -> str:
+        """Say how many friends somebody has."""
+        (who,), (cluster,) = violation.nodes, map(words.place, violation.clusters)
+        number = f"{violation.most} asked for"
+        if self.of is None:
+            number = count(violation.most or 0, f"linked {words.node}", f"linked {words.nodes}")
+        return f"{who} has {violation.number} of {number} in {cluster}: expected at least {violation.least}."
+
+    def compile(self, arrays: Arrays) -> None:
+        """Add who needs how many of whom; rules about the same friends share rows."""
+        links, known = arrays.friends.get(self.of) or (self.rows(arrays.facts), 0)
+        arrays.friends[self.of] = links, np.maximum(self.needed(links, arrays.facts), known)
+
+    def rows(self, facts: Facts) -> sparse.csr_array:
+        """Return a matrix with the friends of each node in its row."""
+        if self.of is None:
+            return facts.graph.adjacency
+        pairs = {(facts.node(who), facts.node(other)) for who, others in self.of for other in others}
+        rows, columns = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+        n = facts.graph.n_nodes
+        return sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n, n)).tocsr()
+
+    def needed(self, links: sparse.csr_array, facts: Facts) -> NDArray[np.int64]:
+        """Return how many of its friends each node needs: as many as the rule says, or all it has."""
+        wanted = np.full(links.shape[0], self.least, dtype=np.int64)
+        for who, number in self.but:
+            wanted[facts.node(who)] = number
+        return np.minimum(wanted, np.diff(links.indptr))
+
+
+def _fewer(value: Any, least: int) -> Iterator[tuple[Hashable, int]]:
+    pairs = ((who, 0) for who in value) if is_list(value) else entries("friends: but", value, '{"Ada": 1}')
+    for who, given in pairs:
+        where = f"friends: but[{who!r}]"
+        if whole(where, given) > least:
+            raise ParameterError(f"Rules: {where} must be at most {least}, as for everybody; got {given!r}.")
+        yield name("friends", who), int(given)
+
+
+def _asked(value: Any) -> Iterator[tuple[Hashable, tuple[Hashable, ...]]]:
+    for who, others in entries("friends: of", value, '{"Ada": ["Ben", "Cem"]}'):
+        if not is_list(others):
+            raise ParameterError(f"Rules: friends: of[{who!r}] must be a list of nodes; got {others!r}.")
+        asked = tuple(name("friends", other) for other in others)
+        if len({who, *asked}) <= len(asked):
+            raise ParameterError(
+                f"Rules: friends: of[{who!r}] must name others, all different; got {list(asked)!r}."
+            )
+        yield name("friends", who), asked

@@ -1,0 +1,191 @@
+r"""The most friends that rules leave room for, asked of a solver.
+
+With :math:`x_{ic}` = 1 where node i is in cluster c and :math:`F_i` the friends of i, the variables
+
+.. math:: u_{ic} \le x_{ic}, \qquad u_{ic} \le \sum_{j \in F_i} x_{jc}, \qquad
+    t_{ic} \le N_i x_{ic}, \qquad t_{ic} \le \sum_{j \in F_i} x_{jc}
+
+are 1 where i has a friend in its cluster c, and the number of its friends there, up to :math:`N_i`. First the sum of u
+is as large as can be, then that of t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph._utils.parameters import Integer, check_parameters
+from equigraph.rules.compile import CompiledRules, compile_rules
+from equigraph.rules.conflict import settle_rules
+from equigraph.rules.facts import Facts
+from equigraph.rules.friends import Friends
+from equigraph.rules.keeps import keeps
+from equigraph.rules.model import Classes, Program, alike, make_program, per_cluster
+from equigraph.rules.rules import Rules
+from equigraph.rules.solve import checked_labels, solve_program
+
+_PARAMETERS = {"n_clusters": Integer(low=1), "node_limit": Integer(low=1)}
+
+
+@dataclass(frozen=True, eq=False)
+class MostFriends:
+    """Labels with as many friends together as rules leave room for.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_nodes,), dtype intp
+        Labels in ``range(n_clusters)`` that keep the rules.
+    kept : dict of node to int
+        How many friends each node that has any shares its cluster with, counted up to the number asked for.
+    proven : bool
+        Whether no labels that keep the rules leave fewer nodes without a friend, nor as many of them with more friends
+        in all.
+    rule : Friends
+        The rule about friends that these labels keep: the one asked for, with fewer for those who have fewer.
+    """
+
+    labels: NDArray[np.intp]
+    kept: dict[Hashable, int]
+    proven: bool
+    rule: Friends
+
+    @property
+    def without(self) -> tuple[Hashable, ...]:
+        """The nodes that have friends, and none of them in their cluster."""
+        return tuple(name for name, number in self.kept.items() if number == 0)
+
+
+def most_friends(
+    rules: Rules,
+    friends: Friends,
+    graph: Any,
+    groups: Any = None,
+    *,
+    n_clusters: int,
+    start: ArrayLike | None = None,
+    node_limit: int = 500,
+) -> MostFriends:
+    """Find labels that keep rules and leave as few nodes as possible without a friend.
+
+    Among these, labels in which nodes have most friends in all, counted up to ``friends.least`` for each.
+
+    Parameters
+    ----------
+    rules : Rules
+        The rules to keep.
+    friends : Friends
+        Whose friends count, and up to how many.
+    graph : graph
+        Anything that `equigraph.as_graph` takes.
+    groups : dict of columns, table, Series or array, optional
+        The attributes that the rules name; by default those of the graph.
+    n_clusters : int
+        Number of clusters.
+    start : array-like of shape (n_nodes,), optional
+        Labels to improve on; what is returned is no worse, if they keep the rules.
+    node_limit : int, default=500
+        Nodes of the tree that the solver searches at most, for each of its two questions.
+
+    Returns
+    -------
+    MostFriends
+        The labels, how many friends each node has, and whether more is proven to be impossible.
+
+    Raises
+    ------
+    ConflictError
+        If the rules contradict each other.
+    NotFoundError
+        If the solver has found no labels that keep them.
+
+    Examples
+    --------
+    >>> ring = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    >>> asked = Friends(1, of={0: [1], 1: [2], 2: [0, 3]})
+    >>> found = most_friends(Rules(sizes=(2, 2)), asked, ring, n_clusters=2)
+    >>> found.without, found.proven, found.rule.describe()
+    ((0,), True, 'everybody but 0 with at least 1 of the nodes they asked for')
+    """
+    check_parameters("most_friends", _PARAMETERS, locals())
+    facts = Facts.of(graph, groups)
+    compiled = compile_rules(rules, facts, None, n_clusters)
+    links = friends.rows(facts)
+    most = friends.needed(links, facts)
+    known = None if start is None else checked_labels("start", start, compiled)
+    if known is None or not keeps(compiled, known):
+        known = settle_rules(rules, facts, n_clusters=n_clusters).labels
+    question = _Question(compiled, links, node_limit)
+    one, fewest = question.ask(np.minimum(most, 1), known)
+    best, proven = question.ask(most, one, int(np.minimum(question.kept(one), 1)[most > 0].sum()))
+    kept = np.minimum(question.kept(best), most)
+    names = facts.graph.node_names.tolist()
+    fewer = {names[facts.node(name)]: number for name, number in friends.but}
+    fewer |= {names[i]: int(kept[i]) for i in np.flatnonzero(kept < most)}
+    return MostFriends(
+        labels=best.astype(np.intp),
+        kept={names[i]: int(kept[i]) for i in np.flatnonzero(most)},
+        proven=fewest and proven,
+        rule=Friends(friends.least, fewer, friends.of),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """Asks the solver for labels that keep rules and have most friends together."""
+
+    compiled: CompiledRules
+    links: sparse.csr_array
+    node_limit: int
+
+    def kept(self, labels: NDArray) -> NDArray[np.int64]:
+        """Return how many friends each node shares its cluster with."""
+        node = np.repeat(np.arange(labels.size), np.diff(self.links.indptr))
+        same = labels[node] == labels[self.links.indices]
+        return np.bincount(node[same], minlength=labels.size)
+
+    def ask(self, most: NDArray, known: NDArray, with_one: int = 0) -> tuple[NDArray, bool]:
+        """Return labels with most friends, up to so many for each node, and whether that is proven.
+
+        They are the known labels unless the solver finds better ones. At least ``with_one`` nodes have a friend.
+        """
+        total = int(np.minimum(self.kept(known), most).sum())
+        if total == most.sum():
+            return known, True
+        answer = solve_program(self._program(most, total + 1, with_one), self.compiled, self.node_limit)
+        if answer.labels is None:
+            return known, answer.status == "impossible"
+        return answer.labels, answer.fewest
+
+    def _program(self, most: NDArray, least: int, with_one: int) -> Program:
+        compiled, k = self.compiled, self.compiled.n_clusters
+        asks = np.flatnonzero(most)
+        named = np.zeros(compiled.n_units, dtype=bool)
+        named[compiled.unit[asks]] = named[compiled.unit[self.links[asks].indices]] = True
+        classes = alike(compiled, None, named)
+        own, friends = self._sides(asks, classes)
+        blocks = [most[asks]] if with_one == 0 else [most[asks], np.ones(asks.size, dtype=np.int64)]
+        program = make_program(compiled, classes)
+        at = program.cost.size
+        program = program.extended(np.repeat(np.concatenate(blocks), k))
+        one = sparse.eye_array(asks.size * k)
+        for place, number in enumerate(blocks):
+            column = at + place * one.shape[0]
+            program.rows.add({column: one, 0: -per_cluster(own.multiply(number[:, None]), k)}, -np.inf, 0)
+            program.rows.add({column: one, 0: -per_cluster(friends, k)}, -np.inf, 0)
+            needed = (least, with_one)[place]
+            program.rows.add({column: np.ones((1, one.shape[0]))}, needed, np.inf)
+        cost = np.zeros(program.cost.size)
+        cost[at : at + one.shape[0]] = -1.0
+        return replace(program, cost=cost, minimise=True)
+
+    def _sides(self, asks: NDArray, classes: Classes) -> tuple[sparse.coo_array, sparse.coo_array]:
+        """Return for each of some nodes its own class, and the classes of its friends."""
+        class_of = classes.of_unit[self.compiled.unit]
+        shape, rows = (asks.size, classes.sizes.size), self.links[asks].tocoo()
+        own = sparse.coo_array((np.ones(asks.size), (np.arange(asks.size), class_of[asks])), shape=shape)
+        return own, sparse.coo_array((np.ones(rows.nnz), (rows.row, class_of[rows.col])), shape=shape)

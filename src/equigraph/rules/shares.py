@@ -1,0 +1,93 @@
+"""The rule that groups have about the same share of every cluster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from equigraph._utils.parameters import Real
+from equigraph.rules.base import Rule
+from equigraph.rules.reading import entries, number
+from equigraph.rules.violation import Placement, Violation
+from equigraph.rules.words import Words
+
+if TYPE_CHECKING:
+    from equigraph.rules.arrays import Arrays
+
+
+@dataclass(frozen=True)
+class Shares(Rule):
+    """The share of every group in every cluster is near its share in the population."""
+
+    keyword: ClassVar[str] = "shares"
+    single: ClassVar[bool] = True
+    attribute: str
+    within: float
+
+    @property
+    def named_attribute(self) -> str:
+        """The attribute."""
+        return self.attribute
+
+    @property
+    def tolerance(self) -> Fraction:
+        """The number as it is written: .1 is a tenth, not the nearest binary fraction."""
+        return Fraction(repr(self.within))
+
+    @property
+    def _points(self) -> str:
+        return f"{float(100 * self.tolerance):g} points"
+
+    @classmethod
+    def parse(cls, value: Any) -> Iterator[Rule]:
+        """Read a dict of attributes to numbers from 0 to 1."""
+        for attribute, within in entries("shares", value, '{"gender": 0.1}'):
+            yield cls(str(attribute), float(number(f"shares[{attribute!r}]", within, Real(low=0, high=1))))
+
+    @classmethod
+    def argument(cls, rules: Sequence[Any]) -> Any:
+        """Return a dict of attributes to numbers."""
+        return {rule.attribute: rule.within for rule in rules}
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        return (
+            f"the share of each {self.attribute} within {self._points} of the population's in every cluster"
+        )
+
+    def sentence(self, words: Words) -> str:
+        """Say the rule in a sentence."""
+        return f"The share of each {self.attribute} in a {words.cluster} is within {self._points} of that among all."
+
+    def violations(self, placement: Placement) -> Iterator[Violation]:
+        """Return every cluster with too many or too few of a group."""
+        counts, sizes = placement.counts(self.attribute), placement.sizes()
+        population = sorted(placement.population(self.attribute).items())
+        for cluster in placement.clusters:
+            size = sizes[cluster]
+            for group, total in population:
+                share = Fraction(total, len(placement.labels))
+                least = max(math.floor((share - self.tolerance) * size), 0)
+                most = min(math.ceil((share + self.tolerance) * size), size)
+                found = counts[cluster, group]
+                if not least <= found <= most:
+                    yield Violation(self, (cluster,), (), group, found, least, most, size)
+
+    def tell(self, violation: Violation, words: Words) -> str:
+        """Say how many of a group a cluster has."""
+        (cluster,) = map(words.subject, violation.clusters)
+        least, most = violation.least, violation.most
+        return (
+            f"{cluster} has {violation.number} of {self.attribute} {violation.group!r} among "
+            f"{words.count(violation.among or 0)}: expected {least if least == most else f'{least} to {most}'}."
+        )
+
+    def compile(self, arrays: Arrays) -> None:
+        """Draw the bounds on shares closer."""
+        for column in arrays.groups(self.attribute):
+            share = Fraction(len(column.nodes), arrays.n)
+            column.low = max(column.low, share - self.tolerance)
+            column.high = min(column.high, share + self.tolerance)

@@ -1,0 +1,116 @@
+"""The rule about the number of nodes of a cluster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from equigraph._utils.parameters import Integer
+from equigraph._utils.text import count, listed
+from equigraph.exceptions import ParameterError
+from equigraph.rules.base import Rule
+from equigraph.rules.reading import is_list
+from equigraph.rules.violation import Placement, Violation
+from equigraph.rules.words import NODES, Pair, Words
+
+if TYPE_CHECKING:
+    from equigraph.rules.arrays import Arrays
+
+
+@dataclass(frozen=True)
+class Sizes(Rule):
+    """Every cluster has a number of nodes within one pair, or each cluster within its own pair."""
+
+    keyword: ClassVar[str] = "sizes"
+    single: ClassVar[bool] = True
+    bounds: tuple[Pair, ...]
+    per_cluster: bool = False
+
+    @property
+    def named_clusters(self) -> tuple[int, ...]:
+        """All clusters, if each has a pair of its own."""
+        return tuple(range(len(self.bounds))) if self.per_cluster else ()
+
+    @classmethod
+    def parse(cls, value: Any) -> Iterator[Rule]:
+        """Read a pair, or a list of pairs."""
+        if is_list(value) and len(value) and all(is_list(pair) for pair in value):
+            yield cls(tuple(_pair(pair) for pair in value), per_cluster=True)
+        else:
+            yield cls((_pair(value),))
+
+    @classmethod
+    def argument(cls, rules: Sequence[Any]) -> Any:
+        """Return a pair, or a list of pairs."""
+        rule = rules[-1]
+        return list(rule.bounds) if rule.per_cluster else rule.bounds[0]
+
+    def describe(self) -> str:
+        """Say the rule in words."""
+        start = "clusters" if self.per_cluster else "every cluster"
+        return f"{start} of {', '.join(map(NODES.range, self.bounds))}"
+
+    def sentence(self, words: Words) -> str:
+        """Say the rule in a sentence."""
+        if not self.per_cluster:
+            return f"Every {words.cluster} has {words.range(self.bounds[0])}."
+        each = [f"{words.place(number)} has {words.range(pair)}" for number, pair in enumerate(self.bounds)]
+        told = listed(each)
+        return f"{told if words.names else told[:1].upper() + told[1:]}."
+
+    def violations(self, placement: Placement) -> Iterator[Violation]:
+        """Return every cluster that is too small, too large, or none of those with a pair."""
+        pairs = dict.fromkeys(placement.clusters, self.bounds[0])
+        if self.per_cluster:
+            pairs = {str(cluster): pair for cluster, pair in enumerate(self.bounds)}
+        sizes = placement.sizes()
+        for cluster, (least, most) in pairs.items():
+            size = sizes[cluster]
+            if (least is not None and size < least) or (most is not None and size > most):
+                yield Violation(self, (cluster,), number=size, least=least, most=most)
+        for cluster in placement.clusters:
+            if cluster not in pairs:
+                yield Violation(self, (cluster,))
+
+    def tell(self, violation: Violation, words: Words) -> str:
+        """Say how many nodes a cluster has."""
+        (cluster,) = map(words.subject, violation.clusters)
+        if violation.number is None:
+            return f"{cluster} is none of the {len(self.bounds)} {words.clusters} whose sizes are given."
+        expected = words.range((violation.least, violation.most))
+        return f"{cluster} has {words.count(violation.number)}: expected {expected}."
+
+    def compile(self, arrays: Arrays) -> None:
+        """Draw the bounds on sizes closer."""
+        k = arrays.n_clusters
+        if self.per_cluster and len(self.bounds) != k:
+            raise ParameterError(
+                f"Rules: sizes lists {count(len(self.bounds), 'pair')}, and there are {count(k, 'cluster')}: expected "
+                "one pair per cluster, or a single pair."
+            )
+        pairs = self.bounds if self.per_cluster else self.bounds * k
+        arrays.least_size = np.maximum(arrays.least_size, [low or 0 for low, _ in pairs])
+        most = [arrays.n if high is None else high for _, high in pairs]
+        arrays.most_size = np.minimum(arrays.most_size, most)
+
+
+def _pair(value: Any) -> Pair:
+    sides = tuple(None if _is_open(side) else side for side in value) if is_list(value) else ()
+    if len(sides) != 2 or not all(Integer(optional=True).accepts(side) for side in sides):
+        raise ParameterError(
+            "Rules: sizes must be a pair (least, most) of whole numbers or None, or a list with one pair per "
+            f"cluster; got {value!r}."
+        )
+    least, most = (None if side is None else int(side) for side in sides)
+    if least is not None and most is not None and least > most:
+        raise ParameterError(f"Rules: sizes={value!r}: the least size is above the most.")
+    return least, most
+
+
+def _is_open(side: Any) -> bool:
+    # TOML has no null, so infinity says "no limit" there.
+    return side is None or (isinstance(side, float) and math.isinf(side) and side > 0)

@@ -1,0 +1,368 @@
+"""Row blocks: where rows are cut, and the files of a folder of blocks: writing, reading, finding what has changed."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph._utils.files import naming_the_path, private_folder, umask
+from equigraph.exceptions import GraphError, ParameterError, reason
+from equigraph.graph.npz_files import npy_header
+from equigraph.graph.sparse_arrays import check_entries, check_pointers
+
+FORMAT, VERSION = "equigraph row blocks", 1
+META = "blocks.json"
+_CHUNK = 2**24
+# Rows of about this many bytes make a block, unless the caller says otherwise.
+BLOCK_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Consecutive rows ``range(low, high)`` of an adjacency; columns are sorted within a row."""
+
+    low: int
+    high: int
+    indptr: NDArray
+    indices: NDArray
+    data: NDArray | None  # None where all weights are `value`
+    value: float = 1.0
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+        return int(self.indices.size)
+
+    def weights_or_value(self) -> NDArray:
+        """Return the weights, or the one that all edges have, once; nothing without edges."""
+        return np.full(min(self.n_entries, 1), self.value) if self.data is None else self.data
+
+    def weights(self, dtype: Any = np.float64) -> NDArray:
+        """Return one weight per stored entry."""
+        if self.data is None:
+            return np.full(self.n_entries, self.value, dtype=dtype)
+        return np.asarray(self.data, dtype=dtype)
+
+    def writable(self) -> RowBlock:
+        """Return the block with arrays that compiled loops take like those of a graph in memory."""
+        data = None if self.data is None else writable(self.data)
+        return replace(self, indptr=writable(self.indptr), indices=writable(self.indices), data=data)
+
+    def csr(self, n_nodes: int, dtype: Any = np.float64) -> sparse.csr_array:
+        """Return the rows as a CSR array of shape (high - low, n_nodes)."""
+        arrays = (self.weights(dtype), np.asarray(self.indices), np.asarray(self.indptr))
+        return sparse.csr_array(arrays, shape=(self.high - self.low, n_nodes))
+
+
+def writable(array: NDArray) -> NDArray:
+    """Return an array that can be written to: itself, or a copy of what came over a wire."""
+    return array if array.flags.writeable else array.copy()
+
+
+def split_rows(adjacency: sparse.csr_array, cuts: Sequence[int]) -> Iterator[RowBlock]:
+    """Yield row blocks of an adjacency; they share its memory, except for the row pointers."""
+    value = common_value(adjacency.data)
+    for low, high in itertools.pairwise(cuts):
+        start, stop = adjacency.indptr[low], adjacency.indptr[high]
+        yield RowBlock(
+            low,
+            high,
+            adjacency.indptr[low : high + 1] - start,
+            adjacency.indices[start:stop],
+            adjacency.data[start:stop] if value is None else None,
+            1.0 if value is None else value,
+        )
+
+
+def common_value(data: NDArray) -> float | None:
+    """Return the value that all weights have, or None; without edges it is 1."""
+    if data.size == 0:
+        return 1.0
+    return float(data[0]) if (data == data[0]).all() else None
+
+
+def entry_bytes(adjacency: sparse.csr_array) -> int:
+    """Return the bytes of a stored entry in a block."""
+    weights = 0 if common_value(adjacency.data) is not None else adjacency.data.itemsize
+    return int(adjacency.indices.itemsize + weights)
+
+
+def block_cuts(
+    indptr: NDArray, bytes_per_entry: int, rows_per_block: int | None = None, block_bytes: int = BLOCK_BYTES
+) -> list[int]:
+    """Return where to cut the rows: at equal numbers of rows, or at about equal numbers of bytes."""
+    n_nodes = indptr.size - 1
+    if rows_per_block is not None:
+        if rows_per_block < 1:
+            raise ParameterError(
+                f"rows_per_block must be a whole number of at least 1; got {rows_per_block!r}."
+            )
+        return [*range(0, n_nodes, rows_per_block), n_nodes]
+    if block_bytes < 1:
+        raise ParameterError(f"block_bytes must be a whole number of at least 1; got {block_bytes!r}.")
+    # A row pointer counts too, or a graph without edges would be one block of any number of rows.
+    size = indptr.astype(np.float64) * bytes_per_entry + 4.0 * np.arange(n_nodes + 1)
+    n_blocks = min(max(int(np.ceil(size[-1] / block_bytes)), 1), max(n_nodes, 1))
+    inner = np.searchsorted(size, np.linspace(0, size[-1], n_blocks + 1)[1:-1])
+    return np.unique([0, *inner.tolist(), n_nodes]).tolist()
+
+
+class BlockWriter:
+    """Write row blocks in order into a folder that appears only when all of them are there."""
+
+    def __init__(
+        self, folder: str | os.PathLike[str], n_nodes: int, cuts: Sequence[int], dtype: Any = np.float64
+    ):
+        self.target = check_target(folder)
+        self.attribute: str | None = None
+        self.named = True  # the numbers of an edge set are names
+        self._dtype = np.dtype(dtype)
+        self._n_nodes, self._cuts = n_nodes, [int(cut) for cut in cuts]
+        self._files: dict[str, dict[str, int]] = {}
+        self._number, self._n_entries, self._squares, self._total = 0, 0, 0.0, 0.0
+        self._value: float | None = 1.0
+
+    def __enter__(self) -> BlockWriter:
+        with ExitStack() as stack:
+            stack.enter_context(naming_the_path(self.target))
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            self.partial = stack.enter_context(private_folder(self.target.parent))
+            stack.push(self._move)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._stack.__exit__(*exc)
+
+    def _move(self, kind: Any, *rest: object) -> None:
+        if kind is None:
+            _write_meta(self.partial, self._meta())
+            self.partial.chmod(0o777 & ~umask())
+            os.replace(self.partial, self.target)
+
+    def write(self, block: RowBlock) -> None:
+        """Write the next block."""
+        self.add(self._number, save_block(self.partial, self._number, block))
+
+    def add(self, number: int, facts: dict[str, Any]) -> None:
+        """Take note of a block that `save_block` wrote into `partial`; blocks must come in order."""
+        if number != self._number:
+            raise ValueError(f"block {number} comes where block {self._number} was expected")
+        self._number += 1
+        self._files.update(facts["files"])
+        self._n_entries += facts["n_entries"]
+        self._squares += facts["squares"]
+        self._total += facts["total"]
+        self._value = facts["value"]
+
+    def save(self, name: str, array: NDArray) -> None:
+        """Write a further array, such as the groups."""
+        self._files[name] = save_array(self.partial / name, array)
+
+    def copy(self, path: Path) -> None:
+        """Take a further file into the folder."""
+        target = self.partial / path.name
+        shutil.copyfile(path, target)
+        self._files[path.name] = {"bytes": target.stat().st_size, "crc32": file_checksum(target)}
+
+    def _meta(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "n_nodes": self._n_nodes,
+            "n_entries": self._n_entries,
+            "dtype": self._dtype.name,
+            "squared_norm": self._squares,
+            "total": self._total,
+            "value": self._value,
+            "attribute": self.attribute,
+            "named": self.named,
+            "cuts": self._cuts,
+            "files": self._files,
+        }
+
+
+def save_block(folder: Path, number: int, block: RowBlock) -> dict[str, Any]:
+    """Write the files of one block, and return what the description of the folder has to know of it."""
+    index = np.int32 if block.n_entries <= np.iinfo(np.int32).max else np.int64
+    arrays = [block.indptr.astype(index, copy=False), block.indices]
+    arrays += [] if block.data is None else [block.data]
+    paths = block_paths(folder, number, block.data is not None)
+    files = {path.name: save_array(path, array) for path, array in zip(paths, arrays, strict=True)}
+    squares, total = _sums(block)
+    if not (np.isfinite(squares) and np.isfinite(total) and (squares > 0 or not block.n_entries)):
+        raise GraphError(
+            "The weights of the edges, or their squares, add up to what float64 cannot hold: expected weights between "
+            "about 1e-150 and 1e150; give them in another unit."
+        )
+    value = block.value if block.data is None else None
+    return {
+        "files": files, "n_entries": block.n_entries, "squares": squares, "total": total, "value": value,
+    }  # fmt: skip
+
+
+def _sums(block: RowBlock) -> tuple[float, float]:
+    """Return the sum of the squared weights of a block, and of its weights."""
+    with np.errstate(over="ignore", under="ignore"):
+        if block.data is None:
+            value = np.float64(block.value)
+            return float(block.n_entries * value**2), float(block.n_entries * value)
+        squares = float(np.einsum("i,i->", block.data, block.data, dtype=np.float64))
+        return squares, float(block.data.sum(dtype=np.float64))
+
+
+def save_array(path: Path, array: NDArray) -> dict[str, int]:
+    """Write an array and return length and checksum of its file."""
+    np.save(path, np.ascontiguousarray(array), allow_pickle=False)
+    return {"bytes": path.stat().st_size, "crc32": file_checksum(path)}
+
+
+def check_target(folder: str | os.PathLike[str]) -> Path:
+    """Refuse a target that holds something already."""
+    target = Path(folder)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ParameterError(f"The folder {target} for row blocks exists and is not empty: give a new one.")
+    return target
+
+
+@contextmanager
+def temporary_blocks(prefix: str = "equigraph-blocks-") -> Iterator[Path]:
+    """Give the path of a folder for row blocks that is removed at the end."""
+    with private_folder(Path(tempfile.gettempdir()), prefix) as folder:
+        yield folder / "blocks"
+
+
+def is_block_folder(path: Any) -> bool:
+    """Return whether a path is a folder of row blocks."""
+    return isinstance(path, (str, os.PathLike)) and (Path(path) / META).is_file()
+
+
+def block_paths(folder: Path, number: int, weighted: bool) -> list[Path]:
+    """Return the files of a block."""
+    kinds = ("indptr", "indices", "data") if weighted else ("indptr", "indices")
+    return [folder / f"{kind}-{number:05d}.npy" for kind in kinds]
+
+
+def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
+    """Read an array, or map it; without a check its header is believed."""
+    try:
+        if check:
+            _check_header(path)
+        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (OSError, ValueError, EOFError, TypeError, MemoryError, OverflowError) as error:
+        raise GraphError(
+            f"{path} cannot be read as an array ({reason(error)}): write the blocks again."
+        ) from error
+    return array
+
+
+def _check_header(path: Path) -> None:
+    """Raise ValueError if a file is not as long as its header says: numpy would map or read that much."""
+    with path.open("rb") as stream:
+        shape, dtype = npy_header(stream)
+        n_bytes = stream.tell() + math.prod(shape) * dtype.itemsize
+    if n_bytes != path.stat().st_size:
+        raise ValueError(f"it declares an array of shape {shape} and dtype {dtype}")
+
+
+def check_file(path: Path, facts: dict[str, int] | None) -> None:
+    """Raise GraphError unless a file has the length and the checksum that were stored when it was written."""
+    if facts is None or not path.is_file() or file_checksum(path) != facts["crc32"]:
+        raise GraphError(f"{path} is gone or has changed since it was written: write the blocks again.")
+
+
+def check_block(block: RowBlock, n_nodes: int, path: Path) -> None:
+    """Raise GraphError unless compiled code may walk along a block: pointers in order, columns and weights in range.
+
+    A checksum finds what was damaged; this finds what was written wrongly.
+    """
+    n_rows = block.high - block.low
+    try:
+        if block.data is not None and (block.data.ndim != 1 or block.data.dtype.kind != "f"):
+            raise GraphError(f"its weights have shape {block.data.shape} and dtype {block.data.dtype}.")
+        n_values = block.n_entries if block.data is None else block.data.size
+        if check_pointers(block.indptr, n_rows, n_values) != n_values:
+            raise GraphError(f"its pointers end before the {n_values} entries.")
+        check_entries(block.indices, n_values, n_nodes, (n_rows, n_nodes))
+        if (
+            block.data is not None
+            and block.data.size
+            and not (block.data.min() > 0 and block.data.max() < np.inf)
+        ):
+            raise GraphError("a weight is not a positive finite number.")
+    except GraphError as error:
+        raise GraphError(
+            f"{path}: the block is not one of a graph ({reason(error)}): write the blocks again."
+        ) from None
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """Read the description of a folder, and check that it is one."""
+    path = folder / META
+    try:
+        meta = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GraphError(
+            f"{folder} is no folder of row blocks: it has no {META}; write_blocks makes one."
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise GraphError(f"{path} cannot be read ({reason(error)}): write the blocks again.") from error
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("version") != VERSION:
+        raise GraphError(f"{path} does not describe row blocks of version {VERSION}: write the blocks again.")
+    if meta.pop("checksum", None) != _digest(meta):
+        raise GraphError(f"{path} has changed since it was written: write the blocks again.")
+    if not _is_sound(meta):
+        raise GraphError(f"{path} contradicts itself: write the blocks again.")
+    return meta
+
+
+def _is_sound(meta: dict[str, Any]) -> bool:
+    """Return whether the cuts cover the nodes, and the facts are of the kinds that are expected."""
+    try:
+        cuts, value = meta["cuts"], meta["value"]
+        whole = all(type(number) is int for number in (meta["n_nodes"], meta["n_entries"], *cuts))
+        covers = cuts[0] == 0 and cuts[-1] == meta["n_nodes"] >= 1 and cuts == sorted(cuts)
+        named = all(
+            Path(name).name == name and {"bytes", "crc32"} <= facts.keys()
+            for name, facts in meta["files"].items()
+        )
+        weights = meta["dtype"] in ("float32", "float64") and (value is None or 0 < value < np.inf)
+        sums = all(meta[name] >= 0 for name in ("n_entries", "squared_norm", "total"))
+        attribute = meta["attribute"] is None or isinstance(meta["attribute"], str)
+        has_names = isinstance(meta.get("named", True), bool)
+        return bool(whole and covers and named and weights and sums and attribute and has_names)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        return False
+
+
+def _write_meta(folder: Path, meta: dict[str, Any]) -> None:
+    text = json.dumps({**meta, "checksum": _digest(meta)}, indent=1)
+    (folder / META).write_text(text + "\n", encoding="utf-8")
+
+
+def _digest(meta: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()
+
+
+def file_checksum(path: Path) -> int:
+    """Return the CRC-32 of a file."""
+    value = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            value = zlib.crc32(chunk, value)
+    return value

@@ -1,0 +1,451 @@
+"""Row blocks of a graph on disk: a folder of plain npy files that is opened, never read as a whole.
+
+A folder holds ``blocks.json`` and, for every block of consecutive rows, ``indptr-*.npy``, ``indices-*.npy`` and, unless
+all weights are equal, ``data-*.npy``; ``groups.npy`` and ``names.npy`` (of an edge set ``names.parquet``) where the
+graph has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from equigraph._utils.text import count
+from equigraph.exceptions import GraphError, GroupsError, reason
+from equigraph.graph.features import place_features
+from equigraph.graph.graph import Graph, _hash_texts, group_words, hash_features
+from equigraph.graph.groups import Attributes, Groups
+from equigraph.graph.groups.attributes import AttributeOptions
+from equigraph.graph.names import text_array, texts
+from equigraph.graph.units import largest_weight, shares_of
+from equigraph.stores.block_files import (
+    BLOCK_BYTES,
+    BlockWriter,
+    RowBlock,
+    block_cuts,
+    block_paths,
+    check_block,
+    check_file,
+    entry_bytes,
+    load_array,
+    read_meta,
+    split_rows,
+)
+
+# What a graph knows of its groups.
+_FEATURES = ("sensitive_features", "attribute", "missing", "attribute_options")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockGraph:
+    """An undirected graph whose rows lie on disk; made by `write_blocks`, opened by `open_blocks`.
+
+    `FairPartition`, `FairNMTF`, `IFairNMTF` and `NMTF` fit it without reading it as a whole. What else needs the graph
+    in memory takes ``to_graph()``.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the blocks lie.
+    n_nodes, n_entries : int
+        Number of nodes, and of stored entries (two for every edge).
+    cuts : tuple of int
+        Block i holds the rows from ``cuts[i]`` to ``cuts[i + 1]``.
+    dtype : dtype
+        Type of the weights, float32 or float64.
+    squared_norm, total : float
+        Sum of the squared weights, and of the weights, over all stored entries.
+    value : float or None
+        The weight of every edge, or None where there are several.
+    sensitive_features : ndarray of shape (n_nodes,) or None
+        Group of each node.
+    attribute : str or None
+        Name of the attribute that the groups come from.
+    node_names : ndarray of shape (n_nodes,)
+        Names of the nodes; 0, 1, 2, ... unless the folder has others.
+    """
+
+    folder: Path
+    n_nodes: int
+    n_entries: int
+    cuts: tuple[int, ...]
+    dtype: np.dtype
+    squared_norm: float
+    total: float
+    value: float | None
+    node_names: NDArray[Any]
+    sensitive_features: NDArray[Any] | None = None
+    attribute: str | None = None
+    # As for `Graph`: what a missing group means, weights and bins of attributes; the node order is the user's own,
+    # and whether nodes have names.
+    missing: str = "error"
+    attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
+    positional: bool = True
+    named: bool = True
+    # The weight that blocks are given in units of; their user's own unless `in_units` made it another.
+    block_unit: float = 1.0
+    # Size and checksum of every file, and which state of a block was compared with them; None trusts the files.
+    _facts: dict[str, dict[str, int]] | None = None
+    _seen: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.cuts) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return self.n_entries // 2
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The groups as codes, as for `Graph`."""
+        return None if self.attributes is None else self.attributes.joint
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """All attributes as codes, as for `Graph`."""
+        if self.sensitive_features is None:
+            return None
+        return self.without_edges().attributes
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether any edge has a weight other than one."""
+        return self.value != 1.0
+
+    @property
+    def checks(self) -> bool:
+        """Whether files are compared with their checksums when they are used first."""
+        return self._facts is not None
+
+    @cached_property
+    def unit(self) -> float:
+        """The largest weight, as for `Graph`; where there are several, a pass over them finds it once."""
+        if self.value is not None:
+            return self.value
+        return max(largest_weight(block.weights(self.dtype)) for block in self.blocks())
+
+    def in_units(self, unit: float | None = None) -> BlockGraph:
+        """Return the graph with weights in units of the largest, which methods and scores work on; it may be known."""
+        unit = self.unit if unit is None else unit
+        return replace(
+            self,
+            squared_norm=self.squared_norm / unit**2,
+            total=self.total / unit,
+            value=None if self.value is None else 1.0,
+            block_unit=unit,
+        )
+
+    def block(self, number: int, *, mapped: bool = True) -> RowBlock:
+        """Return one block; `mapped` leaves it on disk until it is touched.
+
+        What a block holds is checked when it is used first, and again if a file of it was written since.
+
+        Raises
+        ------
+        GraphError
+            If a file is gone or was changed, or names nodes that are not there.
+        """
+        paths = block_paths(self.folder, number, self.value is None)
+        state = _state(paths)
+        unseen = self._facts is not None and self._seen.get(number) != state
+        if self._facts is not None and unseen:
+            for path in paths:
+                check_file(path, self._facts.get(path.name))
+        arrays = [load_array(path, mapped, check=unseen) for path in paths]
+        data = arrays[2] if self.value is None else None
+        low, high = self.cuts[number], self.cuts[number + 1]
+        block = RowBlock(low, high, arrays[0], arrays[1], data, 1.0 if self.value is None else self.value)
+        if unseen:
+            check_block(block, self.n_nodes, paths[0])
+            self._seen[number] = state
+        if block.data is None or self.block_unit == 1:
+            return block
+        return replace(block, data=shares_of(block.data, self.block_unit))
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield the blocks in order, each opened when it is asked for."""
+        return map(self.block, range(self.n_blocks))
+
+    def with_groups(
+        self, sensitive_features: ArrayLike, attribute: str | None = None, *, missing: str = "error"
+    ) -> BlockGraph:
+        """Return the same graph with these groups, one value per node: in node order, or by the names of the nodes.
+
+        With ``missing="ignore"`` None stands for nodes without a group, as in `read_graph`.
+        """
+        nodes = place_features(self.without_edges(), sensitive_features, order_known=True, missing=missing)
+        return self.with_features_of(nodes._but(attribute=attribute) if attribute is not None else nodes)
+
+    def with_features_of(self, nodes: Graph) -> BlockGraph:
+        """Return the same graph with the groups of a graph that has the same nodes, such as `without_edges` gives."""
+        return replace(self, **{name: getattr(nodes, name) for name in _FEATURES})
+
+    def without_edges(self) -> Graph:
+        """Return the nodes alone, for whatever reads groups by name."""
+        empty = sparse.csr_array((self.n_nodes, self.n_nodes))
+        return Graph._trusted(
+            empty,
+            self.node_names,
+            **{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")},
+        )
+
+    def to_graph(self) -> Graph:
+        """Read the graph into memory."""
+        adjacency = sparse.vstack(
+            [block.csr(self.n_nodes, self.dtype) for block in self.blocks()], format="csr"
+        )
+        graph = Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
+        return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")})
+
+    def fingerprint(self) -> str:
+        """Return the hash of the graph, the same as `Graph.fingerprint`; it reads all blocks."""
+        digest = hashlib.sha256()
+        digest.update(f"indptr:{self.n_nodes + 1};".encode())
+        digest.update(np.zeros(1, dtype="<i8").data)
+        start = 0
+        for block in self.blocks():
+            digest.update(np.ascontiguousarray(block.indptr[1:].astype(np.int64) + start, dtype="<i8").data)
+            start += block.n_entries
+        digest.update(f"indices:{self.n_entries};".encode())
+        for block in self.blocks():
+            digest.update(np.ascontiguousarray(block.indices, dtype="<i8").data)
+        digest.update(f"weights:{self.n_entries};".encode())
+        for block in self.blocks():
+            digest.update(np.ascontiguousarray(block.weights(), dtype="<f8").data)
+        _hash_texts(digest, "names", self.node_names)
+        hash_features(digest, self.sensitive_features)
+        return digest.hexdigest()
+
+    def verify(self) -> None:
+        """Read every file and compare it with the checksum that was stored when it was written.
+
+        Raises
+        ------
+        GraphError
+            Naming the first file that differs.
+        """
+        for name, facts in read_meta(self.folder)["files"].items():
+            check_file(self.folder / name, facts)
+
+    def __repr__(self) -> str:
+        parts = [count(self.n_nodes, "node"), count(self.n_edges, "edge"), count(self.n_blocks, "block")]
+        parts += group_words(self.sensitive_features, self.attribute)
+        return f"BlockGraph({', '.join(parts)})"
+
+
+class MemoryBlocks:
+    """A graph in memory as the one block that it is, for whatever walks along blocks."""
+
+    def __init__(self, adjacency: sparse.csr_array):
+        self._adjacency = adjacency
+        self.n_nodes, self.n_entries = int(adjacency.shape[0]), int(adjacency.nnz)
+        self.cuts = (0, self.n_nodes)
+
+    def block(self, number: int, *, mapped: bool = True) -> RowBlock:
+        """Return the block, whatever is said about mapping."""
+        graph = self._adjacency
+        return RowBlock(0, self.n_nodes, graph.indptr, graph.indices, graph.data)
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield the block."""
+        yield self.block(0)
+
+
+def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockGraph:
+    """Open a folder of row blocks; only its description is read.
+
+    Parameters
+    ----------
+    folder : path
+        What `write_blocks` wrote.
+    check : bool, default=True
+        Whether to compare every file with its checksum, and to look at the range of its numbers, when it is used first.
+        A damaged block may otherwise change the labels, or end the process.
+
+    Returns
+    -------
+    BlockGraph
+
+    Raises
+    ------
+    GraphError
+        If it is no such folder, or a file in it is missing or has another length than when it was written.
+    """
+    folder = Path(folder)
+    meta = read_meta(folder)
+    for name, facts in meta["files"].items():
+        path = folder / name
+        if not path.is_file() or path.stat().st_size != facts["bytes"]:
+            raise GraphError(
+                f"{path} is missing or has another length than when it was written: write the blocks again."
+            )
+    n_nodes = meta["n_nodes"]
+    names = _stored(folder, "names", meta["files"], n_nodes, check)
+    groups = _stored(folder, "groups", meta["files"], n_nodes, check)
+    facts = {
+        name: meta[name] for name in ("n_nodes", "n_entries", "squared_norm", "total", "value", "attribute")
+    }
+    return BlockGraph(
+        folder=folder,
+        cuts=tuple(meta["cuts"]),
+        dtype=np.dtype(meta["dtype"]),
+        named=meta.get("named", True),
+        node_names=np.arange(n_nodes) if names is None else names,
+        sensitive_features=groups,
+        _facts=meta["files"] if check else None,
+        **facts,
+    )
+
+
+def write_blocks(
+    graph: Any,
+    folder: str | os.PathLike[str],
+    *,
+    rows_per_block: int | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> BlockGraph:
+    """Write a graph that is in memory as row blocks.
+
+    Parameters
+    ----------
+    graph : graph
+        Anything that `equigraph.graph.as_graph` takes. An edge set that does not fit in memory goes through
+        `equigraph.stores.edge_blocks.write_edge_blocks`.
+    folder : path
+        A new or empty folder; it is there as a whole or not at all.
+    rows_per_block : int, optional
+        Rows of every block; by default as many as hold `block_bytes`.
+    block_bytes : int
+        Size of a block, about.
+
+    Returns
+    -------
+    BlockGraph
+        The folder, opened.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_blocks(room.adjacency, Path(folder) / "room", rows_per_block=8)
+    BlockGraph(30 nodes, 73 edges, 4 blocks)
+    """
+    from equigraph.graph import as_graph
+
+    graph = as_graph(graph)
+    if isinstance(graph.sensitive_features, dict):
+        raise GroupsError(
+            f"Row blocks hold one attribute, and the graph has {len(graph.sensitive_features)}: read it with one, or "
+            "with joint groups."
+        )
+    if graph.groups is not None and graph.groups.n_ungrouped:
+        raise GroupsError(
+            f"Row blocks hold a group for every node, and {graph.groups.n_ungrouped} of {graph.n_nodes} have none: "
+            f"read the graph with missing='drop' or missing='own-group'."
+        )
+    adjacency = graph.adjacency
+    cuts = block_cuts(adjacency.indptr, entry_bytes(adjacency), rows_per_block, block_bytes)
+    with BlockWriter(folder, graph.n_nodes, cuts, adjacency.dtype) as writer:
+        for block in split_rows(adjacency, cuts):
+            writer.write(block)
+        if not np.array_equal(graph.node_names, np.arange(graph.n_nodes)):
+            _store(writer, "names", graph.node_names)
+        if graph.sensitive_features is not None:
+            _store(writer, "groups", graph.sensitive_features)
+        writer.attribute, writer.named = graph.attribute, graph.named
+    return open_blocks(folder)
+
+
+def _store(writer: BlockWriter, name: str, values: NDArray) -> None:
+    """Write names or groups; texts that do not share a width as their bytes, and where each of them ends."""
+    stored = text_array(texts(values)) if values.dtype.kind not in "iufbU" else values
+    if stored.dtype.kind != "O":
+        writer.save(f"{name}.npy", stored)
+        return
+    encoded = [text.encode("utf-8", "surrogatepass") for text in stored]
+    writer.save(f"{name}.npy", np.frombuffer(b"".join(encoded), dtype=np.uint8))
+    writer.save(f"{name}-ends.npy", np.cumsum([len(text) for text in encoded]))
+
+
+def _stored(
+    folder: Path, name: str, files: dict[str, dict[str, int]], n_nodes: int, check: bool
+) -> NDArray[Any] | None:
+    """Read what `_store` or the edges of named nodes wrote, or return None if there is nothing."""
+    if f"{name}.parquet" in files:
+        return _parquet_names(folder / f"{name}.parquet", files, n_nodes, check)
+    paths = [folder / f"{part}.npy" for part in (name, f"{name}-ends") if f"{part}.npy" in files]
+    if not paths:
+        return None
+    if check:
+        for path in paths:
+            check_file(path, files[path.name])
+    values, *ends = (load_array(path, mapped=False) for path in paths)
+    if ends:
+        values = _split_text(values, ends[0])
+    if values.shape != (n_nodes,) or not _are_values(values):
+        raise GraphError(
+            f"{paths[0]} holds no list of one value for each of {count(n_nodes, 'node')}: write the blocks again."
+        )
+    return values
+
+
+def _parquet_names(path: Path, files: dict[str, dict[str, int]], n_nodes: int, check: bool) -> NDArray[Any]:
+    from equigraph.stores.edge_names import names_array
+
+    if check:
+        check_file(path, files[path.name])
+    names = names_array(path)
+    if names.shape != (n_nodes,):
+        raise GraphError(
+            f"{path} holds {names.size} names for {count(n_nodes, 'node')}: write the blocks again."
+        )
+    return names
+
+
+def _split_text(codes: NDArray, ends: NDArray) -> NDArray[Any]:
+    """Return the texts whose bytes follow one another; none at all if they do not."""
+    if codes.dtype != np.uint8 or ends.dtype.kind != "i" or ends.ndim != 1:
+        return np.empty(0)
+    data = codes.tobytes()
+    try:
+        parts = (
+            data[low:high].decode("utf-8", "surrogatepass") for low, high in itertools.pairwise([0, *ends])
+        )
+        return text_array(parts)
+    except UnicodeDecodeError:
+        return np.empty(0)
+
+
+def _are_values(values: NDArray) -> bool:
+    """Return whether Python can make objects of an array: numbers, or text of characters that there are."""
+    if values.dtype.kind != "U":
+        return values.dtype.kind in "iufbO"
+    characters = np.ascontiguousarray(values).view(values.dtype.byteorder.replace("=", "") + "u4")
+    return not characters.size or int(characters.max()) <= sys.maxunicode
+
+
+def _state(paths: Sequence[Path]) -> tuple[int, ...]:
+    """Return what changes when one of the files is written."""
+    try:
+        facts = [path.stat() for path in paths]
+    except OSError as error:
+        raise GraphError(
+            f"{error.filename} cannot be read ({reason(error)}): write the blocks again."
+        ) from error
+    return tuple(number for fact in facts for number in (fact.st_mtime_ns, fact.st_size, fact.st_ino))

@@ -1,0 +1,255 @@
+"""What lives on a worker: a run of row blocks, and the rows of every panel that belong to them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import require
+from equigraph.stores.block_files import RowBlock, writable
+from equigraph.stores.distributed.rows import Panels, Rows
+from equigraph.stores.products import add_tile, tally_tile
+
+# The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
+# time (n / 8 at least), more tiles mean more passes over the rows of the product.
+MOST_PIECES = 8
+# How often a worker that waits for rows of another one looks whether it was told to give up, in seconds.
+_LOOK = 0.5
+
+
+class PeerLost(RuntimeError):
+    """Another worker did not hand over its rows."""
+
+
+@dataclass(frozen=True)
+class RowOwners:
+    """Who has which rows: rows are cut into blocks, and worker w has those from ``runs[w]`` to ``runs[w + 1]``."""
+
+    cuts: tuple[int, ...]
+    runs: tuple[int, ...]
+
+    @property
+    def n_workers(self) -> int:
+        """Number of workers that have rows."""
+        return len(self.runs) - 1
+
+    def rows(self, worker: int) -> tuple[int, int]:
+        """Return the first row of a worker and the first after its last."""
+        return self.cuts[self.runs[worker]], self.cuts[self.runs[worker + 1]]
+
+    def pieces(self) -> list[int]:
+        """Return where the columns are cut into tiles: between workers, where these are few."""
+        shares = np.linspace(0, self.n_workers, min(self.n_workers, MOST_PIECES) + 1).astype(int)
+        return [self.cuts[self.runs[worker]] for worker in shares]
+
+    def holders(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
+        """Yield worker, first row and end of the parts of a range of rows."""
+        for worker in range(self.n_workers):
+            first, last = self.rows(worker)
+            if max(low, first) < min(high, last):
+                yield worker, max(low, first), min(high, last)
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An object on its way to a worker, where the same bytes become the same object: what was compiled for it stays."""
+
+    data: bytes
+
+
+def packed(argument: Any) -> Any:
+    """Return an argument as it travels: arrays and numbers as they are, whatever else packed."""
+    if isinstance(argument, (np.ndarray, int, float, type(None))):
+        return argument
+    cloudpickle = require("cloudpickle", extra="dask", purpose="Execution on a Dask cluster")
+    return Packed(cloudpickle.dumps(argument))
+
+
+def unpacked(arguments: Sequence[Any]) -> list[Any]:
+    """Return arguments that `packed` made ready; arrays can be written to, as loops are compiled for such."""
+    return [
+        _loaded(argument.data)
+        if isinstance(argument, Packed)
+        else writable(argument)
+        if isinstance(argument, np.ndarray)
+        else argument
+        for argument in arguments
+    ]
+
+
+@lru_cache(maxsize=32)
+def _loaded(data: bytes) -> Any:
+    return pickle.loads(data)
+
+
+class RowWorker:
+    """A Dask actor: blocks of the graph and rows of panels, which other actors may ask for."""
+
+    def __init__(self, plan: RowOwners, number: int, n_threads: int):
+        self._plan, self._number = plan, number
+        self._codes: NDArray | None = None
+        self.low, self.high = plan.rows(number)
+        self._panels = Panels(self.low, self.high)
+        self._threads = ThreadPoolExecutor(n_threads)
+        self._blocks: list[RowBlock] = []
+        self._points: list[NDArray] = []
+        self._peers: Sequence[Any] = ()
+        self._given_up = False
+        self._sent = 0
+
+    def open(self, folder: str, check: bool, unit: float) -> None:
+        """Read the blocks from a folder that this worker can see, weights in a unit."""
+        from equigraph.stores.blocks import open_blocks
+
+        graph = open_blocks(folder, check=check).in_units(unit)
+        run = range(self._plan.runs[self._number], self._plan.runs[self._number + 1])
+        self.hold([graph.block(number, mapped=False) for number in run])
+
+    def hold(self, blocks: list[RowBlock]) -> None:
+        """Keep blocks, and note where their columns pass from one worker's rows to another's."""
+        from equigraph.stores.kernels import split_points
+
+        self._blocks = [block.writable() for block in blocks]
+        cuts = np.asarray(self._plan.pieces(), dtype=np.int64)
+        for block in self._blocks:
+            points = np.empty((cuts.size, block.high - block.low), dtype=block.indptr.dtype)
+            split_points(np.asarray(block.indptr), np.asarray(block.indices), cuts, points)
+            self._points.append(points)
+
+    def know(self, codes: NDArray) -> None:
+        """Keep the groups of the nodes."""
+        self._codes = np.array(codes)
+
+    def meet(self, peers: Sequence[Any]) -> None:
+        """Get to know the other workers."""
+        self._peers = peers
+
+    async def give_up(self) -> None:
+        """Stop waiting for others; runs while a product waits."""
+        self._given_up = True
+
+    async def rows(self, name: str, low: int, high: int) -> NDArray:
+        """Return rows of a panel to another worker; runs while a product of this one is under way."""
+        rows = self._panels.view(name, low, high)
+        self._sent += rows.nbytes
+        return rows
+
+    def facts(self) -> dict[str, int]:
+        """Return the process of this worker, the bytes of its blocks and panels, and those it has sent to others."""
+        blocks = sum(part.nbytes for block in self._blocks for part in (block.indptr, block.indices))
+        blocks += sum(block.data.nbytes for block in self._blocks if block.data is not None)
+        panels = sum(array.nbytes for array in self._panels.arrays.values())
+        return {"pid": os.getpid(), "blocks": blocks, "panels": panels, "sent": self._sent}
+
+    def place(self, name: str, panel: NDArray) -> None:
+        """Keep the rows of a panel."""
+        self._rows(self.low, self.high).put(name, panel)
+
+    def keep(self, names: Sequence[str]) -> None:
+        """Let all other panels go."""
+        self._panels.keep(names)
+
+    def collect(self, name: str) -> NDArray:
+        """Return the rows of a panel."""
+        return self._panels.arrays[name]
+
+    def each(self, function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
+        """Call a function on the rows of every block."""
+        return list(self._threads.map(lambda block: function(self._of(block), *arguments), self._blocks))
+
+    def multiply(
+        self,
+        source: str,
+        target: str,
+        then: Callable[..., Any] | None,
+        arguments: Sequence[Any],
+    ) -> list[Any]:
+        """Store the rows of A times a panel, whose other rows come from the other workers piece by piece."""
+        given = self._panels.arrays[source]
+        self._rows(self.low, self.high).room(target, given.shape[1:], given.dtype)[...] = 0
+        for piece, first_column, panel in self._pieces(source):
+            self._add(piece, first_column, panel, target)
+        return [] if then is None else self.each(then, arguments)
+
+    def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
+        """Return the weight between every two clusters of a panel of labels, over the rows of this worker."""
+        total = np.zeros((n_labels, n_labels))
+        for piece, first_column, labels in self._pieces(source):
+            for block, points in zip(self._blocks, self._points, strict=True):
+                own = self._panels.view(source, block.low, block.high)
+                tally_tile(points[piece], points[piece + 1], block, first_column, own, labels, total)
+        return total
+
+    def walk(
+        self,
+        visit: Callable[..., None],
+        state: Sequence[NDArray],
+        arguments: Sequence[Any],
+        needed: Callable[[Sequence[NDArray], int, int], bool] | None,
+        first: int,
+    ) -> Sequence[NDArray]:
+        """Visit the blocks from number ``first`` on, and return the state that they leave."""
+        state, arguments = [writable(array) for array in state], unpacked(arguments)
+        for block in self._blocks[first - self._plan.runs[self._number] :]:
+            if needed is None or needed(state, block.low, block.high):
+                visit(self._of(block), block, state, *arguments)
+        return state
+
+    def gather(self, visit: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
+        """Return what a function returns for every block."""
+        arguments = unpacked(arguments)
+        return list(self._threads.map(lambda block: visit(self._of(block), block, *arguments), self._blocks))
+
+    def _pieces(self, source: str) -> Iterator[tuple[int, int, NDArray]]:
+        """Yield number, first row and rows of every piece of a panel, in order; the next one travels meanwhile."""
+        cuts = self._plan.pieces()
+        requests = self._ask(source, cuts[0], cuts[1])
+        for piece in range(len(cuts) - 1):
+            panel = self._receive(requests)
+            if piece + 2 < len(cuts):
+                requests = self._ask(source, cuts[piece + 1], cuts[piece + 2])
+            yield piece, cuts[piece], panel
+
+    def _add(self, piece: int, first_column: int, panel: NDArray, target: str) -> None:
+        def one(block: RowBlock, points: NDArray) -> None:
+            out = self._panels.view(target, block.low, block.high)
+            add_tile(points[piece], points[piece + 1], block, first_column, panel, out)
+
+        list(self._threads.map(one, self._blocks, self._points))
+
+    def _ask(self, name: str, low: int, high: int) -> list[Any]:
+        """Return own rows at once, and requests for those of others."""
+        parts: list[Any] = []
+        for worker, first, last in self._plan.holders(low, high):
+            if worker == self._number:
+                parts.append(self._panels.view(name, first, last))
+            else:
+                parts.append(self._peers[worker].rows(name, first, last))
+        return parts
+
+    def _receive(self, parts: list[Any]) -> NDArray:
+        arrays = [part if isinstance(part, np.ndarray) else self._patiently(part) for part in parts]
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    def _patiently(self, request: Any) -> NDArray:
+        while not self._given_up:
+            try:
+                return request.result(timeout=_LOOK)
+            except TimeoutError:
+                continue
+        raise PeerLost("Another worker is gone.")
+
+    def _of(self, block: RowBlock) -> Rows:
+        return self._rows(block.low, block.high)
+
+    def _rows(self, low: int, high: int) -> Rows:
+        codes = None if self._codes is None else self._codes[low - self.low : high - self.low]
+        return Rows(self._panels, low, high, codes)

@@ -1,0 +1,407 @@
+"""From a partitioned parquet edge set to row blocks, without ever holding the graph.
+
+Three walks: count the edges of every node, scatter both directions of every edge to the row block of its first end, and
+sort each block. A walk takes file by file, or block by block, so that workers of a Dask cluster can share it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._utils.files import naming_the_path, private_folder
+from equigraph._utils.parameters import check_known
+from equigraph.exceptions import GraphError, ParameterError, reason, require
+from equigraph.graph.edges import added
+from equigraph.graph.limits import FREE_NODES, TIMES
+from equigraph.graph.tables import end_columns, weight_column
+from equigraph.graph.validate import warn_self_loops
+from equigraph.stores.block_files import (
+    BLOCK_BYTES,
+    BlockWriter,
+    RowBlock,
+    block_cuts,
+    check_target,
+    save_block,
+)
+from equigraph.stores.blocks import BlockGraph, open_blocks
+from equigraph.stores.edge_names import (
+    NAMES_FILE,
+    collect_names,
+    has_names,
+    like_the_first,
+    name_of,
+    numbered_ends,
+)
+
+DUPLICATES = ("error", "sum", "max", "min", "mean")
+_BATCH = 2**20
+# Nodes are counted in an array, so their numbers must be numbers, not keys of another kind.
+_MOST_NODES = 2**33
+
+
+@dataclass(frozen=True)
+class EdgeColumns:
+    """Names of the columns that hold both ends and, if there are weights, these.
+
+    Where ends are names, ``names`` is the file with all of them in order, once they are collected.
+    """
+
+    source: str
+    target: str
+    weight: str | None
+    names: Path | None = None
+
+    @property
+    def ends(self) -> list[str]:
+        """The columns of the ends."""
+        return [self.source, self.target]
+
+
+def write_edge_blocks(
+    edges: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    n_nodes: int | None = None,
+    weight: str | bool | None = None,
+    duplicates: str = "error",
+    block_bytes: int = BLOCK_BYTES,
+    execution: Any = None,
+) -> BlockGraph:
+    """Write a parquet edge set as row blocks; the graph is never in memory as a whole.
+
+    Parameters
+    ----------
+    edges : path
+        A parquet file, or a folder of them. Ends are whole numbers 0, 1, ..., which become the nodes of that number, or
+        text, the names of the nodes, which are numbered in their order; names.parquet beside the blocks keeps them.
+        Each edge may be listed in one direction or in both.
+    folder : path
+        A new or empty folder for the blocks; beside it, while they are made, lies twice as much.
+    n_nodes : int, optional
+        Number of nodes, where ends are numbers; by default one more than the largest end, which may then be at most a
+        million and 64 for every byte of the files.
+    weight : str or False, optional
+        Column of the weights, found by name as in `equigraph.read_graph`; False ignores them.
+    duplicates : {"error", "sum", "max", "min", "mean"}, default="error"
+        What to do with an edge that is listed with different weights; ``"sum"`` without weights counts its rows.
+    block_bytes : int
+        Size of a block, about.
+    execution : "dask", str or distributed.Client, optional
+        Whose workers read and sort; they must all see both folders.
+
+    Returns
+    -------
+    BlockGraph
+        The folder, opened. Memory of a process: some 40 bytes per node, its name, and about six times a block.
+
+    Raises
+    ------
+    GraphError
+        If an end is missing, negative or neither whole number nor text, or a weight is negative or not finite.
+
+    Warns
+    -----
+    SelfLoopWarning
+        If there are self-loops; they are dropped.
+    """
+    check_known("duplicates", duplicates, DUPLICATES)
+    if n_nodes is not None and (not isinstance(n_nodes, (int, np.integer)) or n_nodes < 1):
+        raise ParameterError(
+            f"n_nodes={n_nodes!r} is no number of nodes: expected a whole number of at least 1."
+        )
+    # Workers may have been started in another folder.
+    edges, folder = Path(edges).resolve(), Path(folder).resolve()
+    check_target(folder)
+    files = edge_files(edges)
+    columns = edge_columns(files[0], weight)
+    with ExitStack() as stack:
+        mapped: Callable[..., Iterable[Any]] = map
+        if execution is not None:
+            from equigraph.stores.distributed.clients import dask_client
+
+            mapped = _mapping(stack.enter_context(dask_client(execution)))
+        with naming_the_path(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        spare = stack.enter_context(private_folder(folder.parent))
+        if has_names(files[0], columns):
+            if n_nodes is not None:
+                raise ParameterError(
+                    "n_nodes is for nodes that are numbers, and the edge set has names: leave it out."
+                )
+            columns = replace(columns, names=spare / NAMES_FILE)
+            n_nodes = collect_names(files, columns, spare / NAMES_FILE, mapped)
+        return _write_numbered(files, columns, folder, n_nodes, duplicates, block_bytes, mapped)
+
+
+def _mapping(client: Any) -> Callable[..., Iterable[Any]]:
+    def mapped(function: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        futures = deque(client.map(function, *arguments, pure=False))
+        while futures:
+            # What was taken is forgotten by the workers.
+            yield futures.popleft().result()
+
+    return mapped
+
+
+def _write_numbered(
+    files: list[Path],
+    columns: EdgeColumns,
+    folder: Path,
+    n_nodes: int | None,
+    duplicates: str,
+    block_bytes: int,
+    mapped: Callable[..., Iterable[Any]],
+) -> BlockGraph:
+    """Write blocks of an edge set whose nodes have numbers, or names that are collected."""
+    most = n_nodes or FREE_NODES + TIMES * sum(file.stat().st_size for file in files)
+    found = mapped(count_file, files, [columns] * len(files), [most] * len(files))
+    counts, n_loops = _counted(found, n_nodes)
+    warn_self_loops(n_loops)
+    index = np.dtype(np.int32 if counts.size <= np.iinfo(np.int32).max else np.int64)
+    fields = [("row", index), ("column", index)]
+    kind = np.dtype(fields if columns.weight is None else [*fields, ("weight", np.float64)])
+    entry = index.itemsize + (0 if columns.weight is None and duplicates != "sum" else 8)
+    cuts = block_cuts(np.concatenate([[0], np.cumsum(counts)]), entry, block_bytes=block_bytes)
+    with BlockWriter(folder, counts.size, cuts) as writer:
+        spill = writer.partial / "spill"
+        spill.mkdir()
+        scatter = partial(scatter_file, columns=columns, spill=spill, cuts=cuts, kind=kind)
+        for _ in mapped(scatter, files, range(len(files))):
+            pass
+        sort = partial(
+            sort_block,
+            spill=spill,
+            folder=writer.partial,
+            cuts=cuts,
+            kind=kind,
+            duplicates=duplicates,
+            names=columns.names,
+        )
+        for block, facts in enumerate(mapped(sort, range(len(cuts) - 1))):
+            writer.add(block, facts)
+        shutil.rmtree(spill)
+        if columns.names is not None:
+            writer.copy(columns.names)
+    return open_blocks(folder)
+
+
+def edge_files(edges: str | os.PathLike[str]) -> list[Path]:
+    """Return the parquet files of an edge set, in the order of their names."""
+    path = Path(edges)
+    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+    if not files:
+        raise GraphError(f"{path} is no parquet file and no folder with one: expected an edge set.")
+    return files
+
+
+def is_edge_folder(path: Any) -> bool:
+    """Return whether a path is a folder with parquet files."""
+    return isinstance(path, (str, os.PathLike)) and Path(path).is_dir() and any(Path(path).rglob("*.parquet"))
+
+
+def edge_columns(file: Path, weight: str | bool | None) -> EdgeColumns:
+    """Find the columns of an edge set in its first file."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
+    try:
+        names = list(parquet.read_schema(file).names)
+    except (OSError, ValueError) as error:
+        raise GraphError(f"{file} cannot be read as parquet ({reason(error)}).") from error
+    if len(names) < 2:
+        raise GraphError(f"{file} has the columns {names}: expected two ends and, optionally, a weight.")
+    ends = end_columns(names) or (0, 1)
+    place = weight_column(names, ends, weight, file.name)
+    return EdgeColumns(names[ends[0]], names[ends[1]], None if place is None else names[place])
+
+
+def read_batches(
+    file: Path, columns: EdgeColumns
+) -> Iterator[tuple[NDArray, NDArray, NDArray[np.float64] | None]]:
+    """Yield sources, targets and weights of a file, some rows at a time, after a look at each."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
+    with like_the_first(file):
+        reader = parquet.ParquetFile(file)
+        first = 0
+        numbered = None if columns.names is None else numbered_ends(file, columns)
+        wanted = [*([] if numbered else columns.ends), *([] if columns.weight is None else [columns.weight])]
+        # Without weights a batch of names has no column left to read but its ends, which give it its length.
+        for batch in reader.iter_batches(batch_size=_BATCH, columns=wanted or columns.ends[:1]):
+            # Asked for by name: a reader returns the columns in the order of the file.
+            ends = (
+                next(numbered)
+                if numbered
+                else [_ends(batch.column(name), name, file, first) for name in columns.ends]
+            )
+            weights = None
+            if columns.weight is not None:
+                weights = _weights(batch.column(columns.weight), file, first)
+            yield ends[0], ends[1], weights
+            first += batch.num_rows
+
+
+def _ends(column: Any, name: str, file: Path, first: int) -> NDArray:
+    from pyarrow import types
+
+    if not types.is_integer(column.type):
+        raise GraphError(
+            f"{file}: column {name!r} holds {column.type}, expected whole numbers 0, 1, ... or names as text for the "
+            "nodes of a partitioned edge set, the same in all files."
+        )
+    if column.null_count:
+        row = first + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise GraphError(f"{file}, row {row}: {name!r} is missing, expected the number of a node.")
+    ends = column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    wrong = np.flatnonzero((ends < 0) | (ends >= _MOST_NODES))
+    if wrong.size:
+        raise GraphError(
+            f"{file}, row {first + int(wrong[0])}: {name!r} is {ends[wrong[0]]}, expected the number of a node, from 0 "
+            f"to {_MOST_NODES - 1}."
+        )
+    return ends
+
+
+def _weights(column: Any, file: Path, first: int) -> NDArray[np.float64]:
+    try:
+        weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"{file}: the weights are no numbers ({reason(error)}).") from error
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise GraphError(
+            f"{file}, row {first + int(wrong[0])}: the weight is {weights[wrong[0]]:g}, expected a finite nonnegative "
+            "number."
+        )
+    return weights
+
+
+def count_file(file: Path, columns: EdgeColumns, most: int) -> tuple[NDArray[np.int64], int]:
+    """Return the number of rows that name each node, and that of self-loops, which do not count.
+
+    Nodes are counted in an array, so a number beyond `most`, far more than the files could name, is an error.
+    """
+    counts, n_loops = np.zeros(0, dtype=np.int64), 0
+    for source, target, _ in read_batches(file, columns):
+        loops = source == target
+        n_loops += int(np.count_nonzero(loops))
+        # A node that only has a self-loop is a node too.
+        size = max(int(source.max(initial=-1)), int(target.max(initial=-1)), counts.size - 1) + 1
+        if size > most:
+            raise GraphError(f"The edge set names node {size - 1}: expected nodes below n_nodes={most}.")
+        found = np.bincount(source[~loops], minlength=size) + np.bincount(target[~loops], minlength=size)
+        found[: counts.size] += counts
+        counts = found
+    return counts, n_loops
+
+
+def _counted(
+    parts: Iterable[tuple[NDArray[np.int64], int]], n_nodes: int | None
+) -> tuple[NDArray[np.int64], int]:
+    counts, n_loops = np.zeros(n_nodes or 0, dtype=np.int64), 0
+    for found, loops in parts:
+        if found.size > counts.size:
+            counts = np.concatenate([counts, np.zeros(found.size - counts.size, dtype=np.int64)])
+        counts[: found.size] += found
+        n_loops += loops
+    if counts.size == 0:
+        raise GraphError("The edge set has no edge: expected at least one.")
+    return counts, n_loops
+
+
+def scatter_file(
+    file: Path, number: int, *, columns: EdgeColumns, spill: Path, cuts: list[int], kind: np.dtype
+) -> None:
+    """Append both directions of every edge of a file to its pile for each block."""
+    # A job that is done again, after the loss of a worker, must not find what it left behind.
+    for pile in spill.glob(f"*-{number:05d}"):
+        pile.unlink()
+    for source, target, weights in read_batches(file, columns):
+        keep = source != target
+        both = np.empty(2 * int(np.count_nonzero(keep)), dtype=kind)
+        half = both.size // 2
+        both["row"][:half], both["column"][:half] = source[keep], target[keep]
+        both["row"][half:], both["column"][half:] = target[keep], source[keep]
+        if weights is not None:
+            both["weight"][:half] = both["weight"][half:] = weights[keep]
+        block = np.searchsorted(cuts, both["row"], side="right") - 1
+        order = np.argsort(block, kind="stable")
+        stops = np.searchsorted(block[order], np.arange(len(cuts)))
+        for place in np.flatnonzero(np.diff(stops)):
+            with (spill / f"{place:05d}-{number:05d}").open("ab") as stream:
+                both[order[stops[place] : stops[place + 1]]].tofile(stream)
+
+
+def sort_block(
+    number: int,
+    *,
+    spill: Path,
+    folder: Path,
+    cuts: list[int],
+    kind: np.dtype,
+    duplicates: str,
+    names: Path | None,
+) -> dict[str, Any]:
+    """Make a row block of its piles, and return what `BlockWriter.add` wants to know."""
+    piles = sorted(spill.glob(f"{number:05d}-*"))
+    edges = np.concatenate([np.empty(0, dtype=kind), *(np.fromfile(pile, dtype=kind) for pile in piles)])
+    low, high, n_nodes = cuts[number], cuts[number + 1], cuts[-1]
+    keys = (edges["row"].astype(np.int64) - low) * n_nodes + edges["column"]
+    data = None
+    if kind.names is not None and "weight" in kind.names:
+
+        def ends_of(key: Any) -> str:
+            i, j = divmod(int(key), n_nodes)
+            return f"{name_of(names, low + i)} and {name_of(names, j)}"
+
+        keys, data = _merged(keys, edges["weight"], duplicates, ends_of)
+    else:
+        keys, counts = np.unique(keys, return_counts=True)
+        data = counts.astype(np.float64) if duplicates == "sum" else None
+    rows, columns = np.divmod(keys, n_nodes)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=high - low))])
+    # The piles stay until all blocks are made: a scheduler that lost a worker may ask for this one again.
+    return save_block(folder, number, RowBlock(low, high, indptr, columns.astype(kind["row"]), data))
+
+
+def _merged(
+    keys: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    duplicates: str,
+    ends_of: Callable[[Any], str],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return distinct keys in order with their weights; edges of weight zero are none."""
+    # By weight within a key: a sum then does not depend on the order of the rows.
+    order = np.lexsort((weights, keys))
+    keys, weights = keys[order], weights[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    pairs, least = keys[starts], weights[starts]
+    if keys.size:
+        most = np.maximum.reduceat(weights, starts)
+        if duplicates == "error" and (least != most).any():
+            place = int(np.flatnonzero(least != most)[0])
+            raise GraphError(
+                f"The edge between {ends_of(pairs[place])} is listed with the weights {least[place]:g} and "
+                f"{most[place]:g}: say how to combine them with "
+                f"duplicates='sum', 'max', 'min' or 'mean'."
+            )
+        if duplicates in ("sum", "mean"):
+            least = added(weights, starts, mean=duplicates == "mean")
+        elif duplicates == "max":
+            least = most
+    if not np.isfinite(least).all():
+        ends = ends_of(pairs[np.argmax(~np.isfinite(least))])
+        raise GraphError(
+            f"The weights of the edge between {ends} add up to more than float64 holds: expected smaller weights, or "
+            f"duplicates='max', 'min' or 'mean'."
+        )
+    keep = least > 0
+    return pairs[keep], least[keep]

@@ -1,0 +1,147 @@
+"""Names of the nodes of a partitioned edge set: collected file by file, numbered once, looked up file by file.
+
+The edges are never in memory as a whole; the names of the nodes are, in the compact form of arrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GraphError, only_ours, reason, require
+from equigraph.graph.names import text_array
+
+if TYPE_CHECKING:
+    from equigraph.stores.edge_blocks import EdgeColumns
+
+NAMES_FILE, _COLUMN = "names.parquet", "name"
+_BATCH = 2**20
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a column of this arrow type holds text."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def has_names(file: Path, columns: EdgeColumns) -> bool:
+    """Return whether the ends of an edge set are names, by the types of its first file."""
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading parquet")
+    schema = parquet.read_schema(file)
+    return any(is_text(schema.field(name).type) for name in (columns.source, columns.target))
+
+
+def collect_names(
+    files: list[Path], columns: EdgeColumns, path: Path, mapped: Callable[..., Iterable[Any]]
+) -> int:
+    """Write the names of all nodes in the order of their characters as parquet, and return how many there are.
+
+    ``mapped`` is as ``map``; whoever it calls must see the files.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    known = pyarrow.array([], type=pyarrow.large_string())
+    for found in mapped(names_of_file, files, [columns] * len(files)):
+        known = pyarrow.concat_arrays([known, found]).unique()
+    known = known.take(pyarrow.compute.sort_indices(known))
+    parquet.write_table(pyarrow.table({_COLUMN: known}), path)
+    return len(known)
+
+
+def names_of_file(file: Path, columns: EdgeColumns) -> Any:
+    """Return the different names in a file."""
+    import pyarrow
+
+    known = pyarrow.array([], type=pyarrow.large_string())
+    for batch in name_batches(file, columns):
+        known = pyarrow.concat_arrays([known, *batch]).unique()
+    return known
+
+
+def like_the_first(file: Path) -> AbstractContextManager[None]:
+    """Turn whatever goes wrong with a file of an edge set into one sentence."""
+    return only_ours(f"{file} cannot be read like the first file of the edge set", GraphError)
+
+
+def name_batches(file: Path, columns: EdgeColumns) -> Iterator[list[Any]]:
+    """Yield both columns of names of a file, some rows at a time, after a look at each."""
+    from pyarrow import parquet
+
+    first = 0
+    with like_the_first(file):
+        for batch in parquet.ParquetFile(file).iter_batches(batch_size=_BATCH, columns=columns.ends):
+            yield [_texts(batch.column(name), name, file, first) for name in columns.ends]
+            first += batch.num_rows
+
+
+def _texts(column: Any, name: str, file: Path, first: int) -> Any:
+    from pyarrow import compute, large_string
+
+    if not is_text(column.type):
+        raise GraphError(
+            f"{file}: column {name!r} holds {column.type}, expected names as text, as other ends of the edge set are."
+        )
+    texts = column.cast(large_string())
+    # As everywhere an empty text is no name.
+    absent = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(
+        zero_copy_only=False
+    )
+    if absent.any():
+        row = first + int(np.argmax(absent))
+        raise GraphError(f"{file}, row {row}: {name!r} is missing, expected the name of a node.")
+    return texts
+
+
+def numbered_ends(file: Path, columns: EdgeColumns) -> Iterator[list[NDArray[np.int64]]]:
+    """Yield the numbers of both ends of a file, some rows at a time."""
+    from pyarrow import compute
+
+    assert columns.names is not None
+    # Looked up once for the names of a file, not for those of every batch: the table of all names is long.
+    own = names_of_file(file, columns)
+    places = compute.index_in(own, value_set=read_names(columns.names)).to_numpy(zero_copy_only=False)
+    if own and (places.dtype.kind != "i" or np.isnan(places.astype(float)).any()):
+        raise GraphError(f"{file} names nodes that it did not when the names were collected: it has changed.")
+    for batch in name_batches(file, columns):
+        yield [
+            places[compute.index_in(column, value_set=own).to_numpy(zero_copy_only=False)].astype(np.int64)
+            for column in batch
+        ]
+
+
+def read_names(path: Path) -> Any:
+    """Return the names as an arrow array."""
+    import pyarrow
+    from pyarrow import parquet
+
+    return (
+        parquet.read_table(path, columns=[_COLUMN])
+        .column(_COLUMN)
+        .cast(pyarrow.large_string())
+        .combine_chunks()
+    )
+
+
+def names_array(path: Path) -> NDArray[Any]:
+    """Return the names of a folder of row blocks, as a graph has them."""
+    require("pyarrow.parquet", extra="io", purpose="Reading names in parquet")
+    try:
+        return text_array(read_names(path).to_pylist())
+    except (OSError, KeyError, ValueError, TypeError, NotImplementedError) as error:
+        raise GraphError(
+            f"{path} cannot be read as names ({reason(error)}): write the blocks again."
+        ) from error
+
+
+def name_of(path: Path | None, node: int) -> Any:
+    """Return what a node is called, for a message."""
+    return node if path is None else read_names(path)[node].as_py()

@@ -1,0 +1,69 @@
+"""Where the rows of a graph are kept: in this process, in blocks on disk, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from numpy.typing import NDArray
+
+from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance
+from equigraph.graph import Graph
+from equigraph.stores.blocks import BlockGraph
+from equigraph.stores.distributed import RowStore, StreamedRows
+
+
+class _Address(Choice):
+    """The word "dask", or the address of a scheduler."""
+
+    def _accepts(self, value: Any) -> bool:
+        return super()._accepts(value) or (isinstance(value, str) and "://" in value)
+
+    def _describe(self) -> str:
+        return "'dask' or the address of a Dask scheduler such as 'tcp://10.0.0.1:8786'"
+
+
+EXECUTION: Constraint = AnyOf(
+    help="Where the rows are kept: here, on the current Dask cluster, or on the one at an address.",
+    optional=True,
+    options=(_Address(values=("dask",)), Instance(methods=("submit", "nthreads", "as_current"))),
+)
+
+
+def is_out_of_core(graph: Graph | BlockGraph, execution: Any) -> bool:
+    """Return whether the rows of a graph are not all in the memory of this process."""
+    return execution is not None or isinstance(graph, BlockGraph)
+
+
+def n_entries_of(graph: Graph | BlockGraph) -> int:
+    """Return the number of stored entries of a graph, wherever it is."""
+    return int(graph.n_entries if isinstance(graph, BlockGraph) else graph.adjacency.nnz)
+
+
+def check_scheduler(execution: Any) -> None:
+    """Raise ParameterError if no scheduler answers at an address, also where a graph is too small to need one."""
+    if isinstance(execution, str) and execution != "dask":
+        from equigraph.stores.distributed.clients import dask_client
+
+        with dask_client(execution):
+            pass
+
+
+@contextmanager
+def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None = None) -> Iterator[RowStore]:
+    """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go."""
+    with ExitStack() as stack:
+        store: Any
+        if execution is None:
+            assert isinstance(graph, BlockGraph)
+            store = StreamedRows(graph.in_units(), codes)
+        else:
+            from equigraph.stores.distributed.clients import dask_client
+            from equigraph.stores.distributed.dask_rows import DaskRows
+
+            client = stack.enter_context(dask_client(execution))
+            rows = graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
+            store = DaskRows(client, rows, codes)
+        stack.callback(store.close)
+        yield store

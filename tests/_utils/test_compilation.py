@@ -1,0 +1,187 @@
+"""Compiled loops: where they are kept, and what is said the first time."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numba.core.event
+import pytest
+
+import equigraph
+from equigraph._utils.compilation import MESSAGE, watch_compiler
+
+# A loop that is compiled sooner than most.
+PROGRAM = """
+import numpy as np
+from equigraph.stores.kernels import split_points
+points = np.zeros((1, 3), dtype=np.int64)
+split_points(np.array([0, 3, 6, 9]), np.tile(np.arange(3), 3), np.array([2]), points)
+print(points.sum())
+"""
+
+
+def run_on_terminal(cache, program=PROGRAM):
+    """Run with standard error on a terminal; return standard output and what the terminal shows."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=theirs, env=environment, check=True
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # what Linux says at the end of a terminal
+        pass
+    os.close(ours)
+    return done.stdout.decode(), shown.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_the_first_run_says_that_it_compiles_and_the_second_does_not(tmp_path):
+    out, shown = run_on_terminal(tmp_path)
+    assert out.strip() == "15"
+    assert shown.count("compiling (first run only)") == 1
+    out, shown = run_on_terminal(tmp_path)
+    assert out.strip() == "15"
+    assert shown == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_loops_of_others_are_not_mentioned(tmp_path):
+    other = "import equigraph.stores.kernels, numba; print(numba.njit(lambda x: x + 1)(1))"
+    out, shown = run_on_terminal(tmp_path, other)
+    assert out.strip() == "2"
+    assert shown == ""
+
+
+def test_a_log_is_told_too(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stderr == f"{MESSAGE}\n"
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+def copy_without_room(folder):
+    """Copy the package, with a file where the folder of a module's cache would be."""
+    package = folder / "site" / "equigraph"
+    shutil.copytree(
+        Path(equigraph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?")
+    )
+    for part in ("execution", "execution/distributed", "metrics/notions", "search/kernels"):
+        (package / part / "__pycache__").write_text("")
+    return package.parent
+
+
+def run_copy(site, home):
+    environment = {**os.environ, "PYTHONPATH": str(site), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    program = PROGRAM + "import equigraph, equigraph.search.kernels.anneal, equigraph.search.kernels.parts\n"
+    program += "import equigraph.search.kernels.merge, equigraph.metrics\n"
+    program += "equigraph.metrics.notions.NORMALIZED.compiled()\nprint(equigraph.__file__)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
+    )
+    total, file = done.stdout.split()
+    assert Path(file).is_relative_to(site)
+    return total
+
+
+def test_a_package_folder_that_cannot_be_written_uses_the_users_cache(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    assert run_copy(copy_without_room(tmp_path), home) == "15"
+    assert list(home.rglob("*split_points*.nbi"))
+
+
+def test_without_any_place_for_the_cache_it_still_runs(tmp_path):
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    assert run_copy(copy_without_room(tmp_path), blocker / "below") == "15"
+
+
+def test_nothing_is_compiled_or_loaded_for_a_small_graph():
+    program = (
+        "import sys, numpy as np, equigraph as eg\n"
+        "room = eg.datasets.make_classroom()\n"
+        "eg.IFairNMTF(3, random_state=0).fit(room.adjacency, sensitive_features=room.sensitive_features)\n"
+        "print('numba' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False", done.stderr
+
+
+def test_an_index_of_an_older_version_is_no_obstacle(tmp_path):
+    program = """
+from typing import NamedTuple
+from equigraph._utils.compilation import compiled
+class {name}(NamedTuple):
+    value: int
+@compiled
+def double(pair):
+    return 2 * pair.value
+print(double({name}(21)))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    environment["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
+    module = tmp_path / "older_loops.py"
+    for name in ("Old", "New"):
+        module.write_text(program.format(name=name))
+        done = subprocess.run(
+            [sys.executable, "-c", "import older_loops"],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        assert done.stdout.strip() == "42", done.stderr
+    assert len(list(tmp_path.rglob("*.nbi"))) == 1
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_garbage_is_collected_after_a_loop_was_compiled_as_before(was_on):
+    seen = []
+
+    @numba.extending.register_jitable
+    def inner(number):
+        return number + 1
+
+    def outer(number):
+        return inner(number)
+
+    watch_compiler()
+    with numba.core.event.install_listener("numba:compile", Look(seen)):
+        before = gc.isenabled()
+        (gc.enable if was_on else gc.disable)()
+        try:
+            assert numba.njit(outer)(1) == 2
+            assert gc.isenabled() == was_on
+            with pytest.raises(numba.TypingError):
+                numba.njit(outer)("two")
+            assert gc.isenabled() == was_on
+        finally:
+            (gc.enable if before else gc.disable)()
+    assert not any(seen)  # meanwhile it was off
+
+
+class Look(numba.core.event.Listener):
+    """Remembers whether garbage was collected when a compilation had begun."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def on_start(self, event):
+        self.seen.append(gc.isenabled())
+
+    def on_end(self, event):
+        pass

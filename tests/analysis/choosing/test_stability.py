@@ -1,0 +1,298 @@
+"""Stability: votes against loops, the recommendation against known answers, and planted numbers of clusters."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import cluster
+from sklearn.base import BaseEstimator
+from sklearn.metrics import adjusted_rand_score
+
+import equigraph as eg
+from equigraph.analysis.choosing import StabilityRow, recommend
+from equigraph.analysis.choosing.runs import without_edges
+from equigraph.analysis.choosing.votes import agreement_between, agreement_within, consensus
+from equigraph.exceptions import GraphError, InfeasibleError, ParameterError
+
+
+def random_labels(seed, number=5, n=40, k=4):
+    """Noisy copies of one clustering, with their clusters numbered anew."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % k
+    found = []
+    for _ in range(number):
+        labels = np.where(rng.random(n) < 0.2, rng.integers(0, k, n), truth)
+        found.append(rng.permutation(k)[labels])
+    return truth, found
+
+
+def test_agreement_is_the_mean_over_pairs():
+    _, found = random_labels(0)
+    pairs = [adjusted_rand_score(a, b) for a, b in itertools.combinations(found, 2)]
+    assert agreement_within(found).ari == pytest.approx(np.mean(pairs))
+    across = [adjusted_rand_score(a, b) for a in found[:2] for b in found[2:]]
+    assert agreement_between(found[:2], found[2:]).ari == pytest.approx(np.mean(across))
+    assert np.isnan(agreement_between(found, []).ari)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_consensus_is_the_vote_under_the_best_numbering(seed):
+    truth, found = random_labels(seed, number=7)
+    voted = consensus(found, 4)
+    # Every clustering numbered by trying all numberings, as the consensus has it.
+    aligned = []
+    for labels in found:
+        order = max(
+            itertools.permutations(range(4)), key=lambda one: (np.array(one)[labels] == voted.labels).sum()
+        )
+        aligned.append(np.array(order)[labels])
+    for node in range(40):
+        votes = np.bincount([labels[node] for labels in aligned], minlength=4)
+        assert votes[voted.labels[node]] == votes.max()
+        assert voted.sure[node] == pytest.approx(votes.max() / 7)
+        rest = np.delete(votes, voted.labels[node])
+        assert votes[voted.second[node]] == (rest.max() if rest.max() else 7)
+    # What noise of a fifth hides from each of seven, all of them together see.
+    each = np.mean([adjusted_rand_score(truth, labels) for labels in found])
+    assert adjusted_rand_score(truth, voted.labels) > each
+
+
+def test_a_consensus_does_not_empty_a_cluster():
+    found = [np.array([0, 0, 0, 0, 1]), np.array([0, 0, 0, 1, 0]), np.array([0, 1, 0, 0, 0])]
+    assert np.unique(consensus(found, 2).labels).size == 2
+
+
+def row(k, seeds, removals, objective):
+    return StabilityRow(k, seeds_ari=seeds, removals_ari=removals, objective=objective, Q=objective)
+
+
+def test_the_recommended_number_is_stable_and_good():
+    rows = [
+        row(2, 1.0, 0.5, 0.3),
+        row(3, 1.0, 0.95, 0.4),
+        row(4, 0.97, 0.93, 0.6),
+        row(5, 0.95, 0.92, 0.5995),
+    ]
+    number, words = recommend(rows, "Q")
+    assert number == 4
+    assert "3, 4 and 5 are about as stable as any, and of these Q is highest here" in words
+
+
+def test_the_objective_alone_is_told_where_it_says_something_else():
+    rows = [row(2, 0.9, 0.9, 0.3), row(3, 0.6, 0.4, 0.5)]
+    number, words = recommend(rows, "Q")
+    assert number == 2
+    assert "Q alone would take 3 (0.500 instead of 0.300), on which fits agree by 0.40" in words
+
+
+def test_nothing_is_recommended_where_nothing_is_stable():
+    number, words = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.4, 0.3, 0.4)], "Q")
+    assert number is None
+    assert "does not say how many" in words
+
+
+def test_an_unclear_answer_and_an_edge_are_said():
+    number, words = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.6, 0.6, 0.4)], "Q")
+    assert number == 3
+    assert "no clear answer" in words
+    assert "largest number tried" in words
+
+
+def test_numbers_that_failed_are_left_out():
+    number, _ = recommend([StabilityRow(2, error="too many"), row(3, 0.9, 0.9, 0.4)], "Q")
+    assert number == 3
+
+
+def test_copies_lack_a_few_edges_and_nothing_else():
+    data = eg.datasets.make_planted_graph(60, 3, random_state=0)
+    graph = eg.Graph(data.adjacency, sensitive_features=data.sensitive_features, attribute="g")
+    copy = without_edges(graph, 0.1, np.random.default_rng(1))
+    assert copy.n_edges == graph.n_edges - round(0.1 * graph.n_edges)
+    gone = graph.adjacency - copy.adjacency
+    assert (gone.data >= 0).all()
+    assert (abs(copy.adjacency - copy.adjacency.T)).nnz == 0
+    assert copy.attribute == "g"
+    assert without_edges(graph, 1e-9, np.random.default_rng(1)).n_edges == graph.n_edges - 1
+
+
+LIGHT = {"n_seeds": 3, "n_removals": 3}
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return eg.datasets.make_planted_graph(
+        80, 4, mean_degree=10, mixing=0.15, group_mix=np.full((4, 2), 0.5), random_state=11
+    )
+
+
+@pytest.fixture(scope="module")
+def found(planted):
+    graph = eg.Graph(planted.adjacency, [f"p{i}" for i in range(80)], planted.sensitive_features, "team")
+    return eg.stability(graph, range(2, 7), estimator=eg.FairPartition(effort=0.05), random_state=3, **LIGHT)
+
+
+def test_the_planted_number_is_recommended(found, planted):
+    assert found.recommended == 4
+    assert adjusted_rand_score(found.consensus(), planted.target) > 0.85
+    assert found.aim == "0.5 Q + 0.5 NB"
+
+
+def test_the_same_seed_says_the_same(found, planted):
+    again = eg.stability(
+        planted.adjacency,
+        [4],
+        sensitive_features={"team": planted.sensitive_features},
+        estimator=eg.FairPartition(effort=0.05),
+        random_state=3,
+        **LIGHT,
+    )
+    np.testing.assert_array_equal(again.consensus(4), found.consensus(4))
+    assert again.row(4).objective == found.row(4).objective
+
+
+def test_objective_and_scores_are_those_of_the_best_fit(found, planted):
+    for one in found.rows:
+        scores = eg.metrics.evaluate(
+            planted.adjacency, one.best, sensitive_features=planted.sensitive_features
+        )
+        assert pytest.approx(scores["Q"]) == one.Q
+        assert one.fairness == pytest.approx(scores["NB"])
+        assert one.objective == pytest.approx((scores["Q"] + scores["NB"]) / 2)
+
+
+def test_tables_pages_and_json(found):
+    assert found.to_frame()["k"].tolist() == [2, 3, 4, 5, 6]
+    assert found.to_frame()["recommended"].tolist() == [False, False, True, False, False]
+    assert json.loads(json.dumps(found.summary()))["recommended"] == 4
+    assert "recommended" in found._repr_html_()
+    assert repr(found) == "Stability(5 numbers of clusters on 80 nodes, FairPartition, recommended: 4)"
+
+
+def test_who_changes_sides_is_listed(found):
+    pytest.importorskip("pandas")
+    table = found.unsure(100, k=2)  # any two of the four may be taken for one
+    assert 0 < len(table) < 80
+    assert table["sure"].is_monotonic_increasing
+    assert (table["second"] != table["cluster"]).all()
+    assert table.index[0] in found.node_names.tolist()
+
+
+def test_the_picture_has_the_lines_and_the_mark(found, tmp_path):
+    pytest.importorskip("matplotlib")
+    display = found.plot()
+    labels = [line.get_label() for line in display.ax_.get_lines()]
+    assert labels[:4] == [
+        "agreement between seeds",
+        "agreement without a few links",
+        "modularity Q",
+        "fairness",
+    ]
+    assert display.ax_.get_lines()[4].get_xdata()[0] == 4
+    display.save(tmp_path / "stability.png")
+    assert (tmp_path / "stability.png").stat().st_size > 1000
+
+
+def test_any_estimator_serves(planted):
+    one = eg.stability(planted.adjacency, [3, 4], estimator=eg.SpectralClustering(), random_state=0, **LIGHT)
+    assert one.aim == "Q"
+    assert one.recommended == 4
+
+
+def test_estimators_of_other_libraries_serve(planted):
+    model = cluster.SpectralClustering(affinity="precomputed", assign_labels="cluster_qr")
+    one = eg.stability(planted.adjacency, [3, 4], estimator=model, random_state=0, **LIGHT)
+    assert one.recommended == 4
+    assert adjusted_rand_score(one.consensus(), planted.target) > 0.85
+
+
+def test_an_estimator_that_finds_more_is_refused(planted):
+    class TooMany(BaseEstimator):
+        def __init__(self, n_clusters=2):
+            self.n_clusters = n_clusters
+
+        def fit(self, X):
+            self.labels_ = np.arange(X.shape[0]) % (self.n_clusters + 1)
+            return self
+
+    with pytest.raises(ParameterError, match="TooMany found 3 clusters where 2 were asked for"):
+        eg.stability(planted.adjacency, [2], estimator=TooMany())
+
+
+def test_without_groups_there_is_no_fairness(planted):
+    one = eg.stability(planted.adjacency, [4], n_seeds=2, n_removals=0, random_state=0)
+    assert one.row(4).fairness is None
+    assert np.isnan(one.row(4).removals_ari)
+    assert one.row(4).stability == one.row(4).seeds_ari
+
+
+def test_a_graph_without_clusters_gets_no_number():
+    rng = np.random.default_rng(5)
+    A = np.triu(rng.random((150, 150)) < 0.05, 1)
+    one = eg.stability(
+        (A + A.T).astype(float),
+        [3, 5, 7],
+        estimator=eg.FairLouvain(fairness=0),
+        random_state=0,
+        **LIGHT,
+    )
+    assert one.recommended is None
+    with pytest.raises(ParameterError, match="say which one with k="):
+        one.consensus()
+    assert one.consensus(3).size == 150
+
+
+def test_progress_is_told_and_can_stop(planted):
+    steps = []
+
+    def watch(progress):
+        steps.append((progress.step, progress.total))
+        return progress.step >= 7
+
+    one = eg.stability(
+        planted.adjacency,
+        [2, 3, 4],
+        estimator=eg.RandomClustering(),
+        random_state=0,
+        callbacks=watch,
+        **LIGHT,
+    )
+    assert steps == [(i, 18) for i in range(1, 13)]
+    assert one.stopped
+    assert [each.k for each in one.rows] == [2, 3]
+
+
+def test_a_number_that_cannot_be_is_a_row_that_says_so(planted):
+    model = eg.FairPartition(fairness=0, size_bounds=(25, None), effort=0.1)
+    one = eg.stability(planted.adjacency, [3, 4], estimator=model, random_state=0, **LIGHT)
+    assert one.rows[0].error is None
+    assert "25" in one.rows[1].error
+    with pytest.raises(ParameterError, match="no clusters for k=4"):
+        one.consensus(4)
+    with pytest.raises((ParameterError, InfeasibleError), match="No number"):
+        eg.stability(planted.adjacency, [4], estimator=model, random_state=0, **LIGHT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"k_range": []}, "k_range is empty"),
+        ({"k_range": [1, 2]}, "k_range has 1: expected numbers of clusters from 2 to 80"),
+        ({"k_range": [81]}, "k_range has 81"),
+        ({"k_range": 5}, "whole numbers"),
+        ({"k_range": [2.5]}, "whole numbers"),
+        ({"n_seeds": 1}, "n_seeds"),
+        ({"removed": 0}, "removed"),
+    ],
+)
+def test_what_cannot_be_is_refused(planted, arguments, words):
+    with pytest.raises(ParameterError, match=words):
+        eg.stability(planted.adjacency, **{"k_range": [2], **arguments})
+
+
+def test_a_graph_without_edges_is_refused():
+    with pytest.raises(GraphError, match="no edges"):
+        eg.stability(sparse.csr_array((5, 5)), [2])

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffPoint
+from equigraph.analysis.tradeoff.found import nondominated
+from equigraph.graph import Graph
+from equigraph.metrics.notions import get_notion
+
+
+@pytest.fixture(scope="session")
+def room() -> Graph:
+    data = eg.datasets.make_classroom()
+    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+def _more(like: TradeoffPoint, pairs: Sequence[tuple[float, float]]) -> list[TradeoffPoint]:
+    """Return points beside those of the dial, with other scores."""
+    return [
+        replace(like, fairness=0.5, scores={**like.scores, "Q": quality, "B": fair, "NB": fair})
+        for quality, fair in pairs
+    ]
+
+
+@pytest.fixture(scope="session")
+def make_curve() -> Callable[..., TradeoffCurve]:
+    """Return a function that makes a curve of given scores."""
+
+    def make(
+        quality: Sequence[float],
+        fair: Sequence[float],
+        *,
+        found: Sequence[int] | None = None,
+        fairness: Sequence[float] | None = None,
+        means: tuple[Sequence[float], Sequence[float]] | None = None,
+        spread: float = float("nan"),
+        notion: str = "normalized",
+        more: Sequence[tuple[float, float]] = (),
+    ) -> TradeoffCurve:
+        n = len(quality)
+        fairness = np.linspace(0, 1, n).tolist() if fairness is None else fairness
+        found = [3] * n if found is None else found
+        restarts = 1 if np.isnan(spread) else 3
+        points = []
+        for i in range(n):
+            names = {"Q": quality[i], "B": fair[i], "NB": fair[i], "min_balance": 0.0, "rho": 0.5}
+            names[get_notion(notion).measure] = fair[i]
+            scores = {**names, "n_nonempty": found[i]}
+            average = scores if means is None else {**scores, "Q": means[0][i], "NB": means[1][i]}
+            labels = np.arange(6) % found[i]
+            points.append(
+                TradeoffPoint(
+                    fairness=fairness[i],
+                    labels=labels,
+                    sizes=np.bincount(labels, minlength=3),
+                    scores=scores,
+                    means=average,
+                    spreads=dict.fromkeys(scores, spread),
+                    stability=float("nan"),
+                    seed=0,
+                    n_restarts=restarts,
+                )
+            )
+        return TradeoffCurve(
+            points=tuple(points),
+            front=nondominated([*points, *_more(points[0], more)], get_notion(notion).measure),
+            spacing="dial",
+            node_names=np.array(list("abcdef")),
+            sensitive_features=np.array(list("xyxyxy")),
+            method="Hand",
+            parameters={},
+            n_clusters=3,
+            notion=notion,
+            seeds=tuple(range(restarts)),
+            seconds=0.0,
+            stopped=False,
+            versions={},
+            input_hash="",
+        )
+
+    return make

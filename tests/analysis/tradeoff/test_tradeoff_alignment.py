@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equigraph._utils.numbering import number_by_size
+from equigraph.analysis.tradeoff import align_labels
+from equigraph.analysis.tradeoff.alignment import align_all
+from equigraph.analysis.tradeoff.found import best_restart, typical_restart
+
+LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12).map(np.array)
+
+
+def same_clusters(one: np.ndarray, two: np.ndarray) -> bool:
+    return len(set(zip(one, two, strict=True))) == len(set(one)) == len(set(two))
+
+
+@given(LABELS, LABELS)
+def test_no_other_numbering_keeps_more_nodes(labels: np.ndarray, reference: np.ndarray) -> None:
+    aligned = align_labels(labels, reference, 4)
+    assert same_clusters(labels, aligned)
+    most = max(
+        np.count_nonzero(np.array(numbers)[labels] == reference)
+        for numbers in itertools.permutations(range(4))
+    )
+    assert np.count_nonzero(aligned == reference) == most
+
+
+@given(LABELS)
+def test_numbers_by_size(labels: np.ndarray) -> None:
+    numbered = number_by_size(labels, 4)
+    assert same_clusters(labels, numbered)
+    sizes = np.bincount(numbered, minlength=4)
+    assert (np.diff(sizes) <= 0).all()
+    first = [int(np.argmax(numbered == cluster)) for cluster in range(4) if sizes[cluster]]
+    for i in range(len(first) - 1):
+        assert sizes[i] > sizes[i + 1] or first[i] < first[i + 1]
+
+
+def test_a_cluster_keeps_its_number_along_the_curve() -> None:
+    start = np.array([2, 2, 2, 2, 1, 1, 1, 0, 0])
+    moved = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
+    emptied = np.array([1, 1, 1, 1, 1, 1, 1, 0, 0])
+    first, second, third = align_all([start, moved, emptied], 3)
+    assert first.tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2]
+    assert second.tolist() == [0, 0, 0, 1, 1, 1, 1, 2, 2]
+    assert third.tolist() == [1, 1, 1, 1, 1, 1, 1, 2, 2]
+
+
+def test_which_restart_stands_for_a_point() -> None:
+    scores = [{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.9}, {"Q": 0.4, "NB": 0.9}, {"Q": 0.5, "NB": 0.2}]
+    assert best_restart(scores, 0.0, "NB") == 0
+    assert best_restart(scores, 0.1, "NB") == 0  # 0.47 against 0.45
+    assert best_restart(scores, 0.2, "NB") == 2
+    assert best_restart(scores, 1.0, "NB") == 2  # equally fair: the more cohesive
+    assert best_restart([{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.5}], 0.5, "NB") == 1  # 0.35 against 0.40
+    assert typical_restart([{"Q": 0.0, "B": 0.0}, {"Q": 0.4, "B": 0.5}, {"Q": 1.0, "B": 1.0}], "B") == 1

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.analysis.comparison import Comparison, ComparisonRow
+from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves
+from equigraph.exceptions import ParameterError
+from equigraph.plotting import TradeoffCurvesDisplay, TradeoffDisplay
+from equigraph.plotting.style import PALETTE
+
+pytest.importorskip("matplotlib")
+Make = Callable[..., TradeoffCurve]
+
+
+@pytest.fixture(scope="module")
+def curve(make_curve: Make) -> TradeoffCurve:
+    quality = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0]
+    fair = [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
+    return make_curve(quality, fair, found=[3, 3, 3, 3, 2, 1], spread=0.01)
+
+
+def line_through(ax: Any, x: np.ndarray, y: np.ndarray) -> Any:
+    (found,) = [
+        line
+        for line in ax.lines
+        if len(line.get_xdata()) == len(x)
+        and np.allclose(line.get_xdata(), x)
+        and np.allclose(line.get_ydata(), y)
+    ]
+    return found
+
+
+def test_twin_shows_both_measures_and_the_collapse(curve: TradeoffCurve) -> None:
+    display = curve.plot()
+    assert isinstance(display, TradeoffDisplay)
+    line_through(display.ax_, curve.fairness, curve.values("Q"))
+    line_through(display.fairness_ax_, curve.fairness, curve.values("NB"))
+    strip = line_through(display.clusters_ax_, curve.fairness, curve.values("n_nonempty"))
+    assert strip.get_drawstyle() == "steps-mid"
+    assert display.clusters_ax_.get_yticks().tolist() == [1, 3]
+    point = curve.select("intersection")
+    (text,) = display.ax_.texts
+    assert (
+        text.get_text()
+        == f"dial {point.fairness:.3g}: Q = {point.scores['Q']:.3f}, NB = {point.scores['NB']:.3f}"
+    )
+    assert display.clusters_ax_.get_title(loc="right") == "bands: mean ± sd of 3 restarts"
+
+
+def test_axes_of_the_twin_begin_at_0(make_curve: Make) -> None:
+    """A loss of 4 % must look like one."""
+    display = make_curve([0.50, 0.48], [0.9, 1.0]).plot("twin")
+    for ax in (display.ax_, display.fairness_ax_):
+        assert ax.get_ylim()[0] == 0
+        assert min(ax.get_yticks()) == 0
+    bottom, top = display.ax_.get_ylim()
+    assert (0.50 - 0.48) / (top - bottom) < 0.05
+    assert display.fairness_ax_.get_ylim()[1] > 1
+    assert "dial" in display.clusters_ax_.get_xlabel()
+
+
+def test_ticks_of_the_twin_are_possible_scores(make_curve: Make) -> None:
+    display = make_curve([0.4, -0.1], [0.02, 1.0], spread=0.3).plot("twin")
+    assert display.fairness_ax_.get_ylim()[0] == 0
+    assert max(display.fairness_ax_.get_yticks()) <= 1
+    assert min(display.ax_.get_yticks()) < 0
+
+
+def test_the_twin_of_a_curve_spaced_in_fairness_goes_along_the_front(make_curve: Make) -> None:
+    found = make_curve([0.5, 0.45, 0.4], [0.6, 0.7, 1.0], fairness=[0, 0.2, 0.2])
+    curve = replace(found, points=(found.points[0], found.points[2]), spacing="reached")
+    display = curve.plot("twin")
+    line = line_through(display.ax_, np.array([0, 0.2, 0.2, 1]), np.array([0.5, 0.45, 0.4, 0.4]))
+    assert line.get_drawstyle() == "steps-post"
+    line_through(display.fairness_ax_, np.array([0, 0.2]), np.array([0.6, 1.0]))
+
+
+def test_wide_dials_have_a_logarithmic_axis(make_curve: Make) -> None:
+    wide = make_curve([0.4, 0.3, 0.2], [0.3, 0.6, 0.9], fairness=[0, 1, 1000])
+    narrow = make_curve([0.4, 0.3, 0.2], [0.3, 0.6, 0.9])
+    assert wide.plot().ax_.get_xscale() == "symlog"
+    assert narrow.plot().ax_.get_xscale() == "linear"
+
+
+def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve: Make) -> None:
+    quality = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0]
+    fair = [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
+    curve = make_curve(quality, fair, spread=0.01, more=[(0.2, 0.9), (0.1, 0.85)])
+    display = curve.plot("front")
+    line = line_through(
+        display.ax_, np.array([0.40, 0.39, 0.37, 0.30, 0.2, 0.0]), np.array([0.3, 0.45, 0.6, 0.8, 0.9, 1.0])
+    )
+    assert line.get_color() == PALETTE[0]
+    line_through(display.ax_, np.array([0.29]), np.array([0.70]))
+    points = line_through(display.ax_, np.delete(quality, 4), np.delete(fair, 4))
+    assert points.get_linestyle() == "None"
+    assert points.get_markersize() > line.get_markersize()
+    assert {text.get_text() for text in display.ax_.get_legend().get_texts()} == {
+        "nothing found is better",
+        "points: values of the dial",
+        "dominated by others",
+        "marked",
+        "mean ± sd of 3 restarts",
+    }
+    marked = curve.select("product")
+    expected = f"NB {marked.scores['NB']:.2f}, dial {marked.fairness:.3g}"
+    assert expected in {text.get_text() for text in display.ax_.texts}
+
+
+def test_compared_methods_are_labelled_and_labels_do_not_overlap(curve: TradeoffCurve) -> None:
+    from matplotlib.text import Text
+
+    rows = [ComparisonRow(f"method-{i}", Q=0.30 + 0.01 * i, NB=0.6 + 0.005 * i) for i in range(8)]
+    rows += [ComparisonRow("twin-a", Q=0.1, NB=0.2), ComparisonRow("twin-b", Q=0.1, NB=0.2)]
+    rows += [ComparisonRow("failed", error="no")]
+    display = curve.plot("front", compare=Comparison(tuple(rows), 6, 6, 3, (0,)))
+    texts = {text.get_text(): text for text in display.ax_.texts}
+    assert {row.method for row in rows[:8]} <= set(texts)
+    assert "twin-a, twin-b" in texts
+    assert not any("failed" in text for text in texts)
+    display.figure_.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in texts.values()]  # without the leading lines
+    for one, two in itertools.combinations(boxes, 2):
+        width = min(one.x1, two.x1) - max(one.x0, two.x0)
+        height = min(one.y1, two.y1) - max(one.y0, two.y0)
+        assert width <= 0 or height <= 0
+
+
+def test_mappings_of_scores_and_given_axes(curve: TradeoffCurve, tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    left, right = Figure(figsize=(12, 5), layout="constrained").subplots(1, 2)
+    assert curve.plot("twin", ax=left, select=curve.points[5]).ax_ is left
+    display = curve.plot("front", ax=right, compare={"mine": (0.35, 0.5)}, select="intersection")
+    assert display.ax_ is right
+    line_through(right, np.array([0.35]), np.array([0.5]))
+    display.save(tmp_path / "both.png")
+    assert (tmp_path / "both.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("kind", ["twin", "front"])
+@pytest.mark.parametrize("scores", [([0.4], [0.3]), ([0.4, 0.4], [0.3, 0.3]), ([0.0, -0.1], [1.0, 1.0])])
+def test_degenerate_curves_can_be_drawn(
+    make_curve: Make, kind: Any, scores: tuple[list[float], list[float]], tmp_path: Path
+) -> None:
+    make_curve(*scores).plot(kind).save(tmp_path / "picture.svg")
+    assert (tmp_path / "picture.svg").stat().st_size > 5_000
+
+
+def test_several_numbers_of_clusters(curve: TradeoffCurve) -> None:
+    display = TradeoffCurves({3: curve, 4: curve}).plot()
+    assert isinstance(display, TradeoffCurvesDisplay)
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["3", "4"]
+    assert len(display.ax_.lines) == 2
+    assert display.ax_.get_ylabel() == "normalised balance NB"
+
+
+def test_pyplot_is_left_alone(curve: TradeoffCurve) -> None:
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    curve.plot("front")
+    assert plt.get_fignums() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ({"kind": "pie"}, "expected 'twin' or 'front'"),
+        ({"compare": {"a": (1, 1)}}, "compare is drawn on the front only"),
+        ({"kind": "front", "compare": {"a": 1}}, r"compare\['a'\] must be the pair \(Q, NB\)"),
+        ({"kind": "front", "compare": [1]}, "must be a Comparison or a mapping"),
+        ({"select": "elbow"}, "no rule 'elbow'"),
+    ],
+)
+def test_bad_requests(curve: TradeoffCurve, arguments: dict[str, Any], part: str) -> None:
+    with pytest.raises(ParameterError, match=part):
+        curve.plot(**arguments)
+
+
+def test_a_comparison_without_the_measure(make_curve: Make) -> None:
+    rows = (ComparisonRow("a", Q=0.1, NB=0.2),)
+    display = TradeoffDisplay(
+        make_curve([0.4], [0.3], notion="balance"), kind="front", compare=Comparison(rows, 6, 6, 3, (0,))
+    )
+    assert display.compared == {}  # there is no B to draw
+    foreign = make_curve([0.4], [0.3], notion="mouflon")
+    with pytest.raises(ParameterError, match="The comparison has no score 'mouflon'"):
+        TradeoffDisplay(
+            foreign, kind="front", select=foreign.points[0], compare=Comparison(rows, 6, 6, 3, (0,))
+        )
+    assert eg.plotting.TradeoffDisplay is TradeoffDisplay

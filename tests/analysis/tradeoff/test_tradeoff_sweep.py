@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+import equigraph as eg
+from equigraph._utils.callbacks import Progress
+from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves
+from equigraph.base import DialLabels, Problem
+from equigraph.community.louvain import fair_louvain
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import Graph
+from equigraph.metrics import evaluate
+
+VALUES = [0, 0.1, 0.3, 1]
+
+# Louvain leaves single nodes on the graph of these tests, and says so.
+small_clusters = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
+
+
+class TogetherLouvain(eg.FairLouvain):
+    """Computes all values of the dial in one go."""
+
+    _searches_dial = True
+
+    def _fit_dial(
+        self, problem: Problem, values: Sequence[float] | None, notify: Callable[..., bool]
+    ) -> DialLabels:
+        assert problem.groups is not None
+        assert values is not None
+        found = []
+        for step, value in enumerate(values, start=1):
+            one = fair_louvain(
+                problem.adjacency,
+                problem.groups.codes,
+                n_clusters=self.n_clusters,
+                fairness=value,
+                notion=self.notion,
+                seed=problem.seed,
+            )
+            found.append(one.labels)
+            if notify("together", step, len(values)):
+                break
+        return DialLabels(found, found)
+
+
+def labels_of(curve: TradeoffCurve) -> list[list[int]]:
+    return [point.labels.tolist() for point in curve.points]
+
+
+def same_clusters(one: np.ndarray, two: np.ndarray) -> bool:
+    return adjusted_rand_score(one, two) == 1
+
+
+def test_points_are_the_fits(room: Graph) -> None:
+    model = eg.FairLouvain(n_clusters=3)
+    curve = eg.tradeoff_curve(room, estimator=model, fairness=VALUES, random_state=3)
+    assert isinstance(curve, TradeoffCurve)
+    assert [point.fairness for point in curve.points] == VALUES
+    assert curve.seeds == (3,)
+    for point in curve.points:
+        fitted = eg.FairLouvain(n_clusters=3, fairness=point.fairness, random_state=3).fit(room)
+        assert same_clusters(point.labels, fitted.labels_)
+        expected = evaluate(room, fitted.labels_, sensitive_features=room.sensitive_features)
+        assert point.scores == pytest.approx(expected)
+        assert point.scores == evaluate(room, point.labels, sensitive_features=room.sensitive_features)
+        assert point.sizes.tolist() == np.bincount(point.labels, minlength=3).tolist()
+        assert point.means == pytest.approx(expected)
+        assert np.isnan(list(point.spreads.values())).all()
+        assert np.isnan(point.stability)
+    assert model.get_params()["fairness"] == 0.5  # the estimator is not changed
+    assert not hasattr(model, "labels_")
+    assert curve.points[-1].scores["NB"] > curve.points[0].scores["NB"]
+
+
+@small_clusters
+def test_clusters_keep_their_numbers(room: Graph) -> None:
+    curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(4), fairness=VALUES, random_state=0)
+    assert (np.diff(curve.points[0].sizes) <= 0).all()
+    for before, after in itertools.pairwise(curve.points):
+        kept = np.count_nonzero(before.labels == after.labels)
+        for numbers in itertools.permutations(range(4)):
+            assert np.count_nonzero(before.labels == np.array(numbers)[after.labels]) <= kept
+
+
+def test_spreads_and_stability_over_restarts(room: Graph) -> None:
+    model = eg.IFairNMTF(n_clusters=4, max_iter=60)
+    with pytest.warns(ConvergenceWarning):
+        curve = eg.tradeoff_curve(room, estimator=model, fairness=[5, 40], n_restarts=3, random_state=7)
+    assert curve.seeds == (7, 8, 9)
+    for point in curve.points:
+        with pytest.warns(ConvergenceWarning):
+            fits = [
+                eg.IFairNMTF(4, point.fairness, max_iter=60, random_state=seed).fit(room).labels_
+                for seed in curve.seeds
+            ]
+        scores = [evaluate(room, one, sensitive_features=room.sensitive_features) for one in fits]
+        for name in ("Q", "B", "NB", "min_balance", "rho", "n_nonempty"):
+            values = [one[name] for one in scores]
+            assert point.means[name] == pytest.approx(np.mean(values))
+            assert point.spreads[name] == pytest.approx(np.std(values, ddof=1))
+        pairs = [adjusted_rand_score(one, two) for one, two in itertools.combinations(fits, 2)]
+        assert point.stability == pytest.approx(np.mean(pairs))
+        assert point.n_restarts == 3
+        # A dial without an upper end: the restart closest to the means.
+        distances = [np.hypot(one["Q"] - point.means["Q"], one["NB"] - point.means["NB"]) for one in scores]
+        chosen = int(np.argmin(distances))
+        assert point.seed == curve.seeds[chosen]
+        assert same_clusters(point.labels, fits[chosen])
+    assert curve.points[0].stability < 1
+
+
+@small_clusters
+def test_best_restart_stands_for_a_point_of_a_bounded_dial(room: Graph) -> None:
+    model = eg.FairLouvain(n_clusters=5)
+    curve = eg.tradeoff_curve(room, estimator=model, fairness=[0.2, 0.6], n_restarts=4, random_state=0)
+    for point in curve.points:
+        fits = [
+            eg.FairLouvain(5, fairness=point.fairness, random_state=seed).fit(room) for seed in curve.seeds
+        ]
+        best = max(fit.objective_ for fit in fits)
+        mine = (1 - point.fairness) * point.scores["Q"] + point.fairness * point.scores["NB"]
+        assert mine == pytest.approx(best)
+
+
+def test_all_values_together_are_asked_for_once_per_restart(
+    room: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[int, tuple[float, ...]]] = []
+    together = TogetherLouvain._fit_dial
+
+    def counted(self: Any, problem: Problem, values: Sequence[float], notify: Any) -> DialLabels:
+        calls.append((problem.seed, tuple(values)))
+        return together(self, problem, values, notify)
+
+    monkeypatch.setattr(TogetherLouvain, "_fit_dial", counted)
+    one = {"fairness": VALUES, "n_restarts": 2, "random_state": 5, "n_clusters": 3}
+    fast = eg.tradeoff_curve(room, estimator=TogetherLouvain(), **one)
+    assert calls == [(5, tuple(VALUES)), (6, tuple(VALUES))]
+    slow = eg.tradeoff_curve(room, estimator=eg.FairLouvain(), **one)
+    assert labels_of(fast) == labels_of(slow)
+    assert [point.scores for point in fast.points] == [point.scores for point in slow.points]
+    for one_fast, one_slow in zip(fast.points, slow.points, strict=True):
+        assert one_fast.stability == pytest.approx(one_slow.stability)
+        assert one_fast.means == pytest.approx(one_slow.means)
+
+
+def test_default_values_of_a_bounded_dial(room: Graph) -> None:
+    curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3, random_state=4))
+    assert curve.fairness.tolist() == [round(i / 20, 12) for i in range(21)]
+    assert curve.seeds == (4,)  # by default the estimator's own
+
+
+@small_clusters
+def test_same_seed_same_curve_whatever_the_number_of_processes(room: Graph) -> None:
+    one = {"estimator": eg.FairLouvain(5), "fairness": VALUES, "n_restarts": 2, "random_state": 1}
+    first, second = eg.tradeoff_curve(room, **one), eg.tradeoff_curve(room, **one, n_jobs=2)
+    assert labels_of(first) == labels_of(second)
+    assert [point.means for point in first.points] == [point.means for point in second.points]
+    generator = np.random.default_rng(0)
+    assert (
+        eg.tradeoff_curve(room, **{**one, "random_state": generator}).seeds
+        == eg.tradeoff_curve(room, **{**one, "random_state": np.random.default_rng(0)}).seeds
+    )
+
+
+def test_warnings_of_other_processes_are_told(room: Graph) -> None:
+    model = eg.IFairNMTF(n_clusters=3, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match=r"\(3 times in the sweep\)") as told:
+        eg.tradeoff_curve(room, estimator=model, fairness=[0, 1, 2], random_state=0, n_jobs=2)
+    assert len(told) == 1
+
+
+@small_clusters
+def test_several_numbers_of_clusters(room: Graph) -> None:
+    model = eg.FairLouvain()
+    curves = eg.tradeoff_curve(room, estimator=model, n_clusters=range(2, 5), fairness=VALUES, random_state=0)
+    assert isinstance(curves, TradeoffCurves)
+    assert list(curves) == [2, 3, 4]
+    alone = eg.tradeoff_curve(room, estimator=model, n_clusters=3, fairness=VALUES, random_state=0)
+    assert labels_of(curves[3]) == labels_of(alone)
+    assert curves[4].n_clusters == 4
+    table = curves.table()
+    assert table["n_clusters"].tolist() == [k for k in (2, 3, 4) for _ in VALUES]
+    assert table["Q"][4:8].tolist() == alone.table()["Q"].tolist()
+    assert repr(curves) == "TradeoffCurves({2: 4 points, 3: 4 points, 4: 4 points})"
+
+
+def test_notions(room: Graph) -> None:
+    for notion, measure in (("balance", "B"), ("mouflon", "mouflon")):
+        model = eg.FairLouvain(3, random_state=0)
+        curve = eg.tradeoff_curve(room, estimator=model, fairness=[0, 1], notion=notion)
+        fitted = eg.FairLouvain(3, fairness=1, notion=notion, random_state=0).fit(room)
+        assert curve.measure == measure
+        assert curve.parameters["notion"] == notion
+        assert curve.points[-1].scores[measure] == pytest.approx(fitted.objective_)
+    own = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3, notion="balance"), fairness=[0], random_state=0)
+    assert own.notion == "balance"
+
+
+def test_a_method_that_chooses_the_number_of_clusters(room: Graph) -> None:
+    curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(), fairness=VALUES, random_state=0)
+    assert curve.n_clusters is None
+    most = max(int(point.scores["n_nonempty"]) for point in curve.points)
+    assert all(point.sizes.size == most for point in curve.points)
+    assert all(point.sizes.sum() == 30 for point in curve.points)
+
+
+def test_callbacks_are_told_after_every_fit(room: Graph) -> None:
+    told: list[Progress] = []
+    one = {"fairness": VALUES, "n_restarts": 2, "random_state": 0, "callbacks": told.append}
+    eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), **one)
+    assert [(p.stage, p.step, p.total) for p in told] == [("trade-off", step, 8) for step in range(9)]
+    told.clear()
+    eg.tradeoff_curve(room, estimator=TogetherLouvain(), n_clusters=[3, 4], **one)
+    assert [p.step for p in told if p.stage == "trade-off, 4 clusters"] == [0, 1, 2]
+    assert sum(p.stage == "together" for p in told) == 2 * 2 * len(VALUES)
+
+
+def test_callbacks_stop_and_keep_what_there_is(room: Graph) -> None:
+    one = {"fairness": VALUES, "n_restarts": 2, "random_state": 0}
+    curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), **one, callbacks=lambda p: p.step == 5)
+    assert curve.stopped
+    assert [point.n_restarts for point in curve.points] == [2, 1, 1, 1]
+    assert "stopped early" in repr(curve)
+    curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), **one, callbacks=lambda p: True)
+    assert [point.fairness for point in curve.points] == [0]
+    whole = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), **one, callbacks=lambda p: p.step == 8)
+    assert not whole.stopped
+
+
+def test_callbacks_stop_inside_a_method_and_between_numbers_of_clusters(room: Graph) -> None:
+    one = {"estimator": TogetherLouvain(), "fairness": VALUES, "n_restarts": 2, "random_state": 0}
+    inside = eg.tradeoff_curve(
+        room, **one, n_clusters=3, callbacks=lambda p: p.stage == "together" and p.step == 2
+    )
+    assert inside.stopped
+    assert [point.fairness for point in inside.points] == [0, 0.1]
+    last = eg.tradeoff_curve(
+        room,
+        **{**one, "n_restarts": 1},
+        n_clusters=3,
+        callbacks=lambda p: (p.stage, p.step) == ("together", 4),
+    )
+    assert last.stopped  # the method was told to stop, whatever it had by then
+    between = eg.tradeoff_curve(
+        room, **one, n_clusters=[2, 3], callbacks=lambda p: p.stage.startswith("trade") and p.step == 2
+    )
+    assert list(between) == [2]
+    assert not between[2].stopped
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ({"estimator": eg.IFairNMTF()}, "dial of IFairNMTF has no upper end"),
+        ({"estimator": eg.NMTF()}, "NMTF has no fairness dial"),
+        ({"estimator": eg.FairLouvain}, "FairLouvain has no fairness dial: expected an instance"),
+        ({"fairness": []}, "fairness is empty"),
+        ({"fairness": [0, 2]}, r"fairness must be a finite number in \[0, 1\]; got 2"),
+        ({"fairness": [0, "much"]}, "got 'much'"),
+        ({"fairness": [0.5, 0.5]}, r"must ascend; 0\.5 comes after 0\.5"),
+        ({"notion": "equity"}, "notion='equity' is unknown: expected one of 'normalized', 'balance'"),
+        ({"n_restarts": 0}, "n_restarts must be a whole number of at least 1"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"effort": 3}, "FairLouvain has no parameter 'effort'"),
+        ({"n_clusters": 1}, "n_clusters must be a whole number of at least 2"),
+        ({"n_clusters": [3, 3]}, "n_clusters must be different numbers"),
+        ({"n_clusters": [1, 3]}, "n_clusters must be a whole number of at least 2"),
+        ({"n_clusters": []}, "at least one"),
+        ({"n_clusters": [2.5]}, r"whole numbers; got \[2.5\]"),
+    ],
+)
+def test_bad_requests(room: Graph, arguments: dict[str, Any], part: str) -> None:
+    with pytest.raises(ParameterError, match=part):
+        eg.tradeoff_curve(room, **{"estimator": eg.FairLouvain(3), **arguments})
+
+
+def test_real_graph(data_dir: Path) -> None:
+    data = eg.datasets.load("drugnet")
+    curve = eg.tradeoff_curve(
+        data.adjacency,
+        sensitive_features=data.sensitive_features,
+        estimator=eg.FairLouvain(5),
+        fairness=[0, 0.25, 0.5, 1],
+        random_state=0,
+    )
+    quality, fair = curve.values("Q"), curve.values("NB")
+    assert quality[0] == quality.max() > 0.6
+    assert fair[-1] == fair.max() > fair[0] + 0.2
+    assert curve.select(max_quality_loss=0.2).scores["Q"] >= 0.8 * quality[0]
+
+
+def test_groups_are_needed(room: Graph) -> None:
+    model = eg.FairLouvain(3)
+    with pytest.raises(GroupsError, match="needs groups"):
+        eg.tradeoff_curve(room.adjacency, estimator=model)
+    with pytest.raises(GroupsError, match="constant"):
+        eg.tradeoff_curve(room.adjacency, sensitive_features=["a"] * 30, estimator=model)

@@ -1,0 +1,90 @@
+"""A curve whose fits share their passes over the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import equigraph as eg
+from equigraph.analysis.tradeoff import TradeoffCurve
+from equigraph.analysis.tradeoff.runs import Sweep, _solve_together
+from equigraph.factorization.penalties import GraphPenalty
+from equigraph.graph import Graph
+from equigraph.stores import FusedProduct, product_of
+
+VALUES = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+
+
+@pytest.fixture
+def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
+    monkeypatch.setattr("equigraph.stores.products.COMPILE_FROM", 100)
+    data = eg.datasets.make_fair_sbm(150, 3, 2, probabilities=(0.4, 0.3, 0.2, 0.1), random_state=0)
+    return Graph(data.adjacency, sensitive_features=data.sensitive_features)
+
+
+def model(**parameters: object) -> eg.IFairNMTF:
+    return eg.IFairNMTF(3, max_iter=60, tol=1e-3, **parameters)  # type: ignore[arg-type]
+
+
+def is_together(graph: Graph, estimator: eg.IFairNMTF, values: list[float] = VALUES) -> bool:
+    sweep = Sweep(estimator, graph, "normalized", tuple(values), False, (0,), None, "")
+    return _solve_together(sweep) is not None
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("init", ["svd", "random"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_points_are_the_single_fits(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, init: str, dtype: str
+) -> None:
+    estimator = model(init=init, dtype=dtype)
+    assert is_together(graph, estimator)
+    together = eg.tradeoff_curve(graph, estimator=estimator, fairness=VALUES, n_restarts=2, random_state=5)
+    monkeypatch.setattr("equigraph.analysis.tradeoff.runs._solve_together", lambda sweep: None)
+    one_by_one = eg.tradeoff_curve(graph, estimator=estimator, fairness=VALUES, n_restarts=2, random_state=5)
+    assert isinstance(together, TradeoffCurve)
+    assert [point.fairness for point in together.points] == VALUES
+    for one, other in zip(together.points, one_by_one.points, strict=True):
+        np.testing.assert_array_equal(one.labels, other.labels)
+        assert one.seed == other.seed
+        assert one.means == other.means
+        assert one.n_restarts == 2
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_stop_keeps_what_is_done(graph: Graph) -> None:
+    seen = []
+
+    def stop(progress: eg.callbacks.Progress) -> bool:
+        seen.append((progress.step, progress.total))
+        return progress.step == 3
+
+    curve = eg.tradeoff_curve(graph, estimator=model(), fairness=VALUES, random_state=0, callbacks=stop)
+    assert seen == [(0, 9), (1, 9), (2, 9), (3, 9)]
+    assert curve.stopped
+    assert len(curve.points) == 3
+    done = [point.fairness for point in curve.points]
+    assert done == sorted(done)
+
+
+def test_warnings_are_told_once_with_their_number(graph: Graph) -> None:
+    short = eg.IFairNMTF(3, max_iter=2, tol=1e-9)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*\(4 times in the sweep\)"):
+        eg.tradeoff_curve(graph, estimator=short, fairness=[0.1, 0.2, 0.3, 0.4], random_state=0)
+
+
+def test_what_cannot_run_together_runs_one_by_one(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_together(graph, model())
+    assert not is_together(graph, model(), [1.0])
+    assert not is_together(graph, model(callbacks=lambda progress: None))
+    assert not is_together(graph, model(penalty=0.1 * GraphPenalty(graph.adjacency)))
+    monkeypatch.setattr("equigraph.factorization.nmtf.MOST_ENTRIES", 10)
+    assert not is_together(graph, model())
+
+
+def test_small_graphs_do_not_load_the_compiler() -> None:
+    room = eg.datasets.make_classroom()
+    graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
+    assert not is_together(graph, eg.IFairNMTF(3))
+    assert not isinstance(product_of(graph.adjacency), FusedProduct)

@@ -1,0 +1,350 @@
+"""Whatever is wrong with a sheet, one sentence says what, and where in the sheet."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import InputError
+from tests.apps.classes.roster.sheets import (
+    PEOPLE,
+    Rows,
+    csv_bytes,
+    write_csv,
+    write_ods,
+    write_xls,
+    write_xlsx,
+)
+
+WRITERS: dict[str, Callable[[Path, Rows], Path]] = {
+    "csv": write_csv,
+    "xlsx": write_xlsx,
+    "xls": write_xls,
+    "ods": write_ods,
+}
+
+
+def changed(*changes: tuple[int, int, str]) -> list[list[str]]:
+    """Return the people with some cells changed, rows and columns counted from 0."""
+    rows = [list(row) for row in PEOPLE]
+    for row, column, text in changes:
+        rows[row][column] = text
+    return rows
+
+
+def hobbies() -> list[list[str]]:
+    return [["Name", "Wunsch"], *([f"Kind {i}", f"Basteln {i} und mehr"] for i in range(201))]
+
+
+BROKEN: dict[str, tuple[Rows, str]] = {
+    "no header": (
+        PEOPLE[1:],
+        r"no column of names that is known in row 1 \(A 'Änne Müller', B 'f'.*columns",
+    ),
+    "no names": ([row[1:] for row in PEOPLE], r"no column of names that is known in row 1 \(A 'Gender'"),
+    "header only": (PEOPLE[:1], r"has nobody below the header in row 1: expected at least two people"),
+    "one person": ([PEOPLE[0], ["Ada", "f"]], r"has 1 person below the header in row 1"),
+    "two of one name": (changed((4, 0, "Ben Groß")), r"rows 3 and 5 both have 'Ben Groß'"),
+    "two but for capitals": (changed((4, 0, "BEN  groß ")), r"rows 3 and 5 both have 'BEN groß'"),
+    "name is blank": (changed((2, 0, "")), r"row 3, column A: the name is blank, but column B has 'm'"),
+    "name of signs": (changed((2, 0, "???")), r"row 3, column A: '\?\?\?' is no name"),
+    "name too long": (
+        changed((2, 0, "x" * 201)),
+        r"row 3, column A: the name has 201 letters; .* at most 200",
+    ),
+    "misspelt friend": (
+        changed((1, 2, "Ben Grsoß")),
+        r"'Ben Grsoß' \(row 2, column C\), perhaps 'Ben Groß': .*--accept-near",
+    ),
+    "unknown friend": (
+        changed((1, 3, "Wilhelmine")),
+        r"'Wilhelmine' \(row 2, column D\), and nobody has a name like it",
+    ),
+    "ambiguous friend": (
+        [*changed((1, 2, "Ben"), (4, 0, "Ben Voß"), (1, 4, "")), ["Zoë Krüger"]],
+        r"'Ben' \(row 2, column C\), perhaps 'Ben Groß' or 'Ben Voß': correct or clear the cell\.",
+    ),
+    "a sentence for a friend": (changed((1, 2, "ist ihr egal")), r"'ist ihr egal' \(row 2, column C\)"),
+    "own friend": (changed((2, 2, "Ben Groß")), r"row 3, column C: 'Ben Groß' is named in their own row"),
+    "unknown not with": (changed((3, 4, "Kai")), r"'Kai' \(row 4, column E\)"),
+    "unknown together": (
+        changed((3, 5, "Zoe Kruger")),
+        r"'Zoe Kruger' \(row 4, column F\), perhaps 'Zoë Krüger'",
+    ),
+    "together and apart": (
+        changed((4, 4, "Cem Öztürk")),
+        r"'Cem Öztürk' and 'Zoë Krüger' are to be together \(row 4, column F\) and apart \(row 5, column E\)",
+    ),
+    "hobbies for friends": (
+        hobbies(),
+        r"201 names of other people are not on the list, .*row 2, column B.*'Wunsch'",
+    ),
+    "column without header": (
+        changed((0, 3, "")),
+        r"row 3, column D: the cell has 'Cem Öztürk', but column D has no header in row 1",
+    ),
+    "two columns of names": (
+        changed((0, 1, "Pupil")),
+        r"columns A \('Name'\) and B \('Pupil'\) both look like names",
+    ),
+    "two of one attribute": (
+        [[*row, row[1]] for row in PEOPLE],
+        r"columns B \('Gender'\) and H \('Gender'\) both look like the attribute 'Gender'",
+    ),
+    "two fixed classes": (
+        [[*row, row[6].replace("Fixed class", "Feste Klasse")] for row in PEOPLE],
+        r"columns G \('Fixed class'\) and H",
+    ),
+    "formula as text": (changed((1, 2, "=B3&C3")), r"row 2, column C: the cell holds a formula \('=B3&C3'\)"),
+    "formula for a name": (changed((1, 0, "=A1")), r"row 2, column A: the cell holds a formula"),
+    "lost reference": (
+        changed((1, 0, "#REF!")),
+        r"row 2, column A: the cell holds '#REF!', the error of a formula",
+    ),
+    "German error": (changed((3, 2, "#BEZUG!")), r"row 4, column C: the cell holds '#BEZUG!', the error"),
+    "cell too long": (
+        changed((3, 2, "y" * 2001)),
+        r"row 4, column C: the cell has 2,001 letters; expected at most 2,000",
+    ),
+    "all blank": (
+        [["", ""], [" ", ""]],
+        r"(is empty|has no cells): expected one row per person below a header",
+    ),
+}
+
+
+def check_sentence(error: InputError, pattern: str, name: str) -> None:
+    message = str(error)
+    assert re.search(pattern, message), message
+    assert message.startswith(name), message
+    assert message.endswith(".")
+    assert "\n" not in message
+    assert len(message) < 500
+    assert not re.search(r"[.!?] [A-Z]", message), "more than one sentence"
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_cells(tmp_path: Path, case: str, suffix: str) -> None:
+    rows, pattern = BROKEN[case]
+    path = WRITERS[suffix](tmp_path / f"class.{suffix}", rows)
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(path)
+    check_sentence(caught.value, pattern, f"class.{suffix}")
+
+
+def text(rows: Rows = PEOPLE, **options: Any) -> bytes:
+    return csv_bytes(rows, **options)
+
+
+WESTERN = [["Name", "Freund"], ["Jörg Müller", "René"], ["René", "Jörg Müller"]]
+FILES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
+    "empty": ("a.csv", b"", {}, r"is empty: expected one row per person"),
+    "blank": ("a.csv", b" \r\n\t\r\n", {}, r"is empty: expected one row per person"),
+    "mac": (
+        "a.csv",
+        text(WESTERN, encoding="mac_roman"),
+        {},
+        r"line 2, is not UTF-8, .* such as .*: say the encoding",
+    ),
+    "dos": ("a.csv", text(WESTERN, encoding="cp850"), {}, r"line 2, is not UTF-8.*encoding='cp850'"),
+    "read twice": (
+        "a.csv",
+        text(encoding="utf-8").decode("utf-8").encode("utf-8").decode("latin-1").encode("utf-8"),
+        {},
+        r"line 2: 'Ã.*' shows that UTF-8 was taken for another encoding",
+    ),
+    "told wrong": (
+        "a.csv",
+        text(encoding="utf-8"),
+        {"encoding": "latin-1"},
+        r"line 2: 'Ã.*UTF-8 was taken for another",
+    ),
+    "told UTF-8": ("a.csv", text(WESTERN, encoding="cp1252"), {"encoding": "utf-8"}, r"line 2, is not utf-8"),
+    "letters lost": (
+        "a.csv",
+        "Name;Friend\nJ\ufffdrg;\nAda;".encode(),
+        {},
+        r"line 2, has letters that were lost",
+    ),
+    "UTF-16 without mark": ("a.csv", text(encoding="utf-16-le"), {}, r"neither text nor a spreadsheet"),
+    "binary": ("a.xlsx", bytes(range(256)) * 40, {}, r"neither text nor a spreadsheet"),
+    "web page": ("a.xls", b"<html><table><tr><td>Name</td></tr></table>", {}, r"is a web page or XML"),
+    "quote not closed": (
+        "a.csv",
+        b'Name;Friend\nAda;"Ben\nBen;\n',
+        {},
+        r"row 2, cannot be parted into cells",
+    ),
+    "separator inside": (
+        "a.csv",
+        b"Name,Friends\nAda,Ben,Cem\nBen,\nCem,\n",
+        {},
+        r"row 2, column C: the cell has 'Cem', but column C has no header .* needs quotation marks",
+    ),
+    "damaged archive": ("a.xlsx", b"PK\x03\x04" + b"\0" * 500, {}, r"is damaged and cannot be opened"),
+    "damaged old file": (
+        "a.xls",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\1" * 900,
+        {},
+        r"is damaged and cannot be opened",
+    ),
+    "password": (
+        "a.xlsx",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"),
+        {},
+        r"is protected by a password: save it without one",
+    ),
+    "sheets of text": ("a.csv", text(), {"sheet": "Liste"}, r"is a text file, which has no sheets"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_broken_files(tmp_path: Path, case: str) -> None:
+    name, content, options, pattern = FILES[case]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(tmp_path / name, **options)
+    check_sentence(caught.value, pattern, name)
+
+
+def test_a_password_of_the_open_format(tmp_path: Path) -> None:
+    path = tmp_path / "a.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", b"\1\2\3")
+        archive.writestr("META-INF/manifest.xml", "<m:file-entry><m:encryption-data/></m:file-entry>")
+    with pytest.raises(InputError, match=r"a\.ods is protected by a password"):
+        eg.read_roster(path)
+
+
+@pytest.mark.parametrize(
+    ("parts", "pattern"),
+    [
+        (["Index/Document.iwa"], "is a Numbers document: save it as .xlsx"),
+        (["xl/workbook.bin"], r"is a binary workbook \(.xlsb\)"),
+        (["word/document.xml"], "is no sheet we know"),
+        (["xl/workbook.xml"], "is damaged and cannot be opened"),
+    ],
+)
+def test_other_archives(tmp_path: Path, parts: list[str], pattern: str) -> None:
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        for part in parts:
+            archive.writestr(part, "x")
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(path)
+    check_sentence(caught.value, pattern, "a.xlsx")
+
+
+def openpyxl_sheet(change: Callable[[Any], None], path: Path) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+
+    book = openpyxl.Workbook()
+    page = book.active
+    assert page is not None
+    for row in PEOPLE:
+        page.append(row)
+    change(page)
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("merged", "pattern"),
+    [
+        ("A2:A3", r"row 2, column A: cells A2:A3 are merged: part them"),
+        ("C3:D3", r"row 3, column C: cells C3:D3 are merged"),
+        ("A1:A2", r"row 1, column A: cells A1:A2 are merged"),
+        ("B4:C5", r"row 4, column B: cells B4:C5 are merged"),
+    ],
+)
+def test_merged_cells(tmp_path: Path, merged: str, pattern: str) -> None:
+    path = openpyxl_sheet(lambda page: page.merge_cells(merged), tmp_path / "a.xlsx")
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(path)
+    check_sentence(caught.value, pattern, "a.xlsx")
+
+
+def test_merged_cells_of_the_open_format(tmp_path: Path) -> None:
+    path = write_ods(tmp_path / "a.ods", PEOPLE)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    # The cell behind the name of the fourth person holds for the fifth too.
+    name = "Cem Öztürk</text:p></table:table-cell>".encode()
+    start = parts["content.xml"].rpartition(name)[0].rpartition(name)[0]
+    assert start.count(b"<table:table-row>") == 4
+    merged = b'<table:table-cell table:number-rows-spanned="2"'
+    rest = parts["content.xml"][len(start) + len(name) :].replace(b"<table:table-cell", merged, 1)
+    parts["content.xml"] = start + name + rest
+    with zipfile.ZipFile(path, "w") as archive:
+        for part, content in parts.items():
+            archive.writestr(part, content)
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(path)
+    check_sentence(caught.value, r"row 4, column B: cells B4:B5 are merged: part them", "a.ods")
+
+
+@pytest.mark.parametrize("cell", ["A3", "B3", "C2", "G5"])
+def test_formulas_without_a_value_are_not_blanks(tmp_path: Path, cell: str) -> None:
+    path = openpyxl_sheet(lambda page: page.__setitem__(cell, "=Z9"), tmp_path / "a.xlsx")
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(path)
+    where = f"row {cell[1]}, column {cell[0]}: the formula was never computed"
+    check_sentence(caught.value, where, "a.xlsx")
+
+
+def test_formulas_that_failed_are_not_blanks(tmp_path: Path) -> None:
+    import xlsxwriter
+
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        page = book.add_worksheet()
+        for i, row in enumerate(PEOPLE):
+            page.write_row(i, 0, row)
+        page.write_formula(3, 2, "=VLOOKUP(1,Z:Z,1)", None, "#N/A")
+    with pytest.raises(InputError) as caught:
+        eg.read_roster(path)
+    check_sentence(caught.value, r"row 4, column C: the formula gives the error #N/A", "a.xlsx")
+
+
+def test_formulas_of_columns_that_are_not_read_do_no_harm(tmp_path: Path) -> None:
+    def remark(page: Any) -> None:
+        page["H1"], page["H2"] = "Remarks", "=Z9"
+
+    assert len(eg.read_roster(openpyxl_sheet(remark, tmp_path / "a.xlsx")).people) == 4
+
+
+@pytest.mark.parametrize(
+    ("columns", "pattern"),
+    [
+        ({"Nmae": "name"}, r"a.csv has no column 'Nmae' in its header, row 1: did you mean 'Name'\?"),
+        ({"Augenfarbe": None}, r"has no column 'Augenfarbe' .*: did you mean one of A 'Name', B 'Gender'"),
+        ({"Friend 1": "freinds"}, r"'Friend 1' is 'freinds': did you mean 'friends'\?"),
+        ({"Friend 1": "colour"}, r"expected one of name, .* and none"),
+        ({"Name": "name", "A": "name"}, r"columns names column A, 'Name', twice"),
+        (["Name"], r"columns=\['Name'\] is no mapping"),
+    ],
+)
+def test_columns_that_are_not_there(tmp_path: Path, columns: Any, pattern: str) -> None:
+    with pytest.raises(InputError, match=pattern):
+        eg.read_roster(write_csv(tmp_path / "a.csv", PEOPLE), columns=columns)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        eg.read_roster(tmp_path / "no.xlsx")
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        eg.read_roster(tmp_path)
+    path = write_xlsx(tmp_path / "a.xlsx", PEOPLE)
+    with pytest.raises(InputError, match=r"sheet='Alt' is not in a[.]xlsx: it has 'Liste'"):
+        eg.read_roster(path, sheet="Alt")
+    with pytest.raises(InputError, match="encoding='klingon' is unknown"):
+        eg.read_roster(write_csv(tmp_path / "a.csv", PEOPLE), encoding="klingon")
+    with pytest.raises(InputError, match="encoding='rot13' is"):
+        eg.read_roster(tmp_path / "a.csv", encoding="rot13")

@@ -1,0 +1,417 @@
+"""A sheet as schools have it becomes people, wishes and a graph; what was guessed is said."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import equigraph as eg
+from equigraph.exceptions import GroupsError, InputError, ParameterError, RosterError
+from tests.apps.classes.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
+
+CELLS = [
+    "",
+    " ",
+    "Ada",
+    "ada",
+    "Ben",
+    "Ben Voß",
+    "Voß, Ben",
+    "B.",
+    "-",
+    "Ada, Ben",
+    "Ada\nBen",
+    '"',
+    "=",
+    "#",
+    "x" * 250,
+    "1",
+    "\x00",
+]
+
+
+def check_people(roster: eg.Roster) -> None:
+    assert roster.people == ("Änne Müller", "Ben Groß", "Cem Öztürk", "Zoë Krüger")
+    assert roster.attributes == {"Gender": ("f", "m", "m", None)}
+    assert roster.friends == (
+        ("Änne Müller", "Ben Groß"),
+        ("Ben Groß", "Änne Müller"),
+        ("Ben Groß", "Cem Öztürk"),
+        ("Zoë Krüger", "Ben Groß"),
+        ("Zoë Krüger", "Cem Öztürk"),
+    )
+    assert roster.apart == (("Änne Müller", "Zoë Krüger"),)
+    assert roster.together == (("Cem Öztürk", "Zoë Krüger"),)
+    assert roster.fixed == {"Ben Groß": "5a"}
+
+
+def test_all_kinds_of_files_say_the_same(tmp_path: Path) -> None:
+    for path in (
+        write_xlsx(tmp_path / "a.xlsx", PEOPLE),
+        write_xls(tmp_path / "a.xls", PEOPLE),
+        write_ods(tmp_path / "a.ods", PEOPLE),
+        write_csv(tmp_path / "a.csv", PEOPLE),
+        write_csv(tmp_path / "b.csv", PEOPLE, separator=",", encoding="utf-8"),
+        write_csv(tmp_path / "a.tsv", PEOPLE, separator="\t", encoding="utf-16"),
+        write_csv(tmp_path / "c.csv", PEOPLE, separator="|", encoding="utf-8", line_end="\n"),
+    ):
+        check_people(eg.read_roster(path))
+
+
+def test_the_content_says_what_a_file_is_not_its_name(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "export.xls", PEOPLE)
+    roster = eg.read_roster(path)
+    check_people(roster)
+    assert "export.xls is a text file although its name ends in .xls." in roster.notes
+    check_people(eg.read_roster(write_xlsx(tmp_path / "sheet.csv", PEOPLE)))
+
+
+def test_an_old_western_file_is_read_and_the_guess_is_said(tmp_path: Path) -> None:
+    rows = [["Name", "Freund"], ["Änne Groß", "Zoë"], ["Zoë", "Änne Groß"]]
+    path = write_csv(tmp_path / "a.csv", rows, encoding="cp1252")
+    roster = eg.read_roster(path)
+    assert roster.people == ("Änne Groß", "Zoë")
+    assert any("Windows-1252 (guessed: line 2 is not UTF-8)" in note for note in roster.notes)
+    assert not any("guessed: line" in note for note in eg.read_roster(path, encoding="cp1252").notes)
+    mac = write_csv(tmp_path / "b.csv", rows, encoding="mac_roman")
+    assert eg.read_roster(mac, encoding="mac_roman").people == ("Änne Groß", "Zoë")
+
+
+def test_the_first_line_may_tell_the_separator(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"sep=|\r\n" + csv_bytes(PEOPLE, separator="|", encoding="utf-8"))
+    roster = eg.read_roster(path)
+    check_people(roster)
+    assert "Cells are separated by bars (as its first line says)." in roster.notes
+
+
+def test_wishes_make_weights(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", PEOPLE)
+    adjacency = eg.read_roster(path).graph().adjacency.toarray().tolist()
+    assert adjacency == [[0, 2, 0, 0], [2, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
+    mutual = eg.read_roster(path, wishes="mutual")
+    assert mutual.graph().adjacency.toarray().tolist() == [[0, 2, 0, 0], [2, 0, 0, 0], [0] * 4, [0] * 4]
+    assert any("only these count" in note for note in mutual.notes)
+    with pytest.raises(ParameterError, match="wishes='all' is unknown"):
+        eg.read_roster(path, wishes="all")
+
+
+def test_blanks_are_blanks(tmp_path: Path) -> None:
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", PEOPLE))
+    assert "'Gender' is blank for Zoë Krüger (row 5)." in roster.notes
+    with pytest.raises(GroupsError, match="'Gender' is missing for 1 of 4 nodes, first 'Zoë Krüger'"):
+        roster.graph("Gender")
+    groups = roster.graph("Gender", missing="own-group").sensitive_features
+    assert groups is not None
+    assert groups.tolist() == ["f", "m", "m", "missing"]
+    with pytest.raises(
+        ParameterError, match="attribute='Sex' is not in the roster: its attributes are 'Gender'"
+    ):
+        roster.graph("Sex")
+
+
+def test_dashes_are_blanks_and_said(tmp_path: Path) -> None:
+    rows = [["Name", "Friends"], ["Ada", "-"], ["Ben", "Ada, -"], ["Cem", "\u2013"]]
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
+    assert roster.friends == (("Ben", "Ada"),)
+    assert "Cells with a dash only are taken for blank: 2." in roster.notes
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "Ben Groß, Cem",
+        "Ben Groß; Cem",
+        "ben  groß\nCEM",
+        "Groß, Ben; Cem",
+        "Ben Groß/Cem",
+        "Ben Groß und Cem",
+        "Cem & Ben Groß",
+    ],
+)
+def test_several_friends_in_one_cell(tmp_path: Path, cell: str) -> None:
+    rows = [["Vorname", "Nachname", "Freunde"], ["Ada", "Roth", cell], ["Ben", "Groß", ""], ["Cem", "", ""]]
+    for path in (write_csv(tmp_path / "a.csv", rows), write_xlsx(tmp_path / "a.xlsx", rows)):
+        assert sorted(eg.read_roster(path).friends_of("Ada Roth")) == ["Ben Groß", "Cem"]
+
+
+def test_commas_between_last_and_first_names(tmp_path: Path) -> None:
+    rows = [
+        ["Name", "Wünsche"],
+        ["Groß, Ben", "Roth, Ada, Voß, Cem"],
+        ["Roth, Ada", "Ben Groß"],
+        ["Voß, Cem", "Roth Ada"],
+    ]
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
+    assert roster.friends == (
+        ("Groß, Ben", "Roth, Ada"),
+        ("Groß, Ben", "Voß, Cem"),
+        ("Roth, Ada", "Groß, Ben"),
+        ("Voß, Cem", "Roth, Ada"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("headers", "language"),
+    [
+        ("Surname;First name;Gender;Friend 1;Friend 2;Not with;Together with;Fixed class", "English"),
+        ("Nachname;Vorname;Geschlecht;Freund/in 1;Wunsch 2;Nicht mit;Zusammen mit;Feste Klasse", "German"),
+        ("Nom;Prénom;Sexe;Ami 1;Ami(e) 2;Pas avec;Ensemble avec;Classe imposée", "French"),
+        ("Apellidos;Nombre;Género;Amigo 1;Amigo/a 2;No con;Junto a;Clase fija", "Spanish"),
+        ("Cognome;Nome;Sesso;Amico 1;Preferenza 2;Non con;Insieme a;Classe fissa", "Italian"),
+        ("Achternaam;Voornaam;Geslacht;Vriend 1;Vriendin 2;Niet met;Samen met;Vaste klas", "Dutch"),
+        ("Name;Vorname;m/w;1. Wunsch;2. Wunsch;trennen von;muss zu;Zuteilung", "German, shorter"),
+    ],
+)
+def test_headers_in_several_languages(tmp_path: Path, headers: str, language: str) -> None:
+    rows = [
+        headers.split(";"),
+        ["Roth", "Ada", "f", "Ben Groß", "Cem Voß", "Dora Süß", "", "5a"],
+        ["Groß", "Ben", "m", "", "", "", "", ""],
+        ["Voß", "Cem", "m", "", "", "", "Dora Süß", ""],
+        ["Süß", "Dora", "f", "", "", "", "", ""],
+    ]
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
+    assert roster.people == ("Ada Roth", "Ben Groß", "Cem Voß", "Dora Süß"), language
+    assert roster.friends == (("Ada Roth", "Ben Groß"), ("Ada Roth", "Cem Voß"))
+    assert roster.apart == (("Ada Roth", "Dora Süß"),)
+    assert roster.together == (("Cem Voß", "Dora Süß"),)
+    assert roster.fixed == {"Ada Roth": "5a"}
+    assert list(roster.attributes.values()) == [("f", "m", "m", "f")]
+
+
+def test_a_full_name_beside_a_first_name_stays_whole(tmp_path: Path) -> None:
+    rows = [
+        ["Name", "Rufname", "Friend"],
+        ["Ada Maria Roth", "Ada", ""],
+        ["Ben Groß", "Ben", "Ada Maria Roth"],
+    ]
+    assert eg.read_roster(write_csv(tmp_path / "a.csv", rows)).people == ("Ada Maria Roth", "Ben Groß")
+
+
+def test_columns_can_be_given(tmp_path: Path) -> None:
+    rows = [
+        ["Kennung", "Wer", "Klasse", "mag", "mag auch", "Wunsch"],
+        ["x1", "Ada", "4a", "Ben", "Cem", "Chor"],
+        ["x2", "Ben", "4b", "", "", "Chor"],
+        ["x3", "Cem", "4a", "", "", "Chor"],
+    ]
+    path = write_csv(tmp_path / "a.csv", rows)
+    given: dict[str, str | None] = {"Wer": "name", "mag": "friends", "E": "wishes", "Wunsch": None}
+    roster = eg.read_roster(path, columns={**given, "Klasse": "attribute"})
+    assert roster.people == ("Ada", "Ben", "Cem")
+    assert roster.friends_of("Ada") == ("Ben", "Cem")
+    assert roster.attributes == {"Klasse": ("4a", "4b", "4a")}
+    assert "Column B, 'Wer': names." in roster.notes
+    assert "Column F, 'Wunsch': not used." in roster.notes
+    fixed = eg.read_roster(path, columns={**given, "mag": "none", "E": "none", "Klasse": "fixed class"})
+    assert fixed.fixed == {"Ada": "4a", "Ben": "4b", "Cem": "4a"}
+    assert fixed.friends == ()
+
+
+def test_unknown_columns_are_attributes_only_where_people_share_values(tmp_path: Path) -> None:
+    rows = [
+        ["Name", "Bus", "Nummer", "Punkte"],
+        *([f"P{i}", "abc"[i % 2], str(30 + i), f"{i}.5"] for i in range(8)),
+    ]
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
+    assert list(roster.attributes) == ["Bus", "Punkte"]
+    assert "Column C, 'Nummer': not used (guessed)." in roster.notes
+
+
+def test_a_title_above_the_header_and_blank_rows_are_passed_over(tmp_path: Path) -> None:
+    rows = [
+        ["Klassenliste 2026"],
+        [],
+        ["Nr", "Name", "Freund"],
+        ["1", "Ada", "Ben"],
+        ["2", "", ""],
+        ["3", "Ben", ""],
+    ]
+    roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", rows))
+    assert roster.people == ("Ada", "Ben")
+    assert "The header is in row 3; what stands above it is not read." in roster.notes
+    assert "Rows passed over, as nothing that is read is in them: 1." in roster.notes
+
+
+def test_a_header_merged_over_columns_holds_for_all(tmp_path: Path) -> None:
+    import xlsxwriter
+
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        page = book.add_worksheet()
+        page.write(0, 0, "Name")
+        page.merge_range("B1:D1", "Freunde")
+        for i, row in enumerate([["Ada", "Ben", "", "Cem"], ["Ben", "", "Ada"], ["Cem"]], start=1):
+            page.write_row(i, 0, row)
+    roster = eg.read_roster(path)
+    assert roster.friends == (("Ada", "Ben"), ("Ada", "Cem"), ("Ben", "Ada"))
+    assert "The header 'Freunde' is merged over columns B to D and holds for all." in roster.notes
+
+
+def test_numbers_dates_and_formulas_are_read_as_they_are_shown(tmp_path: Path) -> None:
+    import datetime
+
+    import xlsxwriter
+
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        page = book.add_worksheet()
+        page.write_row(0, 0, ["Name", "Level", "Needs", "Since"])
+        for i in range(1, 5):
+            page.write_formula(i, 0, f'="P"&{i}', None, f"P{i}")
+            page.write_number(i, 1, 5 + (i > 2) / 2)
+            page.write_boolean(i, 2, i == 1)
+            page.write_datetime(
+                i, 3, datetime.date(2026, 8, 1), book.add_format({"num_format": "dd.mm.yyyy"})
+            )
+    roster = eg.read_roster(path)
+    assert roster.people == ("P1", "P2", "P3", "P4")
+    assert roster.attributes["Level"] == ("5", "5", "5.5", "5.5")
+    assert roster.attributes["Needs"] == ("TRUE", "FALSE", "FALSE", "FALSE")
+    assert roster.attributes["Since"] == ("2026-08-01",) * 4
+
+
+def test_which_sheet_of_a_workbook(tmp_path: Path) -> None:
+    path = write_xlsx(tmp_path / "a.xlsx", PEOPLE, more={"Notizen": [["Bitte bis Freitag"]]})
+    roster = eg.read_roster(path)
+    check_people(roster)
+    assert any("the only sheet with a header that is known" in note for note in roster.notes)
+    both = write_xlsx(tmp_path / "b.xlsx", PEOPLE, more={"Alt": PEOPLE[:3]})
+    with pytest.raises(RosterError, match=r"b.xlsx has 2 sheets \('Liste', 'Alt'\): say which one"):
+        eg.read_roster(both)
+    for name in ("Alt", 2):
+        with pytest.raises(RosterError, match=r"sheet 'Alt': 1 name is not .*'Zoë Krüger' \(row 2, column E"):
+            eg.read_roster(both, sheet=name, columns={"Friend 1": None, "Friend 2": None})
+    check_people(eg.read_roster(both, sheet=1))
+    numbers = write_xlsx(tmp_path / "c.xlsx", PEOPLE[:1], sheet="2", more={"1": PEOPLE})
+    check_people(eg.read_roster(numbers, sheet=2))
+    check_people(eg.read_roster(numbers, sheet="1"))
+    for sheet in (0, 3, True, "3"):
+        with pytest.raises(ParameterError, match=r"is not in c.xlsx: it has '2', '1'"):
+            eg.read_roster(numbers, sheet=sheet)
+
+
+def test_near_names_are_proposed_and_taken_only_if_told(tmp_path: Path) -> None:
+    rows = [
+        ["Name", "Friend 1", "Friend 2"],
+        ["Änne Müller", "Ben Gross", "Lena"],
+        ["Ben Groß", "Aenne Mueller", "Lena Vogtt"],
+        ["Lena Vogt", "Groß Ben", ""],
+    ]
+    path = write_csv(tmp_path / "a.csv", rows)
+    with pytest.raises(RosterError) as caught:
+        eg.read_roster(path)
+    message = str(caught.value)
+    assert message.startswith(
+        "a.csv: 4 names are not on the list: 'Lena' (row 2, column C), perhaps 'Lena Vogt'; "
+    )
+    assert message.endswith("accept_near (--accept-near).")
+    roster = eg.read_roster(path, accept_near=True)
+    assert roster.friends_of("Ben Groß") == ("Änne Müller", "Lena Vogt")
+    taken = [note for note in roster.notes if note.startswith("Taken as a near name")]
+    assert len(taken) == 4
+    assert taken[2] == "Taken as a near name: 'Lena Vogtt' (row 3, column C) for 'Lena Vogt'."
+
+
+def test_ambiguous_near_names_are_never_taken(tmp_path: Path) -> None:
+    rows = [["Name", "Friend"], ["Lena Vogt", ""], ["Lena Roth", ""], ["Ada", "Lena"]]
+    path = write_csv(tmp_path / "a.csv", rows)
+    for accept in (False, True):
+        with pytest.raises(
+            RosterError, match=r"'Lena' \(row 4, column B\), perhaps 'Lena Vogt' or 'Lena Roth': "
+        ):
+            eg.read_roster(path, accept_near=accept)
+    rows[3] = ["Ada", "Adda"]
+    with pytest.raises(RosterError, match="perhaps 'Ada': correct or clear the cell"):
+        eg.read_roster(write_csv(path, rows), accept_near=True)
+    rows[3] = ["Tom", "Tim"]
+    rows.append(["Tomke", ""])
+    rows[1][0] = "Tam"
+    with pytest.raises(RosterError, match="perhaps 'Tam' or 'Tom': correct or clear the cell"):
+        eg.read_roster(write_csv(path, rows), accept_near=True)
+    rows[1][0], rows[3] = "Tom", ["Ada", "Tim"]
+    with pytest.raises(RosterError, match=r"perhaps 'Tom': correct or clear the cell[.]"):
+        eg.read_roster(write_csv(path, rows), accept_near=True)
+    rows[3] = ["Ada", "Wilhelmine"]
+    with pytest.raises(RosterError, match="and nobody has a name like it: correct or clear the cell"):
+        eg.read_roster(write_csv(path, rows), accept_near=True)
+
+
+def test_what_cannot_be_seen_does_not_part_names(tmp_path: Path) -> None:
+    rows = [
+        ["Name", "Friend"],
+        ["Ada\u00a0Roth", "ben\u200b"],
+        ["Ben", "Ada Roth"],
+        ["Zoe\u0308", "Zoe\u0308 "],
+    ]
+    rows[3][1] = ""
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
+    assert roster.people == ("Ada Roth", "Ben", "Zoë")
+    assert roster.friends == (("Ada Roth", "Ben"), ("Ben", "Ada Roth"))
+
+
+def test_a_wish_for_somebody_to_be_apart_from_is_said(tmp_path: Path) -> None:
+    rows = [["Name", "Friend", "Not with"], ["Ada", "Ben", ""], ["Ben", "", "Ada"]]
+    notes = eg.read_roster(write_csv(tmp_path / "a.csv", rows)).notes
+    assert "Ben and Ada are to be apart although one wishes to be with the other." in notes
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("n", [12, 78, 1000])
+def test_the_school_of_the_examples(tmp_path: Path, language: str, n: int) -> None:
+    sheet = eg.datasets.make_school_roster(n, language=language)
+    assert sheet.rows == eg.datasets.make_school_roster(n, language=language).rows
+    roster = eg.read_roster(write_csv(tmp_path / "a.csv", sheet.rows))
+    assert len(roster.people) == len(set(roster.people)) == n
+    assert len(roster.apart) == 2
+    assert len(roster.together) == len(roster.fixed) == 1
+    assert len(roster.friends) > n
+    assert len(roster.attributes) == 3
+
+
+def test_the_school_refuses_what_it_cannot_make() -> None:
+    with pytest.raises(ParameterError, match="language='fr' is unknown"):
+        eg.datasets.make_school_roster(language="fr")
+    with pytest.raises(ParameterError, match="more than the 1000"):
+        eg.datasets.make_school_roster(1001)
+
+
+@pytest.mark.parametrize(
+    ("parts", "pattern"),
+    [
+        ({"people": ("Ada", "Ada")}, "The name 'Ada' occurs twice"),
+        ({"friends": (("Ada", "Kai"),)}, "friends names 'Kai', who is not one of the people"),
+        ({"apart": (("Kai", "Ben"),)}, "apart names 'Kai'"),
+        ({"fixed": {"Kai": "5a"}}, "fixed names 'Kai'"),
+        (
+            {"attributes": {"gender": ("f",)}},
+            "The attribute 'gender' has 1 value for 2 people: expected one each",
+        ),
+        ({"wishes": "all"}, "wishes='all' is unknown"),
+    ],
+)
+def test_a_roster_made_by_hand_is_checked(parts: dict[str, Any], pattern: str) -> None:
+    with pytest.raises(InputError, match=pattern):
+        eg.Roster(**{"people": ("Ada", "Ben"), **parts})
+
+
+@given(st.lists(st.lists(st.sampled_from(CELLS), max_size=5), max_size=6), st.sampled_from([";", ",", "\t"]))
+@settings(max_examples=150, deadline=None)
+def test_any_cells_give_people_or_one_sentence(rows: list[list[str]], separator: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_csv(
+            Path(folder) / "a.csv", [["Name", "Friend", "Apart", "Bus"], *rows], separator=separator
+        )
+        try:
+            roster = eg.read_roster(path, accept_near=True)
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+            return
+    assert roster.graph().n_nodes == len(roster.people) >= 2
+    assert all(one != other for one, other in roster.friends)

@@ -1,0 +1,240 @@
+"""People divided into classes, lists edited by hand, and what is told about both."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.apps.classes.anneal import anneal, measure_of
+from equigraph.apps.classes.attributes import group_columns
+from equigraph.apps.classes.divide import company_changed
+from equigraph.apps.classes.division import what_got_worse
+from equigraph.apps.classes.keeping import load_division, save_division
+from equigraph.exceptions import ConflictError, InputError, ParameterError, RosterError
+from equigraph.rules import Fixed, Friends, Rules, compile_rules, keeps, settle_rules
+from tests.apps.classes.roster.sheets import csv_bytes
+
+
+@pytest.fixture(scope="module")
+def roster(tmp_path_factory: pytest.TempPathFactory) -> eg.Roster:
+    path = tmp_path_factory.mktemp("school") / "school.csv"
+    path.write_bytes(csv_bytes(eg.datasets.make_school_roster(random_state=3).rows))
+    return eg.read_roster(path)
+
+
+@pytest.fixture(scope="module")
+def division(roster: eg.Roster) -> eg.Division:
+    return eg.divide(roster, 3, names=["5a", "5b", "5c"], sizes=(25, 27), alternatives=2, effort=0.2)
+
+
+def test_the_school_is_divided_as_asked(roster: eg.Roster, division: eg.Division) -> None:
+    place = dict(zip(roster.people, division.labels.tolist(), strict=True))
+    assert all(25 <= size <= 27 for size in division.sizes)
+    assert all(place[one] != place[other] for one, other in roster.apart)
+    assert all(place[one] == place[other] for one, other in roster.together)
+    assert all(division.class_names[place[name]] == fixed for name, fixed in roster.fixed.items())
+    assert division.broken == ()
+    assert division.proven
+    # Everybody who asked for anybody has one of them in class.
+    for name in roster.people:
+        wished = roster.friends_of(name)
+        assert not wished or any(place[other] == place[name] for other in wished)
+
+
+def test_every_attribute_is_spread_evenly(division: eg.Division) -> None:
+    even = division.evenness()
+    assert set(even) == set(division.attributes)
+    assert min(even.values()) > 0.9
+    assert even["Gender"] >= 0.98
+    assert even["Special needs"] >= 0.98
+
+
+def test_evenness_is_that_of_people_whose_value_is_known(roster: eg.Roster, division: eg.Division) -> None:
+    values = np.array([value or "" for value in roster.attributes["Primary school"]])
+    known = values != ""
+    assert not known.all()
+    expected = eg.metrics.normalized_balance_score(division.labels[known], sensitive_features=values[known])
+    assert division.evenness()["Primary school"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_marks_make_a_group_of_those_without(roster: eg.Roster) -> None:
+    found = group_columns(roster)["Special needs"]
+    assert set(found) == {"yes", "(blank)"}
+
+
+def test_alternatives_keep_the_rules_and_differ(division: eg.Division) -> None:
+    assert len(division.others) == 1
+    other = division.others[0]
+    assert other.broken == ()
+    pairs = [
+        {
+            pair
+            for pair in combinations(range(len(one.labels)), 2)
+            if one.labels[pair[0]] == one.labels[pair[1]]
+        }
+        for one in (division, other)
+    ]
+    expected = 1 - len(pairs[0] & pairs[1]) / len(pairs[0] | pairs[1])
+    assert company_changed(division, other) == pytest.approx(expected)
+    assert expected > 0.05
+
+
+def test_a_saved_division_comes_back(division: eg.Division, tmp_path: Path) -> None:
+    save_division(division, tmp_path / "out")
+    again = load_division(tmp_path / "out")
+    assert again.labels.tolist() == division.labels.tolist()
+    assert again.rules == division.rules
+    assert again.lists.facts() == division.lists.facts()
+    assert [one.labels.tolist() for one in again.others] == [one.labels.tolist() for one in division.others]
+    (tmp_path / "out" / "division.json").write_text("{}")
+    with pytest.raises(InputError):
+        load_division(tmp_path / "out")
+
+
+def test_what_got_worse_and_the_repair(roster: eg.Roster, division: eg.Division) -> None:
+    one, other = roster.apart[0]
+    labels = division.labels.copy()
+    place = {name: number for number, name in enumerate(roster.people)}
+    labels[place[one]] = labels[place[other]]
+    edited = division.with_labels(labels)
+    told = what_got_worse(division, edited)
+    assert any("are to be apart" in sentence for sentence in told)
+    mended = edited.repaired(division)
+    assert mended.broken == ()
+    assert mended.labels[place[one]] == labels[place[one]]  # what was done by hand stays
+    held = Rules.of([*division.rules.items, Fixed(one, int(labels[place[one]]))])
+    fewest = settle_rules(held, roster.graph(), n_clusters=3, start=labels)
+    assert fewest.fewest
+    assert len(edited.moved(mended)) == (fewest.labels != labels).sum()
+
+
+def test_contradictions_are_told_in_the_words_of_a_school() -> None:
+    roster = eg.Roster(("Ada", "Ben", "Cem", "Dora"), together=(("Ada", "Ben"),), apart=(("Ada", "Ben"),))
+    with pytest.raises(
+        ConflictError, match=r"in 2 classes: Ada and Ben are in one class\. Ada and Ben are in diff"
+    ):
+        eg.divide(roster, 2)
+
+
+def test_who_cannot_have_a_friend_is_named_and_all_others_have_one() -> None:
+    roster = eg.Roster(
+        ("Ada", "Ben", "Cem", "Dora"), friends=(("Ada", "Ben"), ("Ben", "Cem")), apart=(("Ada", "Ben"),)
+    )
+    division = eg.divide(roster, 2, effort=0.1)
+    assert division.rules.items[-1] == Friends(1, but={"Ada": 0}, of={"Ada": ["Ben"], "Ben": ["Cem"]})
+    assert division.broken == ()
+    assert division.friend_facts() == [
+        "Without a friend they wished for: Ada (more cannot, within these rules)."
+    ]
+    assert division.lists.class_of("Ben") == division.lists.class_of("Cem")
+
+
+def test_friends_fall_back_person_by_person() -> None:
+    # Ada can have both of hers, Cem one of two; Dora none.
+    wishes = (("Ada", "Ben"), ("Ada", "Eli"), ("Cem", "Dora"), ("Cem", "Ada"), ("Dora", "Ada"))
+    roster = eg.Roster(
+        ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay"), friends=wishes, apart=(("Ada", "Cem"), ("Ada", "Dora"))
+    )
+    division = eg.divide(roster, 2, friends=2, effort=0.1)
+    kept = {name: len(division.lists.friends_here(name)) for name in ("Ada", "Cem", "Dora")}
+    assert kept == {"Ada": 2, "Cem": 1, "Dora": 0}
+    assert division.proven
+    assert division.friendless == ("Dora",)
+
+
+def test_twelve_of_ninety_six_are_three_in_every_class() -> None:
+    people = tuple(f"P{i}" for i in range(96))
+    needs = tuple("yes" if i % 8 == 0 else None for i in range(96))
+    friends = tuple((f"P{i}", f"P{(i + step) % 96}") for i in range(96) for step in (8, 88))
+    roster = eg.Roster(people, {"needs": needs}, friends=friends)
+    division = eg.divide(roster, 4, sizes=(23, 25), effort=0.3)
+    marked = np.array([value == "yes" for value in needs])
+    assert np.bincount(division.labels[marked], minlength=4).tolist() == [3, 3, 3, 3]
+    assert division.broken == ()
+
+
+def test_numbers_are_spread_as_numbers() -> None:
+    rng = np.random.default_rng(0)
+    marks = rng.uniform(1, 6, 60).round(1)
+    roster = eg.Roster(tuple(f"P{i}" for i in range(60)), {"mark": tuple(map(str, marks))})
+    thirds = group_columns(roster)["mark"]
+    assert sorted(np.unique(thirds.astype(str), return_counts=True)[1].tolist()) == pytest.approx(
+        [20] * 3, abs=2
+    )
+    division = eg.divide(roster, 4, effort=0.3)
+    means = [marks[division.labels == number].mean() for number in range(4)]
+    assert max(means) - min(means) < 0.5 * marks.std()
+    finer = eg.Roster(roster.people, roster.attributes, bins={"mark": 5})
+    assert len(set(group_columns(finer)["mark"])) == 5
+    with pytest.raises(ParameterError, match="bins names 'age'"):
+        eg.Roster(roster.people, roster.attributes, bins={"age": 5})
+
+
+def test_which_wishes_count() -> None:
+    friends = (("Ada", "Ben"), ("Ada", "Cem"), ("Ben", "Ada"), ("Ada", "Dora"))
+    rosters = {
+        kind: eg.Roster(("Ada", "Ben", "Cem", "Dora"), friends=friends, wishes=kind)
+        for kind in ("mutual", "ranked")
+    }
+    assert rosters["mutual"].friends == (("Ada", "Ben"), ("Ben", "Ada"))
+    assert rosters["ranked"].wish_matrix().toarray()[0].tolist() == [0, 3, 2, 1]
+    division = eg.divide(rosters["ranked"], 2, sizes=(2, 2), effort=0.1)
+    assert division.lists.friends_here("Ada") == ("Ben",)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_annealing_finds_the_best_of_all_divisions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    people = tuple(f"P{i}" for i in range(8))
+    pairs = {tuple(rng.choice(8, 2, replace=False).tolist()) for _ in range(14)}
+    roster = eg.Roster(
+        people,
+        {"g": tuple(rng.choice(["a", "b"], 8))},
+        friends=tuple((people[i], people[j]) for i, j in sorted(pairs)),
+        apart=((people[0], people[1]),),
+        together=((people[2], people[3]),),
+    )
+    rules = Rules(
+        sizes=(3, 5), apart=list(roster.apart), together=list(roster.together), at_most={"g": {"a": 3}}
+    )
+    compiled = compile_rules(rules, roster.graph(), group_columns(roster), 2)
+    measure = measure_of(roster, {"g": 1.0}, 2)
+    every = [np.array(labels) for labels in product(range(2), repeat=8)]
+    allowed = [labels for labels in every if keeps(compiled, labels)]
+    best = max(map(measure.value, allowed))
+    found = anneal(measure, compiled, allowed[0], 4000, seed)
+    assert keeps(compiled, found)
+    assert measure.value(found) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "pattern"),
+    [
+        ({"attributes": ["gendr"]}, ParameterError, "did you mean 'gender'"),
+        ({"attributes": {"gender": -1}}, ParameterError, "a number above 0"),
+        ({"attributes": ["town"]}, ParameterError, "1 value: nothing can be spread evenly"),
+        ({"names": ["5a"]}, RosterError, "1 class name for 2 classes"),
+        ({"names": ["5b", "5c"]}, RosterError, "fixes people in the class '5a'"),
+        ({"sizes": (1, 3), "rules": eg.Rules(sizes=(2, 2))}, ParameterError, "expected one of them"),
+        ({"evenness": 2}, ParameterError, "evenness"),
+    ],
+)
+def test_what_cannot_be_asked(options: dict, error: type[Exception], pattern: str) -> None:
+    roster = eg.Roster(
+        ("Ada", "Ben", "Cem", "Dora"),
+        attributes={"gender": ("f", "m", "m", "f"), "town": ("A", "A", "A", "A")},
+        fixed={"Ada": "5a"},
+    )
+    with pytest.raises(error, match=pattern):
+        eg.divide(roster, 2, **options)
+
+
+def test_classes_are_called_what_the_sheet_calls_them() -> None:
+    roster = eg.Roster(("Ada", "Ben", "Cem", "Dora"), fixed={"Ben": "5a"})
+    division = eg.divide(roster, 2, effort=0.1)
+    assert division.class_names == ("5a", "Class 1")
+    assert division.lists.class_of("Ben") == 0

@@ -1,0 +1,100 @@
+"""The whole way of a teacher: from the bytes of a German sheet to lists on paper."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import RosterError
+from tests.apps.classes.roster.sheets import misspelt_sheet
+
+
+def n_sheets(paper: bytes) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", paper))
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sheet as an older Excel writes it: semicolons, Windows-1252, blanks, and one friend misspelt."""
+    return misspelt_sheet(tmp_path_factory.mktemp("teacher"))
+
+
+@pytest.fixture(scope="module")
+def lists(sheet: Path) -> eg.ClassLists:
+    with pytest.raises(
+        RosterError, match=r"1 name is not on the list: '.*oe.*' \(row \d+, column G\), perhaps '.*ö"
+    ):
+        eg.read_roster(sheet)
+    roster = eg.read_roster(sheet, accept_near=True)
+    assert [note for note in roster.notes if note.startswith("Taken as a near name")]
+    graph = roster.graph("Geschlecht")
+    labels = eg.FairLouvain(n_clusters=3, fairness=0.5, random_state=0).fit_predict(graph)
+    place = dict(zip(roster.people, labels, strict=True))
+    rules = [
+        (f"{one} and {two} are in different classes.", place[one] != place[two]) for one, two in roster.apart
+    ]
+    return eg.ClassLists(roster, labels, ["5a", "5b", "5c"], rules, title="Klassen 5")
+
+
+def test_the_sheet_becomes_lists_that_can_be_checked_again(lists: eg.ClassLists, tmp_path: Path) -> None:
+    workbook, _, text = lists.save(tmp_path, excel=True)
+    found = eg.read_class_lists(workbook, lists.roster)
+    assert found == eg.read_class_lists(text, lists.roster)
+    assert eg.ClassLists(lists.roster, found, lists.class_names).facts()[0] == lists.facts()[0]
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+@pytest.mark.parametrize("n", [20, 27, 33])
+def test_one_sheet_of_paper_per_class(
+    browser: Any, lists: eg.ClassLists, tmp_path: Path, paper: str, n: int
+) -> None:
+    people = lists.roster.people
+    labels = [i // n for i in range(len(people))]
+    some = eg.ClassLists(lists.roster, labels, rules=lists.rules)
+    some.to_html(tmp_path / "classes.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "classes.html").as_uri())
+    printed = page.pdf(format=paper)
+    page.close()
+    assert n_sheets(printed) == 1 + some.n_classes
+
+
+def test_the_page_on_a_phone_and_on_a_desk(browser: Any, lists: eg.ClassLists, tmp_path: Path) -> None:
+    lists.to_html(tmp_path / "classes.html")
+    for width in (390, 1280):
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        said: list[str] = []
+        page.on("console", lambda message, said=said: said.append(message.text))
+        page.goto((tmp_path / "classes.html").as_uri())
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        page.close()
+        assert said == []
+        assert wide <= width
+
+
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_another_program_opens_the_workbook_and_saves_it(lists: eg.ClassLists, tmp_path: Path) -> None:
+    workbook, _, _ = lists.save(tmp_path)
+    profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
+    for suffix in ("pdf", "ods", "xls"):
+        command = [
+            "soffice",
+            profile,
+            "--headless",
+            "--convert-to",
+            suffix,
+            "--outdir",
+            str(tmp_path),
+            str(workbook),
+        ]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+    assert n_sheets((tmp_path / "classes.pdf").read_bytes()) == 4
+    expected = eg.read_class_lists(workbook, lists.roster)
+    for suffix in ("ods", "xls"):
+        assert eg.read_class_lists(tmp_path / f"classes.{suffix}", lists.roster) == expected

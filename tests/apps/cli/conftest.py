@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from equigraph.apps.cli.app import app
+from equigraph.datasets import make_classroom
+
+
+@pytest.fixture
+def run() -> Callable[..., Result]:
+    """Run the command in this process; the answer has exit_code, stdout and stderr."""
+
+    def run(*args: object) -> Result:
+        return CliRunner().invoke(app, [str(arg) for arg in args])
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with friends.csv and people.csv of the classroom."""
+    folder = tmp_path_factory.mktemp("classroom")
+    room = make_classroom()
+    upper = room.adjacency.tocoo()
+    pairs = [(i, j) for i, j in zip(*upper.coords, strict=True) if i < j]
+    names = room.node_names
+    edges = ["source,target", *(f"{names[i]},{names[j]}" for i, j in pairs)]
+    people = ["name,gender,house"]
+    people += [",".join(row) for row in zip(names, room.sensitive_features, room.house, strict=True)]
+    (folder / "friends.csv").write_text("\n".join(edges) + "\n", encoding="utf-8")
+    (folder / "people.csv").write_text("\n".join(people) + "\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,156 @@
+"""``equigraph classes`` and ``equigraph check``: from a sheet to lists, and back after editing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import equigraph as eg
+from equigraph.apps.cli.app import app
+from tests.apps.classes.roster.sheets import misspelt_sheet
+from tests.optional import optional
+
+openpyxl = optional("openpyxl")
+pytest.importorskip("xlsxwriter")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A German sheet as an older Excel writes it, with a friend who is misspelt."""
+    return misspelt_sheet(tmp_path_factory.mktemp("school"))
+
+
+@pytest.fixture(scope="module")
+def made(sheet: Path) -> tuple[Path, Result]:
+    out = sheet.parent / "out"
+    result = run(
+        "classes",
+        str(sheet),
+        "-k",
+        "3",
+        "-o",
+        str(out),
+        "--names",
+        "5a,5b,5c",
+        "--sizes",
+        "25,27",
+        "--accept-near",
+        "--excel",
+        "--effort",
+        "0.1",
+    )
+    return out, result
+
+
+def test_a_misspelt_friend_is_one_sentence(sheet: Path) -> None:
+    result = run("classes", str(sheet), "-k", "3")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "is not on the list" in result.stderr
+    assert "--accept-near" in result.stderr
+
+
+def test_the_way_of_a_teacher_is_one_command(made: tuple[Path, Result]) -> None:
+    out, result = made
+    assert result.exit_code == 0, result.stderr
+    assert "Windows-1252" in result.stdout  # what was guessed is said
+    assert "Taken as a near name" in result.stdout
+    assert "wishes are kept" in result.stdout
+    assert not {"Q", "NB", "dial"} & set(result.stdout.split())
+    assert {file.name for file in out.iterdir()} >= {
+        "classes.xlsx",
+        "classes.html",
+        "classes.csv",
+        "division.json",
+    }
+    assert (out / "classes.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    assert openpyxl.load_workbook(out / "classes.xlsx").sheetnames == ["Overview", "5a", "5b", "5c"]
+
+
+def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path: Path) -> None:
+    # In classes of three nobody but friends has a friend, and all friends are of one gender.
+    path = tmp_path / "trios.csv"
+    rows = ["Ada,f,Bea", "Bea,f,Cleo", "Cleo,f,Ada", "Dan,m,Eli", "Eli,m,Fox", "Fox,m,Dan"]
+    path.write_text("\n".join(["Name,Gender,Friend", *rows]), encoding="utf-8")
+    command = ["classes", str(path), "-k", "2", "--attribute", "Gender", "--effort", "0.1"]
+    told = run(*command)
+    assert told.exit_code == 0, told.output
+    assert "Gender is far from even: a rule may be why; --friends 0 shows" in told.stdout
+    assert "far from even" not in run(*command, "--friends", "0").stdout
+
+
+def test_nothing_got_worse_without_an_edit(made: tuple[Path, Result]) -> None:
+    result = run("check", str(made[0]))
+    assert result.exit_code == 0, result.stderr
+    assert "0 people moved" in result.stdout
+    assert "Every rule holds, and nothing got worse." in result.stdout
+
+
+def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp_path: Path) -> None:
+    out, _ = made
+    told = json.loads((out / "division.json").read_text(encoding="utf-8"))
+    one, other = told["roster"]["apart"][0]
+    lists = eg.classes.load_division(out).lists
+    places = {name: lists.class_names[lists.class_of(name)] for name in lists.roster.people}
+    places[one] = places[other]
+    edited = tmp_path / "edited.xlsx"
+    eg.ClassLists(lists.roster, places, lists.class_names).to_xlsx(edited)
+    result = run("check", str(out), str(edited))
+    assert result.exit_code == 1
+    assert "1 person moved" in result.stdout
+    assert f"No longer kept: {one} and {other} are to be apart, and both are in " in result.stdout
+    result = run("check", str(out), str(edited), "--repair", "-o", str(tmp_path / "mended"))
+    assert result.exit_code == 0, result.stdout + result.stderr
+    assert "Repaired by moving" in result.stdout
+    mended = eg.classes.load_division(tmp_path / "mended")
+    assert mended.broken == ()
+    assert mended.lists.class_of(one) == lists.class_names.index(places[one])
+
+
+def test_another_run_does_not_replace_the_lists(made: tuple[Path, Result], sheet: Path) -> None:
+    result = run("classes", str(sheet), "-k", "4", "-o", str(made[0]), "--accept-near")
+    assert result.exit_code == 2
+    assert "holds the result of another run" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "pattern"),
+    [
+        (["--sizes", "many"], "is not two numbers"),
+        (["--sizes", "1,5"], "cannot all be kept in 3 classes"),
+        (["--together", "Ada"], "names fewer than two"),
+        (["--columns", "name"], "HEADER=ROLE"),
+        (["--attribute", "Geschlecht:x"], "is no number"),
+        (["--attribute", "Geschlect"], "did you mean 'Geschlecht'"),
+        (["--names", "5a,5b"], "2 class names for 3 classes"),
+        (["--apart", "Ada,Ben"], "Ada"),
+    ],
+)
+def test_bad_options_are_one_sentence(sheet: Path, options: list[str], pattern: str) -> None:
+    result = run("classes", str(sheet), "-k", "3", "--accept-near", *options)
+    assert result.exit_code == 2, result.stdout
+    assert pattern in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_edited_labels_of_a_clustering_get_new_scores(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    made = run("cluster", "dataset:classroom", "-k", "3", "-o", str(out), "-q")
+    assert made.exit_code == 0, made.stderr
+    lines = (out / "labels.csv").read_text().splitlines()
+    head, first, *rest = lines
+    cells = first.split(",")
+    cells[1] = str((int(cells[1]) + 1) % 3)
+    (tmp_path / "edited.csv").write_text("\n".join([head, ",".join(cells), *rest]) + "\n")
+    result = run("check", str(out), str(tmp_path / "edited.csv"))
+    assert result.exit_code == 0, result.stderr
+    row = next(line for line in result.stdout.splitlines() if line.startswith("Q "))
+    before, now = map(float, row.split()[1:])
+    assert now < before

@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+import equigraph as eg
+from equigraph.results.contents import RESULT_FILES
+
+Run = Callable[..., Result]
+
+
+def classroom_args(files: Path) -> list[object]:
+    return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+
+
+def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    answer = run("cluster", *classroom_args(files), "-k", 3, "--fairness", 0.2, "--seed", 1, "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
+    with (out / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 30
+    assert {row["group"] for row in rows} == {"boy", "girl"}
+    told = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
+    expected = eg.cluster(graph, n_clusters=3, fairness=0.2, random_state=1)
+    assert [int(row["cluster"]) for row in rows] == expected.labels.tolist()
+    assert told["scores"] == pytest.approx(dict(expected.scores))
+    assert told["parameters"]["fairness"] == 0.2
+    assert "callbacks" not in told["parameters"]
+    with np.load(out / "membership.npz") as stored:
+        assert np.array_equal(stored["membership"], expected.membership)
+    assert np.loadtxt(out / "interaction.csv", delimiter=",").shape == (3, 3)
+
+
+def test_summary_says_scores_sizes_and_where(run: Run, files: Path, tmp_path: Path) -> None:
+    answer = run("cluster", *classroom_args(files), "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
+    assert "30 nodes, 73 edges; gender: 15 boy, 15 girl" in answer.stdout
+    assert "modularity: edges within clusters" in answer.stdout
+    assert "normalised balance" in answer.stdout
+    cells = [line.split() for line in answer.stdout.splitlines()]
+    assert ["all", "30", "15", "15"] in cells
+    assert f"to {tmp_path / 'out'}." in answer.stdout
+
+
+def test_json_is_all_there_is_on_stdout(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--json")
+    told = json.loads(answer.stdout)
+    assert answer.exit_code == 0
+    assert told["method"] == "FairPartition"
+    assert told["seed"] == 0
+    assert sum(told["sizes"]) == 30
+    assert set(told["scores"]) >= {"Q", "B", "NB"}
+
+
+def test_warnings_are_single_notes_on_stderr(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--max-iter", 2, "--json")
+    lines = answer.stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("Note: IFairNMTF did not converge in max_iter=2")
+    assert "Warning" not in answer.stderr
+
+
+def test_same_seed_same_output_and_seed_default_is_zero(run: Run) -> None:
+    answers = [
+        json.loads(run("cluster", "dataset:classroom", "-m", "random", "-k", 3, "--json", *seed).stdout)
+        for seed in ((), ("--seed", 0), ("--seed", 5))
+    ]
+    assert answers[0]["scores"] == answers[1]["scores"]
+    assert answers[0]["scores"] != answers[2]["scores"]
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        (["--tol", "0"], {"tol": 0}),
+        (["--init", "spectral"], {"init": "spectral"}),
+        (["--no-self-pairs"], {"self_pairs": False}),
+        (["--self-pairs"], {"self_pairs": True}),
+        (["--dtype", "float32"], {"dtype": "float32"}),
+        (["--dtype", "none"], {"dtype": None}),
+        (["-P", "max_iter=7", "-P", "self_pairs=no"], {"max_iter": 7, "self_pairs": False}),
+    ],
+)
+def test_options_reach_the_estimator(run: Run, option: list[str], expected: dict[str, object]) -> None:
+    answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--json", *option)
+    assert answer.exit_code == 0, answer.stderr
+    parameters = json.loads(answer.stdout)["parameters"]
+    assert {name: parameters[name] for name in expected} == expected
+
+
+def test_sizes_can_be_bounded(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--size-bounds", "10,10", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["sizes"] == [10, 10, 10]
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--size-bounds", "11,12")
+    assert answer.exit_code == 2
+    assert "3 clusters of at least 11 nodes need 33 nodes" in answer.stderr
+
+
+def test_fairness_can_be_asked_for(run: Run) -> None:
+    told = [
+        json.loads(run("cluster", "dataset:classroom", "-k", 3, *option, "--json").stdout)
+        for option in (("--fairness", 0), ("--at-least", 0.7), ("--at-least", 1))
+    ]
+    found = [one["scores"] for one in told]
+    assert told[1]["parameters"]["at_least"] == 0.7
+    assert found[0]["NB"] < 0.7 <= found[1]["NB"] < found[2]["NB"] == 1
+    assert found[0]["Q"] > found[1]["Q"] > found[2]["Q"]
+
+
+def test_fairness_that_is_not_found_is_a_note(run: Run) -> None:
+    bounds = ("--size-bounds", "1,1", "-k", 30)
+    answer = run("cluster", "dataset:classroom", *bounds, "--at-least", 0.9, "--notion", "balance", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert "no labels with B of at least 0.9 were found; the fairest have 0.0000" in answer.stderr
+
+
+def test_numbers_separated_by_commas(run: Run) -> None:
+    answer = run(
+        "cluster", "dataset:classroom", "-m", "dfnmf", "-k", 3, "--layers", "12,6", "--max-iter", 5, "--json"
+    )
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["parameters"]["layers"] == [12, 6]
+
+
+@pytest.mark.parametrize(
+    "endless", [("--effort", 10**4), ("-m", "fair-nmtf", "--max-iter", 10**7, "--tol", 0)]
+)
+def test_time_limit(run: Run, endless: tuple[object, ...]) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, *endless, "--time-limit", 0.2, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["seconds"] < 20
+
+
+def test_time_limit_of_a_method_that_cannot_stop(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-m", "random", "--time-limit", 1)
+    assert answer.exit_code == 2
+    assert "takes no --time-limit" in answer.stderr
+
+
+def test_second_attribute_of_the_classroom(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "--attribute", "house", "-m", "nmtf", "-k", 3)
+    assert answer.exit_code == 0
+    assert "Falcon" in answer.stdout
+
+
+def test_real_data_by_name(run: Run, data_dir: Path) -> None:
+    answer = run("cluster", "dataset:drugnet", "-m", "nmtf", "-k", 5, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["n_nodes"] == 193
+
+
+def test_without_groups(run: Run, files: Path) -> None:
+    answer = run("cluster", files / "friends.csv", "-k", 3, "-m", "nmtf")
+    assert answer.exit_code == 0
+    assert "no groups" in answer.stdout
+    assert "NB" not in answer.stdout
+    answer = run("cluster", files / "friends.csv", "-k", 3)
+    assert "there are no groups" in answer.stderr
+
+
+def test_reading_options(run: Run, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.dat"
+    edges.write_text("a;b;2\nb;a;4\nb;c;1\nc;d;1\nd;a;1\n", encoding="utf-8")
+    groups = tmp_path / "groups.csv"
+    groups.write_text("team,id\nred,a\nblue,b\nred,c\nblue,d\nred,zoe\n", encoding="utf-8")
+    args = [
+        edges,
+        "--format",
+        "edges",
+        "--no-header",
+        "--delimiter",
+        ";",
+        "--symmetrize",
+        "max",
+        "--groups",
+        groups,
+    ]
+    args += ["--node-column", "id", "--attribute", "team", "-m", "random"]
+    answer = run("cluster", *args)
+    assert answer.exit_code == 2
+    assert "zoe" in answer.stderr
+    answer = run("cluster", *args, "--unknown", "ignore", "--weight", "2")
+    assert answer.exit_code == 0, answer.stderr
+    assert "4 nodes, 4 weighted edges; team: 2 blue, 2 red" in answer.stdout
+    answer = run("cluster", *args, "--unknown", "ignore", "--weight", "none")
+    assert answer.exit_code == 0, answer.stderr
+
+
+def test_plot_draws_pictures(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    answer = run(
+        "cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", tmp_path / "out", "--plot", "--quiet"
+    )
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout == ""
+    assert {file.name for file in (tmp_path / "out").glob("*.png")} == {
+        "graph.png",
+        "interaction.png",
+        "composition.png",
+    }
+
+
+def test_a_failure_midway_leaves_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savetxt", no_space)
+    answer = run("cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
+    assert answer.exit_code == 1
+    assert "No space left on device" in answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_midway_keeps_the_older_result(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    assert run("cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", out).exit_code == 0
+    before = {file.name: file.read_bytes() for file in out.iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savetxt", lambda *args, **kwargs: 1 / 0)
+        answer = run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out, "--force")
+    assert answer.exit_code == 1
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == before
+    assert run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out, "--force").exit_code == 0
+    assert json.loads((out / "result.json").read_text())["n_clusters"] == 2
+    assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
+
+
+def test_a_new_result_replaces_all_of_an_older_one(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    args = ["cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-q", "-o", out]
+    assert run(*args, "--plot").exit_code == 0
+    (out / "notes.txt").write_text("mine")
+    assert run(*args).exit_code == 0
+    assert sorted(file.name for file in out.iterdir()) == sorted((*RESULT_FILES, "notes.txt"))
+
+
+def test_files_of_the_user_stay_where_there_is_no_result(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "graph.png").write_text("mine")
+    args = ["cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-q", "-o", tmp_path]
+    assert run(*args).exit_code == 0
+    assert (tmp_path / "graph.png").read_text() == "mine"
+
+
+def test_columns_named_by_a_number(run: Run, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\na,b\nb,c\nc,d\n", encoding="utf-8")
+    groups = tmp_path / "groups.csv"
+    groups.write_text("2024,7,1\nred,a,x\nblue,b,x\nred,c,y\nred,d,y\n", encoding="utf-8")
+    args = ["cluster", edges, "--groups", groups, "-m", "random", "--node-column", 7]
+    assert "2024: 1 blue, 3 red" in run(*args, "--attribute", 2024).stdout
+    assert "1: 2 x, 2 y" in run(*args, "--attribute", 1).stdout
+    assert "2024: 1 blue, 3 red" in run(*args, "--attribute", 0).stdout
+
+
+def test_as_many_clusters_as_come_out(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    answer = run("cluster", "dataset:classroom", "-m", "fair-louvain", "-k", "none", "--plot", "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert (out / "interaction.png").exists()
+    assert (out / "interaction.csv").read_text().startswith("cluster,other,interaction")

@@ -1,0 +1,81 @@
+"""``equigraph explain``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import equigraph as eg
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def out(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a clustering of the classroom."""
+    from click.testing import CliRunner
+
+    from equigraph.apps.cli.app import app
+
+    folder = tmp_path_factory.mktemp("explained") / "out"
+    source = [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+    answer = CliRunner().invoke(
+        app, list(map(str, ["cluster", *source, "-k", 3, "--effort", 0.1, "-o", folder]))
+    )
+    assert answer.exit_code == 0, answer.stderr
+    return folder
+
+
+def test_a_node_is_explained_as_in_python(run: Run, out: Path, files: Path) -> None:
+    answer = run("explain", out, "Naledi")
+    assert answer.exit_code == 0, answer.stderr
+    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
+    assert answer.stdout.strip() == str(eg.ClusteringResult.load(out).explain("Naledi", graph=graph))
+
+
+def test_two_clusters_are_explained(run: Run, out: Path) -> None:
+    answer = run("explain", out, 0, 1)
+    assert answer.exit_code == 0, answer.stderr
+    assert "They are two because" in answer.stdout
+
+
+def test_json_has_everything(run: Run, out: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps({"sizes": [1, 2]}), encoding="utf-8")
+    told = json.loads(run("explain", out, "Naledi", "--json", "--rules", rules).stdout)
+    assert told["node"] == "Naledi"
+    assert len(told["moves"]) == 2
+    assert len(told["broken"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["Naledy"], "did you mean 'Naledi'"),
+        (["0", "7"], "no cluster '7'"),
+        (["a", "b", "c"], "3 names are given"),
+        ([], "Missing argument"),
+    ],
+)
+def test_what_is_not_there_is_said(run: Run, out: Path, names: list[str], words: str) -> None:
+    answer = run("explain", out, *names)
+    assert answer.exit_code == 2
+    assert words in answer.stderr
+
+
+def test_a_graph_that_is_gone_is_asked_for(run: Run, files: Path, tmp_path: Path) -> None:
+    lost = tmp_path / "lost.csv"
+    lost.write_text((files / "friends.csv").read_text(encoding="utf-8"), encoding="utf-8")
+    folder = tmp_path / "out"
+    assert run("cluster", lost, "-k", 3, "-m", "random", "-o", folder).exit_code == 0
+    lost.unlink()
+    answer = run("explain", folder, "Naledi")
+    assert answer.exit_code == 2
+    assert "--graph EDGES" in answer.stderr
+    answer = run("explain", folder, "Naledi", "--graph", files / "friends.csv")
+    assert answer.exit_code == 0, answer.stderr
+    assert "Naledi is in cluster" in answer.stdout

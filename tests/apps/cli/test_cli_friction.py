@@ -1,0 +1,496 @@
+"""What tripped people on the command line, point by point."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+import equigraph as eg
+from equigraph.analysis.candidates import Contender, Outcome, row_of
+from equigraph.apps.cli.app import app
+from equigraph.apps.cli.stopping import Stop
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
+
+Run = Callable[..., Result]
+ROOM = "dataset:classroom"
+COMMAND = [sys.executable, "-c", "from equigraph.apps.cli import main; main()"]
+ENDLESS = ["-k", "3", "-m", "nmtf", "--max-iter", "1000000000", "--tol", "0"]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    ("args", "flags"),
+    [
+        (["cluster", ROOM, "-k", 3, "--n-clusters", 4], "-k or --n-clusters"),
+        (["cluster", ROOM, "--seed", 1, "--seed", 1], "--seed"),
+        (["cluster", ROOM, "--header", "--no-header"], "--header or --no-header"),
+        (["cluster", ROOM, "-o", "a", "--output", "b"], "-o or --output"),
+        (["tradeoff", ROOM, "-k", 3, "--points", 3, "--points", 4], "--points"),
+        (["compare", ROOM, "-k", 3, "-k", 4], "-k or --n-clusters"),
+        (["refine", ROOM, "labels.csv", "--fairness", 0, "--fairness", 1], "--fairness"),
+        (["report", "out", "--graph", "a", "--graph", "b"], "--graph"),
+        (["demo", "--seed", 1, "--seed", 2], "--seed"),
+        (["methods", "nmtf", "--json", "--json"], "--json"),
+        (["reproduce", "table1", "--seed", 1, "--seed", 2], "--seed"),
+        (["datasets", "fetch", "nba", "--data-home", "a", "--data-home", "b"], "--data-home"),
+    ],
+)
+def test_point_02_an_option_that_may_stand_once_is_refused_twice(
+    run: Run, args: list[object], flags: str
+) -> None:
+    answer = run(*args)
+    assert answer.exit_code == 2
+    assert f"The option {flags} is given twice: give it once." in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_point_02_options_that_may_repeat_still_do(run: Run) -> None:
+    answer = run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-P", "max_iter=3", "-P", "tol=0", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    compare = ["compare", ROOM, "-k", 3, "--methods", "ifair-nmtf,dfnmf", "--seeds", 1]
+    assert run(*compare, "--fairness", 1, "--fairness", "dfnmf=0", "-q").exit_code == 0
+    answer = run(*compare, "--fairness", "dfnmf=1", "--fairness", "dfnmf=0")
+    assert answer.exit_code == 2
+    assert "--fairness is given twice for dfnmf" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "sentence"),
+    [
+        (["-m", "nmtf"], "converged", None),
+        (
+            ["-m", "nmtf", "--max-iter", 3],
+            "max_iter",
+            "used all its iterations before its result had settled",
+        ),
+        (
+            ["-m", "ifair-nmtf", "--fairness", 1e6, "--no-self-pairs", "--max-iter", 2000, "--tol", 0],
+            "diverged",
+            "should not be relied on",
+        ),
+        ([*ENDLESS[2:], "--time-limit", 0.01], "stopped", "was stopped before its end"),
+        (["-m", "sc"], None, None),
+    ],
+)
+def test_point_04_how_a_fit_ended_is_in_every_artefact(
+    run: Run, tmp_path: Path, args: list[object], status: str | None, sentence: str | None
+) -> None:
+    out = tmp_path / "out"
+    answer = run("cluster", ROOM, "-k", 3, *args, "-o", out, "--report")
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads((out / "result.json").read_text(encoding="utf-8"))["status"] == status
+    assert eg.ClusteringResult.load(out).status == status
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert ('class="caution"' in page) == (sentence is not None)
+    assert sentence is None or sentence in page
+    assert (f", {status})" in answer.stdout.splitlines()[1]) == (status is not None)
+
+
+def test_point_04_a_comparison_tells_how_the_fits_ended(run: Run) -> None:
+    args = ["compare", ROOM, "-k", 3, "--methods", "nmtf,ifair-nmtf,sc", "--fairness", 20, "--seeds", 2]
+    told = json.loads(run(*args, "--json").stdout)
+    assert [row["status"] for row in told["rows"]] == ["converged", "max_iter", None]
+    assert "max_iter" in run(*args).stdout
+
+
+def test_point_04_of_several_seeds_the_worst_ending_counts() -> None:
+    room = eg.datasets.make_classroom()
+    one = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
+    endings = ("converged", "diverged", "max_iter")
+    fits = [Outcome(one.labels, one.scores, tuple(one.sizes), 0.1, ending) for ending in endings]
+    row = row_of(Contender("nmtf"), fits)
+    assert row.status == "diverged"
+    assert " diverged " in eg.Comparison((row,), 30, 73, 3, (0, 1, 2)).markdown()
+
+
+def test_point_04_a_callback_that_stops_a_method_without_a_status_is_seen() -> None:
+    room = eg.datasets.make_classroom()
+    result = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, callbacks=lambda progress: True)
+    assert result.status == "stopped"
+    assert ", stopped)" in repr(result)
+
+
+@pytest.mark.parametrize("command", ["cluster", "tradeoff", "refine"])
+@pytest.mark.parametrize("where", ["/proc/nowhere/out", "file/out", "file"])
+def test_point_08_an_impossible_output_is_refused_before_the_graph_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, where: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("here")
+    labels = ["labels.csv"] if command == "refine" else []
+    # The graph is not there either: the output is looked at first.
+    answer = run(command, "nowhere.csv", *labels, "-k", 3, "-o", where)
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith(f"Error: The output {where} ")
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_point_08_results_of_other_runs_need_force(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = ["cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", out]
+    assert run(*first).exit_code == 0
+    assert run(*first, "-q").exit_code == 0  # the same run again
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    for other in (
+        ["cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out],
+        ["tradeoff", ROOM, "-m", "fair-louvain", "-k", 3, "-o", out],
+        ["demo", "-o", out],
+    ):
+        answer = run(*other)
+        assert answer.exit_code == 2
+        assert (
+            "holds the result of another run (`equigraph cluster dataset:classroom -m nmtf -k 3"
+            in answer.stderr
+        )
+        assert "--force to replace it" in answer.stderr
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert run("cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out, "--force").exit_code == 0
+    assert eg.ClusteringResult.load(out).n_clusters == 4
+
+
+def test_d14_the_files_of_others_in_a_folder_survive_a_run(run: Run, tmp_path: Path) -> None:
+    theirs = {name: f"theirs: {name}" for name in ("result.json", "graph.png", "report.html", "curve.csv")}
+    for name, text in theirs.items():
+        (tmp_path / name).write_text(text)
+    args = ["cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", tmp_path]
+    answer = run(*args)
+    assert answer.exit_code == 2
+    assert f"{tmp_path / 'result.json'} was not written by equigraph" in answer.stderr
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == theirs
+    assert run(*args, "--force").exit_code == 0
+    for name in ("graph.png", "report.html", "curve.csv"):
+        assert (tmp_path / name).read_text() == theirs[name]
+    answer = run("report", tmp_path)
+    assert answer.exit_code == 2
+    assert (tmp_path / "report.html").read_text() == theirs["report.html"]
+
+
+def test_point_08_files_are_not_overwritten_without_force(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("mine")
+    compare = ["compare", ROOM, "-k", 3, "--methods", "random", "--seeds", 1, "-o", tmp_path / "table.csv"]
+    answer = run(*compare)
+    assert answer.exit_code == 2
+    assert "is there already" in answer.stderr
+    assert (tmp_path / "table.csv").read_text() == "mine"
+    assert run(*compare, "--force").exit_code == 0
+    out = tmp_path / "out"
+    assert run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", out).exit_code == 0
+    (out / "report.html").write_text("mine")
+    answer = run("report", out)
+    assert answer.exit_code == 2
+    assert (out / "report.html").read_text() == "mine"
+    assert run("report", out, "--force").exit_code == 0
+    assert run("report", out).exit_code == 0  # its own page
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+@pytest.mark.parametrize(
+    ("number", "who"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "the system (SIGTERM)")]
+)
+def test_point_08_a_signal_keeps_the_best_so_far_and_says_so(
+    tmp_path: Path, number: signal.Signals, who: str
+) -> None:
+    out = tmp_path / "out"
+    # The first step tells that the fit is under way.
+    code = (
+        "import sys\n"
+        "from equigraph.apps.cli import stopping\n"
+        "real = stopping.Stop.__call__\n"
+        "def call(self, progress):\n"
+        f"    open({str(tmp_path / 'started')!r}, 'w').close()\n"
+        "    return real(self, progress)\n"
+        "stopping.Stop.__call__ = call\n"
+        "from equigraph.apps.cli import main\n"
+        "main()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "cluster", ROOM, *ENDLESS, "-o", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for((tmp_path / "started").exists, process)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, stderr
+    assert f"Note: stopped by {who}: these are the best clusters until then." in stderr
+    assert "Traceback" not in stderr
+    assert f"to {out}." in stdout
+    back = eg.ClusteringResult.load(out)
+    assert back.status == "stopped"
+    assert back.n_clusters == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("args", "file", "kept"),
+    [
+        (["compare", "--methods", "nmtf,fair-louvain", "-k", 3], "t.json", lambda file: eg.Comparison.load(file).rows),
+        (["tradeoff", "-m", "fair-louvain", "-k", 3], "", lambda file: eg.TradeoffCurve.load(file).points),
+        (["refine", "labels.csv"], "", lambda file: eg.ClusteringResult.load(file).n_clusters == 3),
+        (["choose-k", "-m", "fair-louvain"], "", lambda file: len(rows_of(file / "stability.csv")) == 1),
+    ],
+)  # fmt: skip
+def test_a_signal_keeps_the_rows_and_the_points_that_there_are(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    args: list,
+    file: str,
+    kept: Any,
+) -> None:
+    heard, sent, real = [], [], Stop.__call__
+
+    def call(self: Stop, progress: Any) -> bool:
+        if not sent:
+            sent.append(os.kill(os.getpid(), number))
+        return real(self, progress)
+
+    monkeypatch.setattr(Stop, "__call__", call)
+    monkeypatch.chdir(tmp_path)
+    people = eg.datasets.make_classroom().node_names
+    Path("labels.csv").write_text("".join(f"{name},{i % 3}\n" for i, name in enumerate(people)))
+    # What the command does not hear must not end the tests.
+    before = signal.signal(number, lambda *_: heard.append(number))
+    try:
+        answer = run(args[0], ROOM, *args[1:], "-o", tmp_path / "out" / file)
+    finally:
+        signal.signal(number, before)
+    assert sent
+    assert not heard
+    assert answer.exit_code == 128 + number, answer.stderr
+    assert "Note: stopped by " in answer.stderr
+    assert kept(tmp_path / "out" / file)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+def test_point_08_a_second_signal_gives_up(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from equigraph.apps.cli import stopping\n"
+        "def call(self, progress):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return False\n"
+        "stopping.Stop.__call__ = call\n"
+        "from equigraph.apps.cli import main\n"
+        "main()\n"
+    )
+    args = [sys.executable, "-c", code, "cluster", ROOM, *ENDLESS, "-o", str(tmp_path / "out")]
+    answer = subprocess.run(args, capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 1
+    assert answer.stderr.splitlines()[-1] == "Error: Stopped."
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["cluster", ROOM, *ENDLESS],
+        ["compare", ROOM, "-k", "3", "--methods", "dfnmf,random", "--seeds", "1000"],
+        ["tradeoff", ROOM, "-m", "fair-louvain", "-k", "3", "--restarts", "3000"],
+    ],
+)
+def test_point_08_a_time_limit_counts_from_the_start_and_holds(args: list[str]) -> None:
+    limit = 4.0
+    start = time.monotonic()
+    answer = subprocess.run(
+        [*COMMAND, *args, "--time-limit", str(limit), "--json"], capture_output=True, text=True, timeout=120
+    )
+    seconds = time.monotonic() - start
+    assert answer.returncode == 0, answer.stderr
+    assert "Note: stopped by the time limit of 4 s:" in answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["stopped"] if "stopped" in told else told["status"] == "stopped"
+    # Far from exact, so that a busy machine does not fail it: without a limit these take minutes.
+    assert limit - 1 < seconds < 30
+
+
+def test_point_09_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
+    assert run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", tmp_path / "a").exit_code == 0
+    loaded = eg.ClusteringResult.load(tmp_path / "a")
+    assert loaded.source is not None
+    assert loaded.source["edges"] == ROOM
+    assert (
+        run("tradeoff", ROOM, "-m", "fair-louvain", "-k", 3, "--points", 3, "-o", tmp_path / "b").exit_code
+        == 0
+    )
+    assert len(eg.TradeoffCurve.load(tmp_path / "b").points) == 3
+    path = tmp_path / "c.json"
+    assert run("compare", ROOM, "-k", 3, "--methods", "random", "--seeds", 1, "-o", path).exit_code == 0
+    assert eg.Comparison.load(path).rows[0].method == "random"
+    assert run("refine", ROOM, tmp_path / "a" / "labels.csv", "-o", tmp_path / "d").exit_code == 0
+    assert eg.ClusteringResult.load(tmp_path / "d").method == "refine_labels"
+
+
+@pytest.mark.parametrize(
+    ("args", "hint"),
+    [
+        (["clutser"], "did you mean 'cluster'?"),
+        (["cluster", ROOM, "-m", "fair-nmft"], "did you mean 'fair-nmtf'?"),
+        (["methods", "Louvain"], "did you mean 'louvain'?"),
+        (["cluster", "dataset:clasroom"], "did you mean 'classroom'?): choose one of classroom, diaries"),
+        (["datasets", "info", "drugnett"], "did you mean 'drugnet'?"),
+        (["datasets", "fetch", "pokec"], "did you mean 'pokec-n'?"),
+        (["datasets", "lst"], "did you mean 'list'?"),
+        (["cluster", ROOM, "--attribute", "gendr"], "did you mean 'gender'?"),
+        (["reproduce", "tabel1"], "did you mean 'table1'?"),
+    ],
+)
+def test_point_11_did_you_mean(run: Run, args: list[object], hint: str) -> None:
+    answer = run(*args)
+    assert answer.exit_code == 2
+    assert hint in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_point_11_did_you_mean_a_column(tmp_path: Path, files: Path) -> None:
+    edges, people = files / "friends.csv", files / "people.csv"
+    with pytest.raises(GroupsError, match=r"no column 'gendre' \(did you mean 'gender'\?\)"):
+        eg.read_graph(edges, groups=people, attribute="gendre")
+    with pytest.raises(GroupsError, match=r"did you mean 'name'\?"):
+        eg.read_graph(edges, groups=people, attribute="gender", node_column="nmae")
+    (tmp_path / "edges.csv").write_text("source,target,strength,since\na,b,1,2\n")
+    with pytest.raises(GraphError, match=r"did you mean 'strength'\?"):
+        eg.read_graph(tmp_path / "edges.csv", weight="strenght")
+    with pytest.raises(ParameterError, match=r"did you mean 'nba'\?"):
+        eg.datasets.load("nbaa")
+
+
+def test_point_12_unmatched_names_are_listed_beside_the_labels(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\nd,e\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text("name,team\na,x\nb,y\nc,x\nd,y\n=zoe,x\nyan,y\n", encoding="utf-8")
+    args = ["cluster", tmp_path / "edges.csv", "--groups", tmp_path / "people.csv", "-m", "random", "-k", 2]
+    out = tmp_path / "out"
+    answer = run(*args, "--missing", "drop", "--unknown", "ignore", "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert "2 names without a match left out: see unmatched.csv." in answer.stderr
+    assert "1 node without a group left out: see dropped.csv." in answer.stderr
+    assert rows_of(out / "unmatched.csv") == [{"name": "'=zoe"}, {"name": "yan"}]
+    assert rows_of(out / "dropped.csv") == [{"node": "e"}]
+    assert [row["node"] for row in rows_of(out / "labels.csv")] == ["a", "b", "c", "d"]
+    assert eg.ClusteringResult.load(out).labels.size == 4
+    # Where all match there are no such files, also where an older result had them.
+    (tmp_path / "people.csv").write_text("name,team\na,x\nb,y\nc,x\nd,y\ne,x\n", encoding="utf-8")
+    assert run(*args, "--missing", "drop", "--unknown", "ignore", "-o", out).exit_code == 0
+    assert not (out / "unmatched.csv").exists()
+    assert not (out / "dropped.csv").exists()
+
+
+def test_point_12_labels_as_parquet(run: Run, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    out = tmp_path / "out"
+    answer = run("cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", out, "--parquet")
+    assert answer.exit_code == 0, answer.stderr
+    table = parquet.read_table(out / "labels.parquet").to_pydict()
+    assert table["cluster"] == eg.ClusteringResult.load(out).labels.tolist()
+    assert table["node"] == eg.datasets.make_classroom().node_names.tolist()
+    assert "--parquet needs a folder" in run("cluster", ROOM, "-k", 3, "--parquet").stderr
+
+
+def test_point_14_cite(run: Run) -> None:
+    answer = run("cite")
+    assert answer.exit_code == 0
+    assert answer.stdout == eg.cite()
+    assert "@inproceedings{" in answer.stdout
+    assert "10.1007/978-981-97-2242-6_23" in answer.stdout
+    assert "@software{equigraph" in answer.stdout
+    assert f"version = {{{eg.__version__}}}" in answer.stdout
+    for open_, close in ("{}",):
+        assert answer.stdout.count(open_) == answer.stdout.count(close)
+
+
+def test_point_15_dir_shows_public_names_only() -> None:
+    assert dir(eg) == sorted(eg.__all__)
+    code = "import equigraph as eg; print(*dir(eg))"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"importlib", "annotations", "TYPE_CHECKING", "Any"} & set(shown)
+    assert [name for name in shown if name.startswith("_")] == ["__version__"]
+    for name in shown:
+        assert getattr(eg, name) is not None
+
+
+def test_terminal_escapes_in_names_are_shown_not_obeyed(run: Run, tmp_path: Path) -> None:
+    bad = "\x1b]0;owned\x07\u202e"
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\nc,d\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text(f"name,te{bad}am\na,x{bad}\nb,y\nc,x{bad}\nd,y\n", encoding="utf-8")
+    args = [tmp_path / "edges.csv", "--groups", tmp_path / "people.csv"]
+    for answer in (
+        run("cluster", *args, "-m", "random", "-k", 2),
+        run("cluster", *args, "--attribute", f"x{bad}"),
+        run("compare", *args, "-m", "random", "-k", 2, "--methods", "random", "--seeds", 1),
+    ):
+        for text in (answer.stdout, answer.stderr):
+            assert not set(text) & {"\x1b", "\x07", "\u202e"}
+    assert "x\\x1b]0;owned\\x07\\u202e" in run("cluster", *args, "-m", "random", "-k", 2).stdout
+
+
+def test_the_raw_switch_reaches_the_files(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\n=a,b\nb,c\nc,d\n", encoding="utf-8")
+    args = ["cluster", tmp_path / "edges.csv", "-m", "random", "-k", 2, "-o", tmp_path / "out"]
+    for flags, cell in (([], "'=a"), (["--raw"], "=a")):
+        assert run(*args, *flags).exit_code == 0
+        names = {row["node"] for row in rows_of(tmp_path / "out" / "labels.csv")}
+        assert cell in names
+        assert "=a" in eg.ClusteringResult.load(tmp_path / "out").node_names
+        answer = run("refine", tmp_path / "edges.csv", tmp_path / "out" / "labels.csv", "-q")
+        assert answer.exit_code == 0, answer.stderr
+
+
+def test_every_command_has_a_help_that_names_it(run: Run) -> None:
+    for name in app.list_commands(None):  # type: ignore[arg-type]
+        assert run(name, "--help").stdout.startswith(f"Usage: app {name}")
+
+
+def test_seeds_of_results_are_whole_numbers_of_python(tmp_path: Path) -> None:
+    result = eg.cluster(
+        eg.datasets.make_classroom().adjacency, method="random", n_clusters=2, random_state=np.int64(3)
+    )
+    result.save(tmp_path)
+    assert eg.ClusteringResult.load(tmp_path).seed == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "package", "extra"),
+    [
+        (["cluster", "nowhere.csv", "-k", 3, "--plot"], "matplotlib", "plot"),
+        (["classes", "nowhere.csv", "-k", 3], "xlsxwriter", "sheets"),
+    ],
+)
+def test_a_package_that_is_missing_is_told_before_anything_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list, package: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    answer = run(*args, "-o", tmp_path / "out")
+    assert answer.exit_code == 1
+    expected = f" needs {package}, which is not installed: pip install 'equigraph[{extra}]'.\n"
+    assert answer.stderr.endswith(expected)
+    assert len(answer.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

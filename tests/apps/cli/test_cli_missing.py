@@ -1,0 +1,152 @@
+"""Nodes without a group on the command line: ignored, dropped and named, and told about."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+QUICK = ["-k", 3, "--effort", 0.1]
+SENTENCE = "3 nodes without a group: they count for cohesion and sizes, for no group's share."
+
+
+@pytest.fixture
+def room(files: Path, tmp_path: Path) -> tuple[list[str], list[str]]:
+    """Return the arguments for a class where three pupils have no gender, and their names."""
+    lines = (files / "people.csv").read_text(encoding="utf-8").splitlines()
+    names = []
+    for i in (1, 8, 20):
+        name, _, house = lines[i].split(",")
+        lines[i] = f"{name},,{house}"
+        names.append(name)
+    people = tmp_path / "people.csv"
+    people.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [str(files / "friends.csv"), "--groups", str(people), "--attribute", "gender"], sorted(names)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_error_recommends_to_ignore(run: Run, room: tuple[list[str], list[str]]) -> None:
+    answer = run("cluster", *room[0], "-k", 3)
+    assert answer.exit_code == 2
+    assert answer.stderr.rstrip().endswith("missing='ignore' or 'drop'.")
+
+
+def test_ignored_nodes_are_clustered_and_told_about(
+    run: Run, room: tuple[list[str], list[str]], tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    answer = run("cluster", *room[0], "--missing", "ignore", *QUICK, "-o", out, "--report", "--plot")
+    assert answer.exit_code == 0, answer.output
+    assert answer.stderr == ""
+    assert "15 girl, 3 without" in answer.stdout or "3 without" in answer.stdout
+    assert SENTENCE in answer.stdout
+    assert "no group" in answer.stdout
+    table = rows(out / "labels.csv")
+    assert sorted(row["node"] for row in table if row["group"] == "") == room[1]
+    assert len(table) == 30
+    assert json.loads((out / "result.json").read_text())["n_ungrouped"] == 3
+    assert not (out / "dropped.csv").exists()
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert SENTENCE.replace("'", "&#x27;") in page or SENTENCE in page
+    assert "no group (3)" in page
+    again = run("report", out)
+    assert again.exit_code == 0, again.output
+    assert "without a group: they count" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_dropped_nodes_are_named_in_a_file(
+    run: Run, room: tuple[list[str], list[str]], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    answer = run("cluster", *room[0], "--missing", "drop", *QUICK, "-o", out, "--report")
+    assert answer.exit_code == 0, answer.output
+    assert "27 nodes" in answer.stdout
+    assert "(3 nodes without a group left out)" in answer.stdout
+    assert "dropped.csv" in answer.stdout
+    assert [row["node"] for row in rows(out / "dropped.csv")] == room[1]
+    assert len(rows(out / "labels.csv")) == 27
+    assert json.loads((out / "result.json").read_text())["source"]["n_dropped"] == 3
+    assert "3 nodes without a group were left out before" in (out / "report.html").read_text(encoding="utf-8")
+    # An older list of dropped nodes would be a lie beside newer labels.
+    args = [*room[0], "--missing", "ignore", *QUICK, "-o", out, "-q", "--force"]
+    assert run("cluster", *args).exit_code == 0
+    assert not (out / "dropped.csv").exists()
+
+
+@pytest.mark.parametrize("missing", ["ignore", "drop"])
+def test_tradeoff_and_refine(
+    run: Run, room: tuple[list[str], list[str]], tmp_path: Path, missing: str
+) -> None:
+    out, refined = tmp_path / "out", tmp_path / "refined"
+    args = [*room[0], "--missing", missing]
+    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out, "--report")
+    assert answer.exit_code == 0, answer.output
+    assert (SENTENCE in answer.stdout) == (missing == "ignore")
+    assert (out / "dropped.csv").exists() == (missing == "drop")
+    told = json.loads((out / "curve.json").read_text())
+    assert told["n_ungrouped"] == (3 if missing == "ignore" else 0)
+    assert run("report", out).exit_code == 0
+    answer = run("refine", args[0], out / "labels.csv", *args[1:], "-o", refined)
+    assert answer.exit_code == 0, answer.output
+    assert (SENTENCE in answer.stdout) == (missing == "ignore")
+    assert (refined / "dropped.csv").exists() == (missing == "drop")
+
+
+def test_a_method_that_cannot_says_what_can(run: Run, room: tuple[list[str], list[str]]) -> None:
+    answer = run("cluster", *room[0], "--missing", "ignore", "-m", "fair-sc", "-k", 3)
+    assert answer.exit_code == 2
+    assert "use FairPartition" in answer.stderr
+    assert "'drop'" in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_nodes_of_a_folder_of_blocks_may_have_no_group(
+    run: Run, room: tuple[list[str], list[str]], tmp_path: Path
+) -> None:
+    import equigraph as eg
+    from equigraph.stores.blocks import write_blocks
+
+    write_blocks(eg.read_graph(room[0][0]), tmp_path / "blocks")
+    settings = [*room[0][1:], "--missing", "ignore", *QUICK, "--json"]
+    there, here = run("cluster", tmp_path / "blocks", *settings), run("cluster", room[0][0], *settings)
+    assert there.exit_code == here.exit_code == 0, there.stderr + here.stderr
+    assert json.loads(there.stdout)["scores"] == pytest.approx(json.loads(here.stdout)["scores"])
+
+
+def test_small_clusters_are_named_with_the_option_that_avoids_them(run: Run, tmp_path: Path) -> None:
+    edges = [
+        f"{i},{j},1" for side in (0, 10) for i in range(side, side + 10) for j in range(i + 1, side + 10)
+    ]
+    path = tmp_path / "edges.csv"
+    path.write_text("\n".join(["source,target,weight", *edges, "0,20,0.001"]) + "\n", encoding="utf-8")
+    args = ["cluster", path, *QUICK, "--fairness", 0]
+    answer = run(*args)
+    assert answer.exit_code == 0, answer.output
+    assert "Cluster 2 has 1 node, which nobody asked for." in answer.stdout
+    assert "size_bounds=(3, None) keeps clusters larger" in answer.stderr
+    bounded = run(*args, "--size-bounds", "3,none", "--json")
+    assert bounded.exit_code == 0, bounded.output
+    told = json.loads(bounded.stdout)
+    assert min(told["sizes"]) >= 3
+    assert told["small_clusters"] == []
+
+
+def test_ages_as_groups_are_remarked_on(run: Run, files: Path, tmp_path: Path) -> None:
+    lines = (files / "people.csv").read_text(encoding="utf-8").splitlines()
+    ages = ["name,age", *(f"{line.split(',')[0]},{20 + i // 2}" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "ages.csv").write_text("\n".join(ages) + "\n", encoding="utf-8")
+    answer = run(
+        "cluster", files / "friends.csv", "--groups", tmp_path / "ages.csv", "--attribute", "age", "-k", 3
+    )
+    assert answer.exit_code == 0, answer.output
+    assert "Note: FairPartition: the attribute 'age' has 15 different numbers" in answer.stderr

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+import pytest
+from click.testing import Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equigraph._utils.parameters import AnyOf, Boolean, Choice, Instance, Integer, Real, Seed
+from equigraph.apps.cli.options import flags_of, parameter_options, parse_value, reachable
+from equigraph.apps.cli.sources import reading_options
+from equigraph.methods import METHODS
+
+CORE = [method for method in METHODS.values() if method.extra is None]
+# Weights stand behind the colon of --attribute, rules have options of the command.
+ONLY_IN_PYTHON = {"callbacks", "penalty", "representation", "attribute_weights", "rules", "on_conflict"}
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
+def test_every_parameter_has_an_option(method: object) -> None:
+    options = {option.name.removeprefix("parameter_") for option in parameter_options(method)}
+    names = set(method.load()._get_param_names())
+    assert names - options <= ONLY_IN_PYTHON
+    assert options <= names
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
+def test_no_flag_is_taken_twice(method: object) -> None:
+    from equigraph.apps.cli.cluster import command
+
+    taken = [flag for option in command.params for flag in (*option.opts, *option.secondary_opts)]
+    for option in parameter_options(method):
+        taken += [*option.opts, *option.secondary_opts]
+    assert len(taken) == len(set(taken))
+
+
+@pytest.mark.parametrize("method", CORE, ids=lambda method: method.name)
+def test_help_of_a_method_lists_its_own_options(run: Callable[..., Result], method: object) -> None:
+    answer = run("cluster", "--method", method.name, "--help")
+    assert answer.exit_code == 0
+    own = answer.stdout.split(f"Parameters of {method.name}:")[1].split("Reading the graph:")[0]
+    for name, constraint in method.load()._parameters.items():
+        if reachable(name, constraint):
+            assert flags_of(name)[-1] in own
+    assert "No description" not in own
+
+
+@pytest.mark.parametrize("method", CORE, ids=lambda method: method.name)
+def test_methods_command_lists_the_same(run: Callable[..., Result], method: object) -> None:
+    answer = run("methods", method.name)
+    assert answer.exit_code == 0
+    assert method.summary in answer.stdout
+    for name in method.load()._parameters:
+        assert (
+            name == "callbacks" or flags_of(name)[-1] in answer.stdout or f"Python: {name}" in answer.stdout
+        )
+
+
+def test_methods_lists_all(run: Callable[..., Result]) -> None:
+    answer = run("methods")
+    assert all(name in answer.stdout for name in METHODS)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "text", "value"),
+    [
+        (Integer(low=1), "3", 3),
+        (Integer(low=1, optional=True), "none", None),
+        (Real(low=0), "1e-4", 1e-4),
+        (Choice(values=("a", "b")), "b", "b"),
+        (Choice(values=(0.25, 0.5)), "0.5", 0.5),
+        (Boolean(), "yes", True),
+        (Boolean(), "false", False),
+        (Seed(), "12", 12),
+        (Seed(), "none", None),
+        (Instance(methods=("__iter__",)), "8,4", (8, 4)),
+        (Instance(methods=("__iter__",)), "8", (8,)),
+        (AnyOf(options=(Integer(low=1), Choice(values=("auto",)))), "auto", "auto"),
+    ],
+)
+def test_texts_become_values(constraint: object, text: str, value: object) -> None:
+    parsed = parse_value(constraint, text)
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+@pytest.mark.parametrize("text", ["", "none", "1.5", "0", "true", "1,2", "x"])
+def test_texts_that_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a whole number of at least 1"):
+        parse_value(Integer(low=1), text)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(max_size=8))
+def test_whatever_is_accepted_the_constraint_accepts(text: str) -> None:
+    for constraint in (Integer(low=1), Real(low=0, high=1), Choice(values=("a",)), Boolean(), Seed()):
+        try:
+            value = parse_value(constraint, text)
+        except ValueError:
+            continue
+        assert constraint.accepts(value)
+
+
+def test_reading_options_are_those_of_read_graph() -> None:
+    import inspect
+
+    from equigraph.graph import read_graph
+
+    @click.command()
+    @reading_options
+    def command() -> None: ...
+
+    options = {parameter.name for parameter in command.params} - {"edges"}
+    # Weights stand behind the colon of --attribute.
+    assert options == set(inspect.signature(read_graph).parameters) - {"source", "dtype", "attribute_weights"}

@@ -1,0 +1,58 @@
+"""The command as a process of its own: what is imported, what comes out where."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = [sys.executable, "-c", "from equigraph.apps.cli import main; main()"]
+
+
+def start(*args: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [*RUN, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, timeout=120)
+
+
+@pytest.mark.parametrize("args", [["--help"], ["--version"], ["datasets", "--help"]])
+def test_help_imports_nothing_heavy(args: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from equigraph.apps.cli import main\n"
+        f"sys.argv = ['equigraph', *{args!r}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'rich', 'matplotlib', 'torch', 'pandas'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 0
+    assert answer.stderr.strip() == "[]"
+    assert answer.stdout
+
+
+def test_cluster_end_to_end(files: Path, tmp_path: Path) -> None:
+    args = ["cluster", files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+    answer = start(*args, "-m", "nmtf", "-k", 3, "--max-iter", 3, "--json", "-o", "out", cwd=tmp_path)
+    assert answer.returncode == 0
+    assert json.loads(answer.stdout) == json.loads(
+        (tmp_path / "out" / "result.json").read_text(encoding="utf-8")
+    )
+    assert answer.stderr.startswith("Note: ")
+    assert len(answer.stderr.splitlines()) == 1  # no bar: standard error is no terminal
+
+
+def test_exit_codes_reach_the_shell() -> None:
+    answer = start("cluster", "nowhere.csv")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("Error: ")
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_entry_point_is_installed() -> None:
+    from importlib.metadata import entry_points
+
+    (script,) = entry_points(group="console_scripts", name="equigraph")
+    assert script.value == "equigraph.apps.cli:main"

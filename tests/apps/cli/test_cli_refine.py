@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+import equigraph as eg
+from equigraph.results.contents import RESULT_FILES
+
+Run = Callable[..., Result]
+ROOM = "dataset:classroom"
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def room() -> eg.Graph:
+    data = eg.datasets.make_classroom()
+    return eg.Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+@pytest.fixture(scope="session")
+def start(room: eg.Graph) -> np.ndarray:
+    return np.asarray(eg.SpectralClustering(3, random_state=0).fit(room).labels_)
+
+
+def rows_of(room: eg.Graph, labels: np.ndarray) -> list[str]:
+    return [f"{name},{label}" for name, label in zip(room.node_names, labels, strict=True)]
+
+
+@pytest.fixture
+def labels(room: eg.Graph, start: np.ndarray, tmp_path: Path) -> Path:
+    return write(tmp_path / "labels.csv", "\n".join(["node,cluster", *rows_of(room, start)]))
+
+
+def refined(path: Path) -> dict[str, int]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["node"]: int(row["cluster"]) for row in csv.DictReader(file)}
+
+
+def expected(room: eg.Graph, start: np.ndarray, **settings: object) -> dict[str, int]:
+    found = eg.refine_labels(room, start, random_state=0, **settings)  # type: ignore[arg-type]
+    return dict(zip(room.node_names.tolist(), found.tolist(), strict=True))
+
+
+def test_fairness_can_be_asked_for(run: Run, room: eg.Graph, start: np.ndarray, labels: Path) -> None:
+    answer = run("refine", ROOM, labels, "--at-least", 0.9, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["parameters"]["at_least"] == 0.9
+    assert told["before"]["scores"]["NB"] < 0.9 <= told["scores"]["NB"]
+    found = eg.refine_labels(room, start, at_least=0.9, random_state=0)
+    assert told["scores"]["Q"] == pytest.approx(eg.metrics.modularity_score(room.adjacency, found))
+
+
+def test_a_weight_and_a_bound_are_not_both_taken(run: Run, labels: Path) -> None:
+    for args in (["refine", ROOM, labels], ["cluster", ROOM, "-k", 3]):
+        answer = run(*args, "--at-least", 0.9, "--fairness", 0.5)
+        assert answer.exit_code == 2
+        assert "give it or fairness, not both" in answer.stderr
+
+
+def test_labels_in_labels_out(
+    run: Run, room: eg.Graph, start: np.ndarray, labels: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "deep" / "out"
+    answer = run("refine", ROOM, labels, "--fairness", 0.3, "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
+    found = expected(room, start, fairness=0.3)
+    assert refined(out / "labels.csv") == found
+    told = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    values = np.array(list(found.values()))
+    scores = eg.metrics.evaluate(room.adjacency, values, sensitive_features=room.sensitive_features)
+    assert told["scores"] == pytest.approx(dict(scores))
+    before = eg.metrics.evaluate(room.adjacency, start, sensitive_features=room.sensitive_features)
+    assert told["before"]["scores"] == pytest.approx(dict(before))
+    assert told["before"]["sizes"] == sorted(np.bincount(start).tolist(), reverse=True)
+    assert told["n_moved"] == round(30 * (1 - eg.metrics.clustering_accuracy(start, values)))
+    assert 0 < told["n_moved"] < 30
+    assert told["parameters"]["fairness"] == 0.3
+    assert told["input_hash"] == room.fingerprint()
+
+
+def test_what_cluster_wrote_goes_in_and_what_came_out_goes_in_again(
+    run: Run, files: Path, tmp_path: Path
+) -> None:
+    graph = [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    assert run("cluster", *graph, "-m", "sc", "-k", 3, "-o", first).exit_code == 0
+    answer = run("refine", *graph[:1], first / "labels.csv", *graph[1:], "-o", second)
+    assert answer.exit_code == 0, answer.stderr
+    again = run("refine", *graph[:1], second / "labels.csv", *graph[1:], "-o", third)
+    assert again.exit_code == 0, again.stderr
+    # A local maximum stays where it is.
+    assert refined(third / "labels.csv") == refined(second / "labels.csv")
+    assert "0 of 30 nodes change their cluster" in again.stdout
+    with (second / "labels.csv").open(encoding="utf-8", newline="") as file:
+        before = {row["node"]: row["before"] for row in csv.DictReader(file)}
+    assert before == {name: str(k) for name, k in refined(first / "labels.csv").items()}
+
+
+def test_the_summary_says_before_and_after(run: Run, labels: Path) -> None:
+    answer = run("refine", ROOM, labels)
+    assert answer.exit_code == 0, answer.stderr
+    cells = [line.split() for line in answer.stdout.splitlines()]
+    scores = {
+        row[0]: [float(value) for value in row[1:]] for row in cells if row and row[0] in ("Q", "B", "NB")
+    }
+    assert scores["NB"][1] > scores["NB"][0]
+    assert scores["Q"][1] < scores["Q"][0]
+    assert len(scores) == 3
+    assert "sizes (boy + girl)" in answer.stdout
+    assert ["all", "30", "15", "15"] in cells
+    assert "of 30 nodes change their cluster" in answer.stdout
+    assert "nothing was written" in answer.stderr
+
+
+def test_json_is_all_there_is_on_stdout(run: Run, labels: Path) -> None:
+    answer = run("refine", ROOM, labels, "--json", "--seed", 4, "--effort", 0.1, "--notion", "balance")
+    told = json.loads(answer.stdout)
+    assert (told["method"], told["seed"]) == ("refine_labels", 4)
+    assert told["parameters"] == {
+        "n_clusters": 3,
+        "fairness": 0.5,
+        "at_least": None,
+        "notion": "balance",
+        "size_bounds": None,
+        "max_moves": None,
+        "stay": 0.0,
+        "effort": 0.1,
+    }
+    assert set(told["before"]) == {"n_clusters", "sizes", "scores"}
+
+
+def test_quiet_prints_nothing(run: Run, labels: Path, tmp_path: Path) -> None:
+    answer = run("refine", ROOM, labels, "-q", "-o", tmp_path / "out")
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (0, "", "")
+    assert (tmp_path / "out" / "result.json").exists()
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_another_number_of_clusters(run: Run, labels: Path, k: int) -> None:
+    told = json.loads(run("refine", ROOM, labels, "-k", k, "--json").stdout)
+    assert told["n_clusters"] == len(told["sizes"]) == k
+    assert min(told["sizes"]) > 0
+    assert told["before"]["n_clusters"] == 3
+
+
+def test_bounds_on_sizes(run: Run, labels: Path) -> None:
+    told = json.loads(run("refine", ROOM, labels, "--size-min", 9, "--size-max", 11, "--json").stdout)
+    assert all(9 <= size <= 11 for size in told["sizes"])
+    assert told["parameters"]["size_bounds"] == [9, 11]
+    told = json.loads(run("refine", ROOM, labels, "--size-max", 10, "--json").stdout)
+    assert told["sizes"] == [10, 10, 10]
+
+
+def test_tables_of_many_kinds(run: Run, room: eg.Graph, start: np.ndarray, tmp_path: Path) -> None:
+    found = expected(room, start)
+    rows = rows_of(room, start)
+    pairs = [row.split(",") for row in rows]
+    texts = {
+        "no-header.csv": "\n".join(rows),
+        "other-names.csv": "\n".join(["who,team", *rows]),
+        "swapped.csv": "\n".join(["cluster,group,node", *(f"{b},x,{a}" for a, b in pairs)]),
+        "reversed.csv": "\n".join(["Node,Cluster", *reversed(rows)]),
+        "tabs.tsv": "\n".join(["node\tcluster", *("\t".join(pair) for pair in pairs)]),
+        "words.csv": "\n".join(["node,cluster", *(f"{a},team {b}" for a, b in pairs)]),
+        "twice.csv": "\n".join(["node,cluster", *rows, rows[0]]),
+        "column.txt": "\n".join(b for _, b in pairs),
+        "column-with-name.csv": "\n".join(["cluster", *(b for _, b in pairs)]),
+    }
+    for name, text in texts.items():
+        out = tmp_path / name.replace(".", "-")
+        answer = run("refine", ROOM, write(tmp_path / name, text), "-o", out, "-q")
+        assert answer.exit_code == 0, (name, answer.stderr)
+        assert refined(out / "labels.csv") == found, name
+
+
+def test_names_in_another_unicode_form(run: Run, tmp_path: Path) -> None:
+    edges = write(tmp_path / "edges.csv", "source,target\nZo\u00eb,Max\nMax,Ida\nIda,Tom\nTom,Zo\u00eb\n")
+    given = write(tmp_path / "labels.csv", "node,cluster\nZoe\u0308,a\nMax,a\nIda,b\nTom,b\n")
+    answer = run("refine", edges, given, "--fairness", 0, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["sizes"] == [2, 2]
+
+
+def test_without_groups_there_is_a_note(run: Run, files: Path, labels: Path) -> None:
+    answer = run("refine", files / "friends.csv", labels)
+    assert answer.exit_code == 0, answer.stderr
+    assert "no fairness term" in answer.stderr
+    assert "NB" not in answer.stdout
+    silent = run("refine", files / "friends.csv", labels, "--fairness", 0)
+    assert "no fairness term" not in silent.stderr
+
+
+def test_labels_that_cannot_be_used(
+    run: Run, room: eg.Graph, start: np.ndarray, files: Path, tmp_path: Path
+) -> None:
+    rows = rows_of(room, start)
+    name = str(room.node_names[0])
+
+    def refuse(text: str, part: str, *options: object, edges: object = ROOM) -> None:
+        out = tmp_path / "never"
+        answer = run("refine", edges, write(tmp_path / "bad.csv", text), "-o", out, *options)
+        assert answer.exit_code == 2, (text[:50], answer.stdout)
+        assert part in answer.stderr
+        assert answer.stderr.startswith("Error: ")
+        assert answer.stderr.count("\n") == 1
+        assert not out.exists()
+
+    head = "node,cluster"
+    refuse(
+        "\n".join([head, *rows, "Stranger,1", "Other,2"]),
+        "names 2 nodes that the graph lacks, first 'Stranger' in line 32",
+    )
+    refuse("\n".join([head, *rows[1:]]), f"no cluster for 1 of 30 nodes, first {name!r}")
+    refuse("\n".join([head, *rows[1:], f"{name},"]), f"no cluster for 1 of 30 nodes, first {name!r}")
+    refuse("\n".join([head, *rows, f"{name},elsewhere"]), f"line 32: the node {name!r} has two clusters")
+    refuse("\n".join([head, *rows, "a,b,c"]), "line 32: expected 2 fields as before, got 3")
+    refuse("\n".join("12"), "2 labels for 30 nodes")
+    refuse("1\n" * 30, "one column, and the nodes of an edge list", edges=files / "friends.csv")
+    refuse("", "is empty")
+    refuse(
+        "\n".join([head, *(f"{node},0" for node in room.node_names)]),
+        "say how many clusters you want with -k",
+    )
+    refuse("\n".join([head, *rows]), "3 clusters of at least 11 nodes need 33", "--size-min", 11)
+    refuse("\n".join([head, *rows]), "--size-min 9 is above --size-max 8", "--size-min", 9, "--size-max", 8)
+    refuse("\n".join([head, *rows]), "31 non-empty clusters cannot be made of 30 nodes", "-k", 31)
+    refuse("\n".join([head, *rows]), "no attribute 'age'", "--attribute", "age")
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        ([ROOM], "Missing argument 'LABELS'"),
+        ([ROOM, "nowhere.csv"], "nowhere.csv does not exist"),
+        ([ROOM, "x", "-k", "1"], "1 is not in the range x>=2"),
+        ([ROOM, "x", "--fairness", "2"], "2.0 is not in the range 0<=x<=1"),
+        ([ROOM, "x", "--notion", "parity"], "'parity' is not one of"),
+        ([ROOM, "x", "--effort", "-1"], "is not in the range x>=0"),
+        ([ROOM, "x", "--size-min", "0"], "0 is not in the range x>=1"),
+    ],
+)
+def test_usage_errors(run: Run, args: list[str], part: str) -> None:
+    answer = run("refine", *args)
+    assert answer.exit_code == 2
+    assert part in answer.stderr
+
+
+def test_a_folder_that_cannot_be_written_fails_before_the_work(
+    run: Run, labels: Path, tmp_path: Path
+) -> None:
+    answer = run("refine", ROOM, labels, "-o", write(tmp_path / "file", "here"))
+    assert answer.exit_code == 2
+    assert "is a file: expected a folder" in answer.stderr
+
+
+def test_the_folder_of_the_labels_is_replaced_as_a_whole(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("cluster", ROOM, "-m", "sc", "-k", 3, "-o", out).exit_code == 0
+    (out / "notes.txt").write_text("mine")
+    answer = run("refine", ROOM, out / "labels.csv", "-o", out, "--force")
+    assert answer.exit_code == 0, answer.stderr
+    assert sorted(file.name for file in out.iterdir()) == sorted((*RESULT_FILES, "notes.txt"))
+    assert eg.ClusteringResult.load(out).method == "refine_labels"
+
+
+def test_the_command_is_listed(run: Run) -> None:
+    assert "refine" in run("--help").stdout
+    help_text = run("refine", "--help").stdout
+    assert "EDGES LABELS" in help_text
+    assert "Reading the graph" in help_text

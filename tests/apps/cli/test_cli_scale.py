@@ -1,0 +1,184 @@
+"""Folders of row blocks and of parquet files on the command line, here and on workers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import Result
+
+import equigraph as eg
+from equigraph.stores.blocks import write_blocks
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def graph() -> eg.Graph:
+    data = eg.datasets.make_fair_sbm(300, 3, 2, random_state=0)
+    return eg.Graph(data.adjacency, None, data.sensitive_features, "g")
+
+
+@pytest.fixture
+def folder(graph: eg.Graph, tmp_path: Path) -> Path:
+    """Return a folder with blocks/, edges/ and groups.csv of one graph."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    write_blocks(graph, tmp_path / "blocks", rows_per_block=60)
+    entries = graph.adjacency.tocoo()
+    upper = entries.row < entries.col
+    (tmp_path / "edges").mkdir()
+    for part in range(2):
+        ends = {"source": entries.row[upper][part::2], "target": entries.col[upper][part::2]}
+        parquet.write_table(pyarrow.table(ends), tmp_path / "edges" / f"{part}.parquet")
+    rows = [f"{node},{group}" for node, group in enumerate(graph.sensitive_features)]
+    (tmp_path / "groups.csv").write_text("\n".join(["node,g", *rows]), encoding="utf-8")
+    return tmp_path
+
+
+def test_blocks_and_edges_give_what_the_graph_gives(run: Run, graph: eg.Graph, folder: Path) -> None:
+    settings = ["-m", "ifair-nmtf", "-k", 3, "--fairness", 2, "--max-iter", 20, "--tol", 0]
+    expected = eg.cluster(
+        graph, method="ifair-nmtf", n_clusters=3, fairness=2.0, max_iter=20, tol=0.0, random_state=0
+    )
+    groups = ["--groups", folder / "groups.csv", "--attribute", "g"]
+    for source, extra in (("blocks", []), ("edges", groups), ("blocks", groups)):
+        out = folder / f"out-{source}-{len(extra)}"
+        answer = run("cluster", folder / source, *extra, *settings, "-o", out)
+        assert answer.exit_code == 0, answer.stderr
+        told = json.loads((out / "result.json").read_text(encoding="utf-8"))
+        assert told["scores"] == pytest.approx(dict(expected.scores))
+        assert told["input_hash"] == expected.input_hash
+        with np.load(out / "membership.npz") as stored:
+            np.testing.assert_allclose(stored["membership"], expected.membership, atol=1e-8)
+        assert "300 nodes" in answer.stdout
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """Return the address of a scheduler with one worker."""
+    pytest.importorskip("distributed")
+    from equigraph.stores.distributed.clients import local_cluster
+
+    with local_cluster(1) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_workers_and_a_scheduler(run: Run, scheduler: str, folder: Path) -> None:
+    settings = ["-m", "ifair-nmtf", "-k", 3, "--max-iter", 10, "--tol", 0, "--json", "-q"]
+    here = json.loads(run("cluster", folder / "blocks", *settings).stdout)
+    by_workers = json.loads(run("cluster", folder / "blocks", *settings, "--workers", 2).stdout)
+    assert by_workers["scores"] == here["scores"]
+    answer = run("cluster", folder / "edges", *settings, "--scheduler", scheduler)
+    assert answer.exit_code == 0, answer.stderr
+    assert json.loads(answer.stdout)["sizes"] == here["sizes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "sc"], "this method needs the graph in memory"),
+        (["-m", "sc", "--workers", 2], "runs in this process only"),
+        (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "contradict each other"),
+        (["--execution", "dask", "--workers", 2], "--execution contradicts"),
+        (["--execution", "spark"], "spark"),
+        (["--header"], "--header has no meaning here"),
+        (["--weight", "none"], "--weight has no meaning here"),
+        (["--duplicates", "sum"], "--duplicates has no meaning here"),
+        (["--attribute", "g"], "--attribute has no meaning here"),
+        (["--workers", 0], "--workers"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers"),
+    ],
+)
+def test_errors_are_one_sentence_and_exit_code_2(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[object], message: str
+) -> None:
+    if "Dask" in message:
+        pytest.importorskip("distributed")
+    monkeypatch.setattr("equigraph.stores.distributed.clients.TIMEOUT", 1.0)
+    answer = run("cluster", folder / "blocks", "-k", 3, *arguments)
+    assert answer.exit_code == 2
+    assert message in answer.stderr
+
+
+def test_pictures_need_memory_and_nodes_cannot_be_dropped(run: Run, folder: Path) -> None:
+    answer = run("cluster", folder / "blocks", "-k", 3, "--plot", "-o", folder / "out")
+    assert answer.exit_code == 2
+    assert "need the graph in memory" in answer.stderr
+    assert not (folder / "out").exists()
+    (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
+    answer = run(
+        "cluster",
+        folder / "blocks",
+        "-k",
+        3,
+        "--groups",
+        folder / "few.csv",
+        "--missing",
+        "drop",
+        "--node-column",
+        "node",
+    )
+    assert answer.exit_code == 2
+    assert "can neither be dropped nor added" in answer.stderr
+
+
+def test_a_page_about_blocks_says_what_it_leaves_out(run: Run, folder: Path) -> None:
+    assert (
+        run("cluster", folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", folder / "out").exit_code == 0
+    )
+    answer = run("report", folder / "out")
+    assert answer.exit_code == 0, answer.stderr
+    assert "is a folder of edges on disk" in answer.stderr
+    assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_fit_by_workers_can_have_a_page(run: Run, scheduler: str, folder: Path) -> None:
+    settings = ["-k", 3, "--effort", 0.1, "--scheduler", scheduler, "-q", "--report", "-o", folder / "paged"]
+    answer = run("cluster", "dataset:classroom", *settings)
+    assert answer.exit_code == 0, answer.stderr
+    assert "Whom fairness moved" in (folder / "paged" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_parquet_folder_takes_weights_by_name_only(run: Run, folder: Path) -> None:
+    answer = run("cluster", folder / "edges", "-k", 3, "--weight", 2)
+    assert answer.exit_code == 2
+    assert "not its number" in answer.stderr
+
+
+def test_a_data_set_is_read_as_it_is(run: Run) -> None:
+    answer = run("cluster", "dataset:classroom", "-k", 3, "--weight", "none")
+    assert answer.exit_code == 2
+    assert "--weight has no meaning for dataset:classroom" in answer.stderr
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
+def test_named_edges_and_labels_as_parquet(run: Run, graph: eg.Graph, folder: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    entries = graph.adjacency.tocoo()
+    upper = entries.row < entries.col
+    ends = {"source": entries.row[upper], "target": entries.col[upper]}
+    (folder / "named").mkdir()
+    table = pyarrow.table({name: [f"p{number:03d}" for number in end] for name, end in ends.items()})
+    parquet.write_table(table, folder / "named" / "0.parquet")
+    people = [f"p{node:03d},{group}" for node, group in enumerate(graph.sensitive_features)]
+    (folder / "people.csv").write_text("\n".join(["node,g", *reversed(people)]), encoding="utf-8")
+    groups = ["--groups", folder / "people.csv", "--attribute", "g"]
+    settings = ["-k", 3, "--effort", 0.1, "-q", "-o", folder / "out"]
+    answer = run("cluster", folder / "named", *groups, *settings, "--labels-format", "parquet")
+    assert answer.exit_code == 0, answer.stderr
+    assert not (folder / "out" / "labels.csv").exists()
+    expected = eg.cluster(graph, n_clusters=3, effort=0.1, random_state=0)
+    found = parquet.read_table(folder / "out" / "labels.parquet").to_pydict()
+    assert found["node"] == [f"p{node:03d}" for node in range(300)]
+    assert found["cluster"] == expected.labels.tolist()
+    loaded = eg.ClusteringResult.load(folder / "out")
+    np.testing.assert_array_equal(loaded.labels, expected.labels)
+    assert loaded.node_names.tolist() == found["node"]
+    np.testing.assert_array_equal(loaded.sensitive_features, graph.sensitive_features)
+    # Written once more as csv, the folder holds one kind of labels only.
+    answer = run("cluster", folder / "named", *groups, *settings, "--force")
+    assert answer.exit_code == 0, answer.stderr
+    assert not (folder / "out" / "labels.parquet").exists()

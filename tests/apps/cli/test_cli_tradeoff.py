@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+import equigraph as eg
+from equigraph.apps.cli.options import constraints_of, parameter_options
+from equigraph.methods import METHODS, get_method
+
+Run = Callable[..., Result]
+ROOM = ["tradeoff", "dataset:classroom"]
+LOUVAIN = [*ROOM, "-m", "fair-louvain", "-k", 3]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "deep" / "out"
+    source = [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
+    answer = run("tradeoff", *source, "-m", "fair-louvain", "-k", 3, "--points", 6, "--seed", 2, "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    names = ["curve.csv", "curve.json", "front.png", "labels.csv", "twin.png"]
+    assert sorted(file.name for file in out.iterdir()) == sorted((*names, "manifest.json"))
+    assert f"Wrote {', '.join(names)} to {out}." in answer.stdout
+    graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
+    values = [0, 0.2, 0.4, 0.6, 0.8, 1]
+    expected = eg.tradeoff_curve(graph, estimator=eg.FairLouvain(3), fairness=values, random_state=2)
+    assert [float(row["Q"]) for row in rows_of(out / "curve.csv")] == expected.values("Q").tolist()
+    chosen = expected.select("product")
+    labels = rows_of(out / "labels.csv")
+    assert [int(row["cluster"]) for row in labels] == chosen.labels.tolist()
+    assert [row["node"] for row in labels] == graph.node_names.tolist()
+    told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
+    assert told["labels"] == [point.labels.tolist() for point in expected.points]
+    assert told["seeds"] == [2]
+    assert (
+        f"(dial {chosen.fairness:g}), where the product of cohesion and fairness is largest" in answer.stdout
+    )
+
+
+def test_table_has_a_row_per_value_and_an_arrow(run: Run) -> None:
+    answer = run(*LOUVAIN, "--fairness-values", "0,0.1,1", "--restarts", 2, "--max-quality-loss", 0)
+    assert answer.exit_code == 0, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert lines[1].split() == ["NB", "Q", "links", "dial", "k", "sizes", "ARI"]
+    rows = [line.split() for line in lines[3:6]]
+    assert [row[3] for row in rows] == ["0", "0.1", "1"]
+    assert [row[-1] == "<-" for row in rows] == [True, False, False]
+    assert "the fairest clusters found that lose at most 0% of the best Q" in answer.stdout
+    assert "nothing was written" in answer.stderr
+
+
+def test_json_is_all_there_is_on_stdout(run: Run) -> None:
+    answer = run(*LOUVAIN, "--points", 3, "--json", "--at-least", 0.9)
+    told = json.loads(answer.stdout)
+    assert [point["fairness"] for point in told["points"]] == [0, 0.5, 1]
+    assert told["recommended"]["rule"] == {"at_least": 0.9}
+    assert told["points"][told["recommended"]["index"]]["scores"]["NB"] >= 0.9
+    assert "NB of at least 0.9" in told["recommended"]["sentence"]
+    assert told["points"][0]["stability"] is None
+
+
+def test_rules_and_notion_reach_the_curve(run: Run) -> None:
+    args = [*LOUVAIN, "--points", 11, "--json", "--notion", "balance"]
+    told = {
+        rule: json.loads(run(*args, "--select", rule).stdout) for rule in ("product", "knee", "intersection")
+    }
+    room = eg.datasets.make_classroom()
+    curve = eg.tradeoff_curve(
+        room.adjacency,
+        sensitive_features=room.sensitive_features,
+        estimator=eg.FairLouvain(3, random_state=0),
+        fairness=[i / 10 for i in range(11)],
+        notion="balance",
+    )
+    for rule, one in told.items():
+        assert one["measure"] == "B"
+        assert one["recommended"]["fairness"] == curve.select(rule).fairness
+
+
+def test_rows_are_spaced_in_the_fairness_reached(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = run(*ROOM, "-k", 3, "--effort", 0.1, "--seed", 1, "--points", 6, "--at-least", 0.7, "-o", out)
+    assert answer.exit_code == 0, answer.stderr
+    room = eg.datasets.make_classroom()
+    curve = eg.tradeoff_curve(
+        room.adjacency,
+        sensitive_features=room.sensitive_features,
+        estimator=eg.FairPartition(3, effort=0.1),
+        n_points=6,
+        random_state=1,
+    )
+    chosen = curve.at_least(0.7)
+    rows = [line.split() for line in answer.stdout.splitlines()[3:] if line and line[0].isdigit()]
+    reached = [float(row[0]) for row in rows]
+    expected = {round(point.scores["NB"], 3) for point in (*curve.points, chosen)}
+    assert reached == sorted(expected)
+    assert [float(row[0]) for row in rows if row[-1] == "<-"] == [round(chosen.scores["NB"], 3)]
+    assert "the most cohesive clusters found with NB of at least 0.7" in answer.stdout
+    told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
+    assert told["spacing"] == "reached"
+    assert told["front"][told["recommended"]["front"]]["scores"]["NB"] == pytest.approx(chosen.scores["NB"])
+    assert [int(row["cluster"]) for row in rows_of(out / "labels.csv")] == chosen.labels.tolist()
+    back = eg.TradeoffCurve.load(out)
+    assert [point.labels.tolist() for point in back.front] == [point.labels.tolist() for point in curve.front]
+
+
+def test_parameters_of_the_method_and_a_dial_without_an_end(run: Run) -> None:
+    answer = run(*ROOM, "-m", "ifair-nmtf", "-k", 3, "--max-iter", 7, "--fairness-values", "0,20", "--json")
+    assert answer.exit_code == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["parameters"]["max_iter"] == 7
+    assert [point["fairness"] for point in told["points"]] == [0, 20]
+    assert len([line for line in answer.stderr.splitlines() if "did not converge" in line]) == 1
+
+
+def test_without_matplotlib_the_tables_are_written(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    answer = run(*LOUVAIN, "--points", 2, "-o", tmp_path / "out")
+    assert answer.exit_code == 0, answer.stderr
+    assert "equigraph[plot]" in answer.stderr
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "curve.csv",
+        "curve.json",
+        "labels.csv",
+        "manifest.json",
+    ]
+
+
+def test_quiet(run: Run) -> None:
+    answer = run(*LOUVAIN, "--points", 2, "-q")
+    assert answer.exit_code == 0
+    assert answer.output == ""
+
+
+def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    answer = run(*LOUVAIN, "--fairness-values", "0", "--at-least", 0.99, "-o", out)
+    assert answer.exit_code == 2
+    assert "No point of the curve reaches NB = 0.99: the highest is" in answer.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (["-m", "magic"], "There is no method 'magic'"),
+        (["-m", "nmtf", "-k", "3"], "The method nmtf has no fairness dial; those with one are"),
+        (["-m", "ifair-nmtf", "-k", "3"], "has no upper end: give --fairness-values"),
+        (["-m", "ifair-nmtf", "--points", "5"], "has no upper end: give --fairness-values"),
+        (["-m", "fair-louvain", "--fairness", "0.5"], "tradeoff turns the dial itself"),
+        (["-m", "fair-louvain", "-P", "fairness=0.5"], "-P fairness is not for tradeoff"),
+        (["-m", "fair-louvain", "-P", "notion=balance"], "give --notion"),
+        (["-P", "at_least=0.9"], "-P at_least is not for tradeoff: give --at-least"),
+        (["-m", "fair-louvain", "--points", "5", "--fairness-values", "0,1"], "not both"),
+        (["-m", "fair-louvain", "--points", "1"], "1 is not in the range"),
+        (["-m", "fair-louvain", "--fairness-values", "0,much"], "is no list of numbers"),
+        (["-m", "fair-louvain", "--fairness-values", "0,2"], "fairness must be a finite number in [0, 1]"),
+        (["-m", "fair-louvain", "--fairness-values", "1,0"], "must ascend"),
+        (["-m", "fair-louvain", "--notion", "equity"], "'equity' is unknown: expected one of"),
+        (["-m", "fair-louvain", "--select", "elbow"], "'elbow' is not one of"),
+        (["-m", "fair-louvain", "--select", "knee", "--at-least", "0.5"], "Give one of --select"),
+        (["-m", "fair-louvain", "--max-quality-loss", "2"], "is not in the range"),
+        (["-m", "fair-louvain", "--layers", "3"], "has no option --layers; it belongs to dfnmf"),
+        (["-m", "fair-louvain", "--jobs", "0"], "n_jobs is 0"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(run: Run, args: list[str], part: str) -> None:
+    answer = run(*ROOM, *args)
+    assert answer.exit_code == 2, answer.output
+    assert answer.stdout == ""
+    assert len(answer.stderr.splitlines()) == 1
+    assert part in answer.stderr
+
+
+def test_groups_are_needed(run: Run, files: Path) -> None:
+    answer = run("tradeoff", files / "friends.csv", "-m", "fair-louvain", "-k", 3)
+    assert answer.exit_code == 2
+    assert "A trade-off curve needs groups" in answer.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if "fairness" in constraints_of(name)])
+def test_no_flag_is_taken_twice(name: str) -> None:
+    from equigraph.apps.cli.tradeoff import command
+
+    taken = [flag for option in command.params for flag in (*option.opts, *option.secondary_opts)]
+    for option in parameter_options(get_method(name)):
+        if option.name not in ("parameter_fairness", "parameter_notion", "parameter_at_least"):
+            taken += [*option.opts, *option.secondary_opts]
+    assert len(taken) == len(set(taken))

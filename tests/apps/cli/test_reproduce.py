@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment
+from tests.apps.reproduction.conftest import TINY
+
+pytest.importorskip("matplotlib")
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TINY))
+    monkeypatch.setitem(EXPERIMENTS, "tiny", Experiment("tiny", "tiny_experiment", "A tiny one"))
+
+
+def test_run_and_run_again(run: Run, tiny: None, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    first = run("reproduce", "tiny", "-o", folder, "--jobs", 2)
+    assert first.exit_code == 0
+    assert f"Wrote {folder / 'tiny' / 'sums.md'}" in first.stdout
+    assert "3 cells; 0 cells had been stored before" in first.stdout
+    assert "most time went to" in first.stdout
+    assert f"Everything on one page: {folder / 'index.html'}" in first.stdout
+    before = (folder / "tiny" / "sums.md").read_bytes()
+    again = run("reproduce", "tiny", "-o", folder, "--jobs", 1)
+    assert "0 cells; 3 cells had been stored before" in again.stdout
+    assert (folder / "tiny" / "sums.md").read_bytes() == before
+
+
+def test_quick_and_seed_reach_the_cells(run: Run, tiny: None, tmp_path: Path) -> None:
+    assert run("reproduce", "tiny", "--quick", "--seed", 4, "-o", tmp_path / "out").exit_code == 0
+    cells = sorted((tmp_path / "out" / "cells").iterdir())
+    assert [cell.name for cell in cells] == ["tiny.0.json", "tiny.1.json"]
+    assert '"seed": 4' in cells[0].read_text(encoding="utf-8")
+
+
+def test_default_folder_of_a_quick_run_is_another(
+    run: Run, tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("reproduce", "tiny", "--quick", "-q").exit_code == 0
+    assert run("reproduce", "tiny", "-q").exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["reproduction", "reproduction-quick"]
+
+
+def test_failing_cell_is_exit_code_1(
+    run: Run, tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tiny_experiment
+
+    from equigraph.apps.reproduction.cells import Cell
+
+    good = tiny_experiment.cells
+    bad = Cell("tiny.bad", "tiny_experiment:fail", {"text": "out of luck"})
+    monkeypatch.setattr(tiny_experiment, "cells", lambda settings: [*good(settings), bad])
+    answer = run("reproduce", "tiny", "-o", tmp_path / "out")
+    assert answer.exit_code == 1
+    assert "tiny.bad failed: ValueError: out of luck" in answer.stdout
+    assert len((tmp_path / "out" / "tiny" / "sums.md").read_text(encoding="utf-8").splitlines()) == 2 + 2 + 3
+    assert "out of luck" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["table2"], "There is no experiment 'table2'"),
+        ([], "Missing argument 'EXPERIMENT'"),
+        (["table1", "--jobs", 0], "--jobs"),
+        (["table1", "--seed", -1], "--seed"),
+        (["table1", "-o", __file__], "is a file"),
+    ],
+)
+def test_bad_usage_is_exit_code_2(run: Run, args: list[object], words: str) -> None:
+    answer = run("reproduce", *args)
+    assert answer.exit_code == 2
+    assert words in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_no_data_is_told_before_anything_is_computed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EQUIGRAPH_DATA", str(tmp_path / "nowhere"))
+    answer = run("reproduce", "all", "-o", tmp_path / "out")
+    assert answer.exit_code == 1
+    assert "table1 needs the network 'diaries', and nothing was computed" in answer.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    code = (
+        "import tiny_experiment\n"
+        "from equigraph.apps.reproduction.cells import Cell\n"
+        "from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment\n"
+        "EXPERIMENTS['tiny'] = Experiment('tiny', 'tiny_experiment', 'tiny')\n"
+        f"long = {{'place': {str(tmp_path)!r}, 'number': 0, 'seconds': 600}}\n"
+        "tiny_experiment.cells = lambda settings: [Cell('long', 'tiny_experiment:slow', long)]\n"
+        "from equigraph.apps.cli import main\n"
+        f"import sys; sys.argv = ['equigraph', 'reproduce', 'tiny', '-o', {str(tmp_path / 'out')!r}]\n"
+        "main()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(TINY)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 60
+    while not list(tmp_path.glob("0.*")):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == 1
+    assert "the same command goes on from there" in stderr
+    assert stderr.splitlines()[-1] == "Error: Stopped."

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import http.client
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equigraph.apps.explore.examples import classroom
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.server import Running
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+Ask = Callable[..., tuple[int, Any]]
+
+
+@contextmanager
+def running_server(session: Any, **options: Any) -> Iterator[Running]:
+    """Serve a board in a thread until the block ends."""
+    from equigraph.apps.explore import serve
+
+    told: queue.Queue[Running] = queue.Queue()
+    thread = threading.Thread(
+        target=serve, args=(session,), kwargs={"browser": False, "tell": told.put, **options}
+    )
+    thread.start()
+    running = told.get(timeout=60)
+    try:
+        yield running
+    finally:
+        running.stop()
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def ask(
+    running: Running,
+    path: str,
+    content: Any = None,
+    *,
+    method: str | None = None,
+    body: bytes | None = None,
+    headers: dict[str, str] | None = None,
+) -> tuple[int, Any]:
+    """Send a request as a script with the token does, and return status and answer."""
+    sent = {"authorization": f"Bearer {running.token}"} if headers is None else dict(headers)
+    if content is not None:
+        body = json.dumps(content).encode()
+        sent["content-type"] = "application/json"
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
+    connection.request(method or ("POST" if content is not None else "GET"), path, body, sent)
+    answer = connection.getresponse()
+    raw = answer.read()
+    connection.close()
+    kind = answer.headers.get("content-type", "")
+    return answer.status, json.loads(raw) if kind.startswith("application/json") else raw
+
+
+@pytest.fixture(scope="session")
+def room() -> Matter:
+    return classroom()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep boards in a folder of the tests, and not where people have theirs."""
+    folder = tmp_path_factory.mktemp("boards")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EQUIGRAPH_BOARDS", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def labelled(room: Matter) -> Any:
+    """Return a step of the classroom with labels that nobody has to search for."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from equigraph.apps.explore.steps import first_step
+
+    step = first_step(room, 3)
+    return replace(step, labels=np.arange(30) % 3, what="first")
+
+
+@pytest.fixture(scope="session")
+def served(room: Matter, labelled: Any, boards: Path) -> Iterator[Running]:
+    """A server for all tests that change nothing that others rely on."""
+    from equigraph.apps.explore.session import Session
+
+    with running_server(Session(room, labelled)) as running:
+        yield running

@@ -1,0 +1,231 @@
+"""The board without a browser: what people do to it, how it is judged, and how it is kept."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equigraph.apps.explore import keeping, read_board
+from equigraph.apps.explore.examples import school
+from equigraph.apps.explore.files import WRITERS
+from equigraph.apps.explore.judging import judged_rules, kept, reasons, scores
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.session import Session
+from equigraph.apps.explore.steps import Step, act, first_step, with_labels
+from equigraph.exceptions import InputError
+from equigraph.metrics import modularity_score, normalized_balance_score
+from equigraph.results.persistence import write_record
+from equigraph.rules import Rules, violations
+
+
+@pytest.fixture(scope="module")
+def year() -> Matter:
+    return school()
+
+
+def test_scores_are_those_of_the_metrics(year: Matter) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        labels = np.concatenate((np.arange(3), rng.integers(0, 3, year.n_people - 3)))
+        found = scores(year, labels, ("Gender", "Special needs"), 3)
+        for name, value in found["even_by_attribute"].items():
+            expected = normalized_balance_score(labels, sensitive_features=list(year.attributes[name]))
+            assert value == pytest.approx(expected, abs=1e-12)
+        assert found["cohesion"] == pytest.approx(modularity_score(year.adjacency, labels), abs=1e-12)
+        two = [found["even_by_attribute"][name] for name in ("Gender", "Special needs")]
+        assert found["even"] == pytest.approx(sum(two) / 2)
+        # Counted one by one.
+        rows, columns = year.wishes.nonzero()
+        same = [
+            (i, j) for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if labels[i] == labels[j]
+        ]
+        assert found["kept"] == len(same)
+        assert kept(year, labels).tolist() == [sum(i == who for i, _ in same) for who in range(year.n_people)]
+
+
+def test_rules_are_judged_by_the_oracle(year: Matter) -> None:
+    rng = np.random.default_rng(1)
+    step = first_step(year)
+    for _ in range(20):
+        one = replace(step, labels=np.concatenate((np.arange(3), rng.integers(0, 3, year.n_people - 3))))
+        judged = judged_rules(year, one)
+        found = Rules.of(one.rules).check(year.graph, one.labels, n_clusters=3)
+        assert sum(rule["broken"] for rule in judged) == len(found)
+        where = {
+            int(cluster) for one in violations(one.rules, year.graph, one.labels) for cluster in one.clusters
+        }
+        assert {cluster for rule in judged for cluster in rule["where"]} == where
+
+
+def test_a_link_without_direction_is_one_friendship(room: Matter, labelled: Step) -> None:
+    found = scores(room, labelled.labels, ("gender",), 3)
+    assert found["wished"] == room.adjacency.nnz // 2
+    assert 2 * found["kept"] == kept(room, labelled.labels).sum()
+
+
+def test_reasons_are_what_moving_would_do(room: Matter, labelled: Step) -> None:
+    who = 4
+    before = scores(room, labelled.labels, labelled.attributes, 3)
+    for option in reasons(room, labelled, who)["options"]:
+        moved = act(room, labelled, {"do": "move", "who": who, "to": option["cluster"]})
+        after = scores(room, moved.labels, moved.attributes, 3)
+        assert option["kept"] == after["kept"] - before["kept"]
+        assert option["even"] == pytest.approx(after["even"] - before["even"])
+
+
+def test_history_goes_back_to_the_start_and_forward(room: Matter, labelled: Step) -> None:
+    session = Session(room, labelled, keep=False)
+    start = session.state()
+    for who in range(5):
+        session.act({"do": "move", "who": who, "to": int(labelled.labels[who] + 1) % 3})
+    end = session.state()
+    for _ in range(5):
+        session.act({"do": "undo"})
+    assert session.state()["labels"] == start["labels"]
+    assert not session.state()["can_undo"]
+    with pytest.raises(InputError):
+        session.act({"do": "undo"})
+    session.act({"do": "goto", "step": 5})
+    assert session.state()["labels"] == end["labels"]
+    assert not session.state()["can_redo"]
+
+
+def test_who_is_locked_stays(room: Matter, labelled: Step) -> None:
+    locked = act(room, labelled, {"do": "lock", "who": 0})
+    with pytest.raises(InputError, match="is locked"):
+        act(room, locked, {"do": "move", "who": 0, "to": 1})
+    with pytest.raises(InputError, match="is locked"):
+        act(room, locked, {"do": "move", "who": 1, "to": 0, "swap": 0})
+    other = with_labels(locked, np.full(30, 2), "point")
+    assert other.labels[0] == labelled.labels[0]
+    assert (other.labels[1:] == 2).all()
+    assert [rule.describe() for rule in locked.all_rules(room.names).items][-1].endswith("in cluster 0")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"do": "fly"},
+        {"do": "move"},
+        {"do": "move", "who": 30, "to": 0},
+        {"do": "move", "who": -1, "to": 0},
+        {"do": "move", "who": True, "to": 0},
+        {"do": "move", "who": "0", "to": 0},
+        {"do": "move", "who": 0, "to": 3},
+        {"do": "move", "who": 0, "to": 1e9},
+        {"do": "together", "who": 0, "other": 0},
+        {"do": "apart", "who": 0},
+        {"do": "rename", "cluster": 0, "name": ""},
+        {"do": "rename", "cluster": 0, "name": "Group 2"},
+        {"do": "rename", "cluster": 0, "name": 7},
+        {"do": "add-rule", "rule": {"sizes": 3}},
+        {"do": "add-rule", "rule": {"sizes": [11, 9]}},
+        {"do": "add-rule", "rule": {"apart": [["Nobody", "Ada"]]}},
+        {"do": "add-rule", "rule": {"at_most": {"height": {"tall": 2}}}},
+        {"do": "add-rule", "rule": {"friends": "many"}},
+        {"do": "remove-rule", "number": 9},
+        {"do": "attributes", "names": ["height"]},
+        {"do": "attributes", "names": []},
+        {"do": "point", "number": 0},
+        {"do": "goto", "step": None},
+    ],
+)
+def test_what_cannot_be_done_is_said_and_changes_nothing(
+    room: Matter, labelled: Step, told: dict[str, Any]
+) -> None:
+    session = Session(room, labelled, keep=False)
+    before = session.state()
+    with pytest.raises(InputError):
+        session.act(told)
+    assert session.state() == before
+
+
+def test_a_saved_board_opens_again(year: Matter, tmp_path: Path) -> None:
+    step = first_step(year)
+    step = replace(step, labels=np.arange(year.n_people) % 3)
+    step = act(year, step, {"do": "lock", "who": 3})
+    step = act(year, step, {"do": "rename", "cluster": 1, "name": "Blau"})
+    step = act(year, step, {"do": "add-rule", "rule": {"at_most": {"Gender": {"m": 20}}}})
+    path = tmp_path / "board.json"
+    WRITERS["board.json"](year, step, path)
+    matter, again = read_board(path)
+    assert matter.mark == year.mark
+    assert matter.names == year.names
+    assert (matter.adjacency != year.adjacency).nnz == 0
+    assert again.labels.tolist() == step.labels.tolist()
+    assert again.question() == step.question()
+    assert again.clusters == step.clusters
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("people", ["Ada"]),
+        ("people", "Ada"),
+        ("links", [[0, 99, 1]]),
+        ("links", [[0, 1, -1]]),
+        ("links", "x"),
+        ("attributes", {"gender": ["girl"]}),
+        ("state", {}),
+        ("state", None),
+        ("rules", [{"apart": [["Nobody", "Ada"]], "sizes": 4}]),
+        ("wishes", [[0.5, "x"]]),
+    ],
+)
+def test_a_damaged_board_is_refused_in_a_sentence(
+    room: Matter, labelled: Step, tmp_path: Path, key: str, value: Any
+) -> None:
+    content = keeping.board_to_json(room, labelled) | {key: value}
+    outer = ("format", "version", "kind", "checksum")
+    path = tmp_path / "x.json"
+    write_record(path, "board", {name: content[name] for name in content if name not in outer})
+    with pytest.raises(InputError, match=r"x\.json (is|has)") as caught:
+        read_board(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_board_is_kept_for_its_people_and_nobody_else(room: Matter, labelled: Step, boards: Path) -> None:
+    session = Session(room, labelled)
+    session.act({"do": "move", "who": 0, "to": 2})
+    found = keeping.kept_step(room)
+    assert found is not None
+    assert found.labels.tolist() == session.step.labels.tolist()
+    for path in boards.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert room.mark in {one["mark"] for one in keeping.kept_boards()}
+    matter, step = keeping.kept_board(room.mark)
+    assert matter.names == room.names
+    assert step.labels.tolist() == session.step.labels.tolist()
+    for wrong in ("../x", "0" * 24, ""):
+        with pytest.raises(InputError):
+            keeping.kept_board(wrong)
+    keeping.forget(room.mark)
+    assert keeping.kept_step(room) is None
+
+
+def test_every_rule_has_a_price_and_none_is_negative(room: Matter, labelled: Step) -> None:
+    from equigraph.apps.explore.tasks import price
+
+    step = act(room, labelled, {"do": "add-rule", "rule": {"at_most": {"house": {"Heron": 5}}}})
+    step = act(room, step, {"do": "lock", "who": 4})
+    costs = price(room, step, lambda progress: None)
+    assert len(costs) == len(step.rules) == 2
+    assert all(cost["kept"] >= 0 for cost in costs)
+
+
+def test_alternatives_and_points_have_the_numbers_of_the_board(room: Matter, labelled: Step) -> None:
+    from equigraph.apps.explore.tasks import _numbered
+
+    turned = (labelled.labels + 1) % 3
+    assert _numbered(turned, labelled).tolist() == labelled.labels.tolist()
+    # Cluster 1 is bound by somebody who is locked there: only the others may trade their numbers.
+    locked = act(room, labelled, {"do": "lock", "who": 1})
+    swapped = np.array([2, 1, 0])[labelled.labels]
+    assert _numbered(swapped, locked).tolist() == labelled.labels.tolist()
+    assert (_numbered(turned, locked)[turned == 1] == 1).all()

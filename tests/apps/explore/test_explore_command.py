@@ -1,0 +1,102 @@
+"""``equigraph explore`` as a process: how it starts, ends, and finds again what was kept."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from equigraph.apps.cli.app import app
+from equigraph.apps.explore.files import WRITERS
+from equigraph.apps.explore.matter import Matter
+
+
+@contextmanager
+def _process(folder: Path, *arguments: str) -> Iterator[tuple[Any, int, str]]:
+    command = [sys.executable, "-m", "equigraph", "explore", "--no-browser", *arguments]
+    environment = {**os.environ, "EQUIGRAPH_BOARDS": str(folder), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    try:
+        assert process.stdout is not None
+        match = re.search(r"http://127\.0\.0\.1:(\d+)/enter\?token=(\S+)", process.stdout.readline())
+        assert match is not None
+        yield process, int(match[1]), match[2]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _ask(port: int, token: str, path: str, content: Any = None) -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    body = None if content is None else json.dumps(content)
+    connection.request("GET" if content is None else "POST", path, body, headers)
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    return answer
+
+
+def test_a_board_survives_that_its_server_is_killed(room: Matter, labelled: Any, tmp_path: Path) -> None:
+    saved = tmp_path / "room.board.json"
+    WRITERS["board.json"](room, labelled, saved)
+    with _process(tmp_path / "kept", str(saved)) as (process, port, token):
+        _ask(port, token, "/api/act", {"do": "move", "who": 0, "to": 2})
+        left = _ask(port, token, "/api/act", {"do": "lock", "who": 5})
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+    with _process(tmp_path / "kept") as (process, port, token):
+        board = _ask(port, token, "/api/board")
+        assert board["restored"]
+        for key in ("labels", "locked", "rules", "clusters"):
+            assert board["state"][key] == left[key]
+        process.send_signal(signal.SIGTERM)
+        start = time.monotonic()
+        process.wait(20)
+        assert time.monotonic() - start < 15
+
+
+def _run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["explore", *arguments])
+
+
+def test_a_saved_board_is_printed(room: Matter, labelled: Any, tmp_path: Path) -> None:
+    saved = tmp_path / "room.board.json"
+    WRITERS["board.json"](room, labelled, saved)
+    found = _run(str(saved), "--print")
+    assert found.exit_code == 0
+    lines = [line.split("\t") for line in found.output.splitlines()]
+    assert lines == [[name, f"Group {i % 3 + 1}"] for i, name in enumerate(room.names)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere.xlsx"], "cannot be read"),
+        (["nowhere.json"], "cannot be read"),
+        (["--print"], "--print needs a saved board"),
+        (["dataset:nothing"], "no data set"),
+        (["-k", "1"], "-k"),
+        (["-k", "31", "--no-browser"], "2 to 30 groups"),
+        (["--attribute", "height", "--no-browser"], "height"),
+        (["--host", "256.0.0.1", "--no-browser"], "Nothing can listen"),
+    ],
+)
+def test_what_cannot_be_opened_is_said_in_a_sentence(arguments: list[str], words: str) -> None:
+    found = _run(*arguments)
+    assert found.exit_code == 2, found.output
+    assert words in found.output
+    assert "Traceback" not in found.output

@@ -1,0 +1,212 @@
+"""Files that are opened on the page, good ones and bad ones."""
+
+from __future__ import annotations
+
+import io
+import random
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.server import Running
+from equigraph.apps.explore.session import Session
+from equigraph.datasets import make_school_roster
+from tests.apps.explore.conftest import ask, running_server
+
+LEAKS = ("/tmp", "/home", "/work", "site-packages", "Traceback", "equigraph-explore-", 'File "')
+
+
+@pytest.fixture(scope="module")
+def reader(room: Matter, labelled: Any) -> Iterator[Running]:
+    """A server whose board has nothing to spread evenly, so that it reads files and computes nothing."""
+    from dataclasses import replace
+
+    bare = replace(room, attributes={})
+    with running_server(Session(bare, replace(labelled, attributes=()), keep=False)) as running:
+        yield running
+
+
+def _send(running: Running, name: str, body: bytes) -> tuple[int, Any]:
+    return ask(running, f"/api/upload?name={quote(name)}", method="PUT", body=body)
+
+
+def _school_csv() -> bytes:
+    return "\n".join(",".join(row) for row in make_school_roster(20).rows).encode()
+
+
+def test_a_sheet_is_shown_told_and_opened(reader: Running) -> None:
+    status, seen = _send(reader, "class.csv", _school_csv())
+    assert status == 200
+    assert seen["kind"] == "people"
+    assert seen["rows"][0][:3] == ["No.", "Last name", "First name"]
+    roles = {one["header"]: one["role"] for one in seen["columns"]}
+    assert roles["Gender"] == "attribute"
+    assert roles["Friend 1"] == "friends"
+    told = {"upload": seen["key"], "kind": "people", "number": 2}
+    told["columns"] = {"first_name": "C", "last_name": "B", "friends": ["G"], "not_with": None, "sex": "D"}
+    status, board = ask(reader, "/api/open", told)
+    assert status == 200
+    assert len(board["people"]) == 20
+    assert "sex" in board["attributes"]
+    assert len(board["state"]["clusters"]) == 2
+    # The file is gone once it is open.
+    assert ask(reader, "/api/open", told)[0] == 400
+
+
+def test_links_and_a_table_of_people_are_opened(reader: Running) -> None:
+    links = b"source,target\nAda,Ben\nBen,Cem\nCem,Dora\nDora,Ada\nEli,Ada\n"
+    people = b"node,team\nAda,red\nBen,blue\nCem,red\nDora,blue\nEli,red\n"
+    keys = [_send(reader, name, body)[1]["key"] for name, body in (("e.csv", links), ("p.csv", people))]
+    told = {"upload": keys[0], "kind": "links", "people": keys[1], "attribute": "team", "number": 2}
+    status, board = ask(reader, "/api/open", told)
+    assert status == 200, board
+    assert board["attributes"] == {"team": ["red", "blue", "red", "blue", "red"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("Name,Friend 1\nAda,Bem\nBen,Ada\n", "row 2"),
+        ("Name,Gender\nAda,f\nAda,m\n", "rows 2 and 3"),
+        ("Height,Weight,Age,Team\n1,2,3,x\n2,3,4,y\n", "row 1"),
+    ],
+)
+def test_a_bad_sheet_is_explained_with_its_row(reader: Running, text: str, where: str) -> None:
+    status, seen = _send(reader, "class.csv", text.encode())
+    if status == 200 and not seen["error"]:
+        status, seen = ask(reader, "/api/open", {"upload": seen["key"], "kind": "people"})
+        assert status == 400
+    assert where in seen["error"]
+    assert "class.csv" in seen["error"]
+    assert seen["error"].count(". ") == 0
+
+
+def _workbook(rows: list[list[Any]]) -> bytes:
+    import xlsxwriter
+
+    stream = io.BytesIO()
+    book = xlsxwriter.Workbook(stream)
+    sheet = book.add_worksheet()
+    for i, row in enumerate(rows):
+        sheet.write_row(i, 0, row)
+    book.close()
+    return stream.getvalue()
+
+
+def _bomb(name: str = "xl/worksheets/sheet1.xml", size: int = 1 << 28) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr(name, b"0" * size)
+    return stream.getvalue()
+
+
+def malformed() -> list[tuple[str, bytes]]:
+    """Return 200 files that are wrong in as many ways."""
+    rng = random.Random(0)
+    text = _school_csv()
+    book = _workbook(make_school_roster(20).rows)
+    script = "<script>alert(1)</script>"
+    files: list[tuple[str, bytes]] = [
+        ("bomb.xlsx", _bomb()),
+        ("bomb.ods", _bomb("content.xml")),
+        ("bomb.npz", _bomb("data.npy")),
+        ("wide.csv", b"Name" + b",x" * 1_000_000 + b"\nAda" + b",1" * 1_000_000),
+        ("deep.csv", b'"' * 500_000),
+        ("nan.csv", b"Name,Score\nAda,NaN\nNaN,1\nnan,2\n"),
+        ("nan-links.csv", b"source,target,weight\nAda,Ben,NaN\nBen,Cem,inf\n"),
+        ("formula.csv", b"Name,Friend 1\n=1+1,+2\n@SUM(A1),-1\n"),
+        ("html.csv", f"Name,{script}\n{script},{script}\nBen,\n".encode()),
+        (f"{script}.csv", b"Name\nAda\n"),
+        ("../../../etc/passwd", b"Name\nAda\n"),
+        ("utf16.csv", "Name;Gender\nÄnne;w\n".encode("utf-16-le")),
+        ("latin.csv", "Name;Gender\nÄnne;w\n".encode("latin-1") + b"\x81\x8d"),
+        ("zero.csv", b"Name\0,Gender\0\nAda\0,f\n"),
+        ("empty.csv", b""),
+        ("blank.xlsx", b" "),
+        ("board.json", b'{"format": "equigraph-board", "version": 1}'),
+        ("list.json", b"[" * 50_000),
+        ("big.json", b'{"format": "equigraph-board", "version": 1, "people": ' + b"[1," * 1000),
+        ("graph.graphml", b"<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><graphml>&b;</graphml>"),
+        ("graph.gml", b"graph [" * 2000),
+        ("graph.mtx", b"%%MatrixMarket matrix coordinate real general\n999999999 999999999 1\n1 1 1\n"),
+        ("graph.mat", b"MATLAB 5.0" + bytes(200)),
+        ("graph.parquet", b"PAR1" + bytes(50) + b"PAR1"),
+        ("graph.npz", book),
+        ("nothing.exe", b"MZ"),
+        ("noname", b"Name\nAda\n"),
+    ]
+    while len(files) < 200:
+        kind = rng.randrange(4)
+        raw = bytearray(rng.choice((text, book)))
+        suffix = ".xlsx" if raw[:2] == b"PK" else rng.choice((".csv", ".tsv", ".txt", ".ods"))
+        if kind == 0:
+            raw = raw[: rng.randrange(1, len(raw))]
+        elif kind == 1:
+            for _ in range(rng.randrange(1, 40)):
+                raw[rng.randrange(len(raw))] = rng.randrange(256)
+        elif kind == 2:
+            at = rng.randrange(len(raw))
+            raw[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 400)))
+        else:
+            lines = raw.split(b"\n")
+            rng.shuffle(lines)
+            raw = bytearray(b"\n".join(lines)[: rng.randrange(1, len(raw))])
+        files.append((f"file{len(files)}{suffix}", bytes(raw)))
+    return files
+
+
+def test_two_hundred_malformed_files_do_no_harm(reader: Running) -> None:
+    files = malformed()
+    assert len(files) == 200
+    refused = opened = 0
+    for name, body in files:
+        status, seen = _send(reader, name, body)
+        assert status in (200, 400), name
+        assert not any(leak in str(seen) for leak in LEAKS), (name, seen)
+        if status == 400:
+            refused += 1
+            assert seen["error"].strip().endswith(".")
+            continue
+        told = {"upload": seen["key"], "kind": seen["kind"]}
+        status, answer = ask(reader, "/api/open", told)
+        assert status in (200, 400), name
+        assert not any(leak in str(answer) for leak in LEAKS), (name, answer)
+        opened += status == 200
+        refused += status == 400
+    assert refused + opened == 200
+    assert refused > 60
+    # After all of that the server reads a good one.
+    assert ask(reader, "/api/board")[0] == 200
+    status, seen = _send(reader, "class.csv", _school_csv())
+    assert status == 200
+    assert not seen["error"]
+
+
+def test_a_file_that_is_too_large_is_refused(reader: Running) -> None:
+    status, seen = _send(reader, "large.csv", bytes(33 << 20))
+    assert status == 400
+    assert "32 MB" in seen["error"]
+
+
+def test_html_in_names_is_shown_and_not_run(browser: Any, room: Matter, labelled: Any) -> None:
+    from dataclasses import replace
+
+    nasty = "<img src=x onerror=\"document.title='run'\">"
+    names = tuple(f"{nasty}{i}" for i in range(30))
+    values = {nasty: tuple(np.where(np.arange(30) % 2, nasty, "x").tolist())}
+    matter = replace(room, names=names, attributes=values, title=nasty, notes=(nasty,))
+    step = replace(labelled, clusters=(nasty, "b", "c"), attributes=(nasty,))
+    with running_server(Session(matter, step, keep=False)) as running:
+        page = browser.new_page()
+        page.goto(running.link)
+        page.wait_for_selector(".card")
+        assert page.locator("img").count() == 0
+        assert page.title() != "run"
+        assert nasty in page.inner_text(".card-name >> nth=0")
+        page.close()

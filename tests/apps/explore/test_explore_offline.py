@@ -1,0 +1,134 @@
+"""The page that was saved, and the one in a notebook: the same module, without a server."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import equigraph as eg
+from equigraph.apps.cli.app import app
+from equigraph.apps.explore.judging import kept
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.offline import changes, content_of, findings_of, write_interactive
+from equigraph.graph import Graph
+from equigraph.metrics import normalized_balance_score
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    room = eg.datasets.make_classroom()
+    names = room.node_names.astype(object)
+    names[0] = "</script><script>document.title='run'</script>"
+    return Graph(room.adjacency, names.astype(str), room.sensitive_features, "gender")
+
+
+@pytest.fixture(scope="module")
+def curve(graph: Graph) -> eg.TradeoffCurve:
+    return eg.tradeoff_curve(
+        graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.1, 0.5, 1], random_state=0
+    )
+
+
+def _labels(content: dict[str, Any]) -> list[list[int]]:
+    """Read the labels of all points back, as the page does."""
+    every = [list(content["first"])]
+    for steps in content["changes"]:
+        labels, place = list(every[-1]), 0
+        for step, label in zip(steps[::2], steps[1::2], strict=True):
+            place += step
+            labels[place] = label
+        every.append(labels)
+    return every
+
+
+def test_changes_lead_from_labels_to_labels() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 5, 40):
+        one, other = rng.integers(0, 4, (2, n))
+        content = {"first": one.tolist(), "changes": [changes(one, other)]}
+        assert _labels(content) == [one.tolist(), other.tolist()]
+
+
+def test_every_point_of_the_front_is_in_the_page(graph: Graph, curve: eg.TradeoffCurve) -> None:
+    content = content_of(findings_of(curve, graph, "product"))
+    stored = _labels(content)
+    assert stored == [point.labels.tolist() for point in curve.front]
+    assert len(content["scores"]) == len(stored)
+    for labels, scores in zip(stored, content["scores"], strict=True):
+        expected = normalized_balance_score(labels, sensitive_features=graph.sensitive_features)
+        assert scores["even"] == pytest.approx(expected)
+    json.dumps(content)
+
+
+def test_the_page_has_a_dial_and_needs_no_network(
+    browser: Any, graph: Graph, curve: eg.TradeoffCurve, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    assert write_interactive(curve, path, graph=graph) == []
+    said, asked = [], []
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector(".dial input")
+    for number in (0, len(curve.front) - 1):
+        page.locator(f".dot[data-point='{number}']").click(force=True)
+        page.wait_for_selector(f".dot.here[data-point='{number}']")
+        labels = curve.front[number].labels
+        shown = page.eval_on_selector_all(
+            ".card", "all => all.map(c => [+c.dataset.who, +c.closest('.column').dataset.cluster])"
+        )
+        assert dict(map(tuple, shown)) == dict(enumerate(labels.tolist()))
+        friends = page.inner_text("[data-who='3'] .friends").split()[0]
+        matter = Matter.of_graph(graph, "room")
+        assert friends == f"{kept(matter, labels)[3]}/{matter.wished[3]}"
+    assert page.locator(".card-menu, .tools button[data-do=undo]").count() == 0
+    page.click("[data-view=graph]:visible")
+    page.wait_for_selector(".canvas canvas")
+    assert page.title() != "run"
+    page.close()
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    out = str(tmp_path / "out")
+    made = run(app, ["cluster", "dataset:classroom", "-k", "3", "--method", "fair-louvain", "-o", out, "-q"])
+    assert made.exit_code == 0, made.output
+    assert run(app, ["report", out, "-q"]).exit_code == 0
+    assert "<script" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    found = run(app, ["report", out, "--interactive", "-o", str(tmp_path / "dial.html"), "-q"])
+    assert found.exit_code == 0, found.output
+    text = (tmp_path / "dial.html").read_text(encoding="utf-8")
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', text)
+    assert "script-src" in policy
+    assert "unsafe-eval" not in policy
+    assert text.count("<script") == 2
+
+
+def test_a_notebook_gets_the_same_module(graph: Graph, curve: eg.TradeoffCurve) -> None:
+    pytest.importorskip("anywidget")
+    widget = curve.explore(graph)
+    assert json.loads(widget.content)["state"]["labels"]
+    assert "render" in widget._esm
+    assert len(widget._esm) > 100_000
+
+
+def test_five_thousand_nodes_take_about_a_hundred_kilobytes() -> None:
+    rng = np.random.default_rng(0)
+    labels = [rng.integers(0, 5, 5000)]
+    for _ in range(30):
+        one = labels[-1].copy()
+        one[rng.permutation(5000)[:300]] = rng.integers(0, 5, 300)
+        labels.append(one)
+    packed = json.dumps([changes(a, b) for a, b in itertools.pairwise(labels)])
+    assert len(packed) + len(json.dumps(labels[0].tolist())) < 120_000

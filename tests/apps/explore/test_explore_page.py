@@ -1,0 +1,336 @@
+"""The page in a real browser: mouse, keyboard, screen readers, phones."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equigraph.apps.explore.judging import kept
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.server import Running
+from equigraph.apps.explore.session import Session
+from tests.apps.explore.conftest import ask, running_server
+
+pytest.importorskip("playwright.sync_api")
+
+AXE = Path(__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+_WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
+
+
+@pytest.fixture(scope="module")
+def server(room: Matter, labelled: Any) -> Iterator[Running]:
+    with running_server(Session(room, labelled)) as running:
+        yield running
+
+
+@pytest.fixture
+def open_page(browser: Any, server: Running) -> Iterator[Any]:
+    """Return a function that opens the page at the first step of the board; what the page says is an error."""
+    assert ask(server, "/api/act", {"do": "goto", "step": 0})[0] == 200
+    contexts: list[Any] = []
+    said: list[str] = []
+
+    def open_one(*, reset: bool = True, **options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(_WAIT)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.goto(server.link)
+        page.wait_for_selector(".card")
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [text for text in said if "status of 400" not in text] == []
+
+
+def _state(server: Running) -> dict[str, Any]:
+    return ask(server, "/api/state")[1]
+
+
+def _score(page: Any, name: str) -> str:
+    return page.inner_text(f"[data-score={name}] .figure")
+
+
+def _drag(page: Any, who: int, cluster: int) -> None:
+    box = page.locator(f"[data-who='{who}'] .card-name").bounding_box()
+    target = page.locator(f".column[data-cluster='{cluster}']").bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 30, steps=3)
+    page.mouse.move(target["x"] + target["width"] / 2, target["y"] + 150, steps=4)
+    page.mouse.up()
+
+
+def _in(page: Any, who: int, cluster: int) -> None:
+    page.wait_for_selector(f".column[data-cluster='{cluster}'] [data-who='{who}']")
+
+
+def test_a_card_is_dragged_and_everything_answers(open_page: Any, server: Running, room: Matter) -> None:
+    page = open_page()
+    assert page.locator(".column").count() == 3
+    assert page.locator(".card").count() == 30
+    before = _state(server)
+    shown = _score(page, "even"), _score(page, "kept")
+    _drag(page, 0, 1)
+    _in(page, 0, 1)
+    after = _state(server)
+    assert after["labels"][0] == 1
+    assert (_score(page, "even"), _score(page, "kept")) != shown
+    assert _score(page, "even") == f"{round(100 * after['scores']['even'])} %"
+    assert _score(page, "kept") == f"{after['scores']['kept']} of {after['scores']['wished']}"
+    # What the page counts itself is what Python counts.
+    labels = np.array(after["labels"])
+    cards = page.eval_on_selector_all(
+        ".card", "cards => cards.map(c => [+c.dataset.who, c.querySelector('.friends').firstChild.data])"
+    )
+    wished, here, then = room.wished, kept(room, labels), kept(room, np.array(before["labels"]))
+    assert dict(map(tuple, cards)) == {i: f"{here[i]}/{wished[i]}" for i in range(30)}
+    marked = page.eval_on_selector_all(
+        ".card",
+        "cards => cards.map(c => [+c.dataset.who, c.matches('.helped') ? 1 : c.matches('.hurt') ? -1 : 0])",
+    )
+    assert dict(map(tuple, marked)) == {i: int(np.sign(here[i] - then[i])) for i in range(30)}
+    (time,) = page.evaluate("equigraphTimes.filter(one => one.what === 'drop').map(one => one.ms)")
+    assert time < 2000  # a busy machine; `python -m benchmarks explore` measures it
+
+
+def test_a_card_is_moved_by_keys_and_told(open_page: Any, server: Running) -> None:
+    page = open_page()
+    card = page.locator("[data-who='3'] [data-part=card]")
+    card.focus()
+    assert "friends here" in card.get_attribute("aria-label")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".grabbed")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".column.target[data-cluster='1']")
+    page.keyboard.press("Enter")
+    _in(page, 3, 1)
+    assert _state(server)["labels"][3] == 1
+    name = page.inner_text("[data-who='3'] .card-name")
+    page.wait_for_selector(f"[role=status]:has-text('{name} is in Group 2 now')", state="attached")
+    # The focus stays on the card; picked up and put back, nothing has changed.
+    assert page.evaluate("document.activeElement.closest('[data-who]').dataset.who") == "3"
+    page.keyboard.press(" ")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Escape")
+    assert page.locator(".grabbed").count() == 0
+    assert _state(server)["labels"][3] == 1
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.closest('[data-who]').dataset.who") != "3"
+    page.keyboard.press("Control+z")
+    _in(page, 3, 0)
+
+
+def test_lock_apart_repair_and_undo_to_the_start(open_page: Any, server: Running) -> None:
+    page = open_page()
+    start = _state(server)
+    page.locator("[data-who='0'] .card-menu").click()
+    page.get_by_role("menuitem", name="Lock here").click()
+    page.wait_for_selector("[data-who='0'].locked")
+    page.locator("[data-who='0'] [data-part=card]").focus()
+    page.keyboard.press("m")
+    page.get_by_role("menuitem", name="Keep apart from…").click()
+    other = page.inner_text("[data-who='3'] .card-name")
+    page.locator("dialog input[type=search]").fill(other)
+    page.locator("dialog .choices button").first.click()
+    page.wait_for_selector(".rules li.broken")
+    assert _score(page, "rules") == "1 of 2"
+    page.click("[data-do=repair]")
+    page.wait_for_selector(".rules li:not(.broken) >> nth=1")
+    after = _state(server)
+    assert [rule["broken"] for rule in after["rules"]] == [0, 0]
+    assert after["labels"][0] == start["labels"][0]
+    assert after["labels"][0] != after["labels"][3]
+    moved = sum(a != b for a, b in zip(after["labels"], start["labels"], strict=True))
+    assert 1 <= moved <= 3
+    assert page.locator(".moved-list li").count() == moved
+    for _ in range(3):
+        page.click("[data-do=undo]")
+    page.wait_for_selector("[data-do=undo]:disabled")
+    end = _state(server)
+    same = ("labels", "locked", "rules", "scores", "clusters")
+    assert {key: end[key] for key in same} == {key: start[key] for key in same}
+
+
+def test_why_rename_and_search(open_page: Any, server: Running) -> None:
+    page = open_page()
+    page.locator("[data-who='5'] .card-menu").click()
+    page.get_by_role("menuitem", name="Why here?").click()
+    page.wait_for_selector("dialog .why li >> nth=2")
+    assert page.locator("dialog .why .here").count() == 1
+    assert "friendship" in page.inner_text("dialog .why")
+    page.keyboard.press("Escape")
+    page.locator(".column[data-cluster='1'] input.cluster-name").fill("<b>Blue</b>")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h2:has-text('<b>Blue</b>')", state="attached")
+    assert _state(server)["clusters"][1] == "<b>Blue</b>"
+    name = page.inner_text("[data-who='7'] .card-name")
+    page.locator(".tabs input[type=search]").fill(name)
+    page.wait_for_selector("[data-who='8']", state="detached")
+    assert page.locator("[data-who='7']").count() == 1
+
+
+def test_the_dial_takes_every_point_and_reload_and_back_work(open_page: Any, server: Running) -> None:
+    page = open_page()
+    page.wait_for_selector(".dial input")
+    points = _state(server)["curve"]["points"]
+    assert len(points) >= 3
+    assert [one["even"] for one in points] == sorted(one["even"] for one in points)
+    dial = page.locator(".dial input")
+    dial.focus()
+    page.keyboard.press("Home")
+    page.wait_for_selector(".dot.here[data-point='0']")
+    state = _state(server)
+    assert state["curve"]["here"] == 0
+    assert _score(page, "even") == f"{round(100 * points[0]['even'])} %"
+    page.locator(f".dot[data-point='{len(points) - 1}']").click()
+    page.wait_for_selector(f".dot.here[data-point='{len(points) - 1}']")
+    last = _state(server)
+    assert last["scores"]["even"] >= max(one["even"] for one in points) - 1e-9
+    page.reload()
+    page.wait_for_selector(".card")
+    assert _state(server)["labels"] == last["labels"]
+    assert f"step={last['step']}" in page.url
+    page.go_back()
+    page.wait_for_selector(".dot.here[data-point='0']")
+    assert _state(server)["labels"] == state["labels"]
+
+
+def test_a_job_can_be_cancelled_and_the_next_one_runs(open_page: Any, server: Running) -> None:
+    page = open_page()
+    page.click("[data-do=alternatives]")
+    page.locator("[data-job=alternatives] button").click()
+    page.wait_for_selector("[data-job=alternatives]", state="detached")
+    assert _state(server)["alternatives"] == []
+    page.click("[data-do=alternatives]")
+    page.wait_for_selector("dialog .alternative >> nth=1")
+    state = _state(server)
+    assert 1 <= len(state["alternatives"]) <= 3
+    page.locator("dialog .alternative button").first.click()
+    page.wait_for_url(f"**step={state['step'] + 1}*")
+    assert _state(server)["labels"] == state["alternatives"][0]["labels"]
+
+
+def test_everything_can_be_taken_away(open_page: Any, server: Running, room: Matter, tmp_path: Path) -> None:
+    page = open_page()
+    state = _state(server)
+    page.click("[data-do=save]")
+    kinds = page.eval_on_selector_all("[data-download]", "all => all.map(one => one.dataset.download)")
+    content = {}
+    for kind in kinds:
+        with page.expect_download() as found:
+            page.click(f"[data-download='{kind}']")
+        path = tmp_path / kind
+        found.value.save_as(path)
+        content[kind] = path.read_bytes()
+    expected = {
+        name: state["clusters"][label] for name, label in zip(room.names, state["labels"], strict=True)
+    }
+    rows = list(csv.DictReader(io.StringIO(content["lists.csv"].decode("utf-8-sig"))))
+    assert {row["Name"]: row["Class"] for row in rows} == expected
+    with zipfile.ZipFile(io.BytesIO(content["lists.xlsx"])) as book:
+        assert "xl/workbook.xml" in book.namelist()
+    for kind in ("lists.html", "door.html", "report.html"):
+        text = content[kind].decode()
+        assert text.startswith("<!doctype html>")
+        assert "<script" not in text
+    assert all(name in content["lists.html"].decode() for name in room.names)
+    assert content["graph.png"].startswith(b"\x89PNG")
+    assert b"<svg" in content["graph.svg"][:1000]
+    assert json.loads(content["board.json"])["state"]["labels"] == state["labels"]
+    # The lines of Python give the labels of the saved board.
+    (saved,) = re.findall(r"read_board\('([^']+)'\)", content["again.py"].decode())
+    assert saved in content["again.sh"].decode()
+    lines = content["again.py"].decode().replace(saved, str(tmp_path / "board.json"))
+    found: dict[str, Any] = {}
+    exec(compile(lines, "again.py", "exec"), found)
+    assert found["labels"].tolist() == state["labels"]
+
+
+def test_axe_finds_nothing_serious(open_page: Any) -> None:
+    for scheme, language in (("light", "en-GB"), ("dark", "de-DE")):
+        page = open_page(color_scheme=scheme, locale=language)
+        page.wait_for_selector(".dial input")
+        # As a tester may: the policy of the page lets no other script in.
+        for view in ("board", "menu", "why", "save", "open", "graph"):
+            _show(page, view)
+            found = page.evaluate(
+                f"(() => {{ {AXE}; return axe.run(document, {{resultTypes: ['violations']}}) }})()"
+            )
+            bad = [
+                (one["id"], node["html"][:200], node["failureSummary"][:300])
+                for one in found["violations"]
+                if one["impact"] in ("serious", "critical")
+                for node in one["nodes"][:3]
+            ]
+            assert bad == [], (scheme, view)
+            page.keyboard.press("Escape")
+
+
+def _show(page: Any, view: str) -> None:
+    if view == "menu":
+        page.locator("[data-who='0'] .card-menu").click()
+        page.wait_for_selector(".menu")
+    elif view == "why":
+        page.locator("[data-who='0'] .card-menu").click()
+        page.locator(".menu button").first.click()
+        page.wait_for_selector("dialog .why")
+    elif view in ("save", "open"):
+        page.click(f"[data-do={view}]")
+        page.wait_for_selector("dialog")
+    elif view == "graph":
+        page.click("[data-view=graph]:visible")
+        page.wait_for_selector(".canvas canvas, .still")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440, 3840])
+def test_it_fits_every_screen(open_page: Any, width: int) -> None:
+    page = open_page(viewport={"width": width, "height": 800})
+    wide, inner = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide <= inner
+    overlapping = page.evaluate(
+        """() => {
+            const boxes = [...document.querySelectorAll('.bar button, .bar select, .bar input, .tile, .tabs > *')]
+                .map(node => node.getBoundingClientRect()).filter(box => box.width);
+            return boxes.some((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1
+                && a.top < b.bottom - 1 && b.top < a.bottom - 1));
+        }"""
+    )
+    assert not overlapping
+
+
+def test_german_leaves_no_english_behind(open_page: Any) -> None:
+    page = open_page(locale="de-DE")
+    page.wait_for_selector(".dial input")
+    assert page.evaluate("document.documentElement.lang") == "de"
+    text = page.inner_text("body")
+    assert "Rest reparieren" in text
+    for word in ("Undo", "Board", "Rules", "Friend", "evenly", "Search", "group ", "every", "of 73"):
+        assert word not in text.replace("Group", ""), word
+    page.select_option("[data-do=language]", "en")
+    page.wait_for_selector("text=Repair the rest")
+
+
+def test_the_picture_selects_with_the_board(open_page: Any) -> None:
+    page = open_page()
+    page.locator("[data-who='9'] [data-part=card]").click()
+    page.click("[data-view=graph]:visible")
+    page.wait_for_selector(".canvas canvas")
+    assert "who=9" in page.url
+    assert "view=graph" in page.url
+    page.goto(page.url.replace("/#", "/?still=1#"))
+    page.wait_for_selector("img.still")
+    assert page.evaluate("document.querySelector('img.still').decode().then(() => true)")

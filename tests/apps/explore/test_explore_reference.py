@@ -1,0 +1,105 @@
+"""The reference of the JSON API says what the server does: every request, field, action, file and status."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equigraph.apps.explore.app import Explorer
+from equigraph.apps.explore.examples import EXAMPLES
+from equigraph.apps.explore.files import WRITERS, drawn_graph
+from equigraph.apps.explore.jobs import Job
+from equigraph.apps.explore.judging import judged_rules, reasons
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.server import Running
+from equigraph.apps.explore.session import Session
+from equigraph.apps.explore.steps import ACTIONS, Step
+from equigraph.apps.explore.tasks import TASKS
+from tests.apps.explore.conftest import ask
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "explore-api.md").read_text(encoding="utf-8")
+OF_THE_SESSION = {"point", "alternative", "undo", "redo", "goto"}
+NOT_ASKED_FOR = {"warm-up", "first", "layout", "download", "inspect", "read"}
+
+
+def section(heading: str) -> str:
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    assert found, heading
+    return found[1]
+
+
+def listed(heading: str) -> list[str]:
+    """Return the first column of the table below a heading, without its head."""
+    return [
+        name
+        for name in re.findall(r"^\| `([^`]+)` \|", section(heading), re.MULTILINE)
+        if name not in ("do", "kind")
+    ]
+
+
+def named(heading: str) -> set[str]:
+    return set(re.findall(r"`([^`]+)`", section(heading)))
+
+
+def test_every_request_is_listed(room: Matter, labelled: Step, tmp_path: Path) -> None:
+    routes = Explorer(Session(room, labelled, keep=False), tmp_path, "token", 1).routes()
+    served = [
+        f"{method} {re.sub(r':int', '', route.path)}"
+        for route in routes
+        for method in sorted(route.methods - {"HEAD"})
+    ]
+    assert listed("Requests") == served
+
+
+def test_every_field_is_listed(room: Matter, labelled: Step) -> None:
+    session = Session(room, labelled, keep=False)
+    board = session.board()
+    assert listed("The board") == list(board)
+    assert listed("The state") == list(board["state"])
+    assert set(board["state"]["scores"]) | {"points", "here", "current"} <= named("The state")
+    assert {"kind", "people", "says", "broken"} <= set(judged_rules(room, labelled)[0]) & named("The state")
+    assert listed("Why") == list(reasons(room, labelled, 0)["options"][0])
+    assert set(Job(1, "curve").facts()) <= named("Jobs")
+
+
+def test_the_picture(room: Matter, labelled: Step) -> None:
+    text = section("The picture")
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(drawn_graph(room, labelled))
+
+
+def test_actions_jobs_files_and_examples_are_listed() -> None:
+    assert set(listed("Actions")) == {*ACTIONS, *OF_THE_SESSION}
+    assert set(listed("Jobs")) == set(TASKS) - NOT_ASKED_FOR
+    assert named("Files") == set(WRITERS)
+    assert set(re.findall(r'"example": "(\w+)"', section("Opening"))) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("status", "path", "options"),
+    [
+        (400, "/api/why?who=99", {}),
+        (401, "/api/state", {"headers": {}}),
+        (403, "/api/state", {"headers": {"origin": "http://elsewhere"}}),
+        (404, "/api/download/nothing.txt", {}),
+        (405, "/api/act", {}),
+        (421, "/api/state", {"headers": {"host": "elsewhere"}}),
+    ],
+)
+def test_statuses_are_those_listed(served: Running, status: int, path: str, options: Any) -> None:
+    found, answer = ask(served, path, **options)
+    assert found == status
+    assert f"| {status} |" in section("Errors")
+    assert isinstance(answer, dict) == (status == 400)
+
+
+def test_the_script_on_the_page_runs(
+    room: Matter, labelled: Step, capsys: pytest.CaptureFixture[str], served: Running
+) -> None:
+    script = re.search(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert script
+    exec(script[1], {"link": served.link})
+    assert f"{room.names[3]} is in {labelled.clusters[1]}" in capsys.readouterr().out
+    assert ask(served, "/api/act", {"do": "undo"})[0] == 200

@@ -1,0 +1,130 @@
+"""Who may talk to the server, and what it tells them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.server import Running
+from tests.apps.explore.conftest import ask, running_server
+
+
+def _host(running: Running) -> dict[str, str]:
+    return {"host": f"127.0.0.1:{running.port}"}
+
+
+def _cookie(running: Running) -> dict[str, str]:
+    return {**_host(running), "cookie": f"equigraph-{running.port}={running.token}"}
+
+
+def test_nothing_is_answered_without_the_token(served: Running) -> None:
+    for path in (
+        "/",
+        "/api/board",
+        "/api/events",
+        "/static/explore.js",
+        "/api/download/board.json",
+        "/api/none",
+    ):
+        for wrong in ({}, {"authorization": "Bearer x"}, {"cookie": f"equigraph-{served.port}=x"}):
+            status, body = ask(served, path, headers={**_host(served), **wrong})
+            assert status == 401
+            assert b"token" in body
+    assert ask(served, "/enter?token=wrong", headers=_host(served))[0] == 401
+    assert ask(served, "/enter", headers=_host(served))[0] == 401
+    assert ask(served, f"/enter?token={served.token}", headers=_host(served))[0] == 303
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", ""])
+def test_a_foreign_host_is_refused_even_with_the_token(served: Running, host: str) -> None:
+    headers = {"host": host.format(port=served.port), "authorization": f"Bearer {served.token}"}
+    assert ask(served, "/api/board", headers=headers)[0] in (400, 421)
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:1"])
+def test_a_foreign_origin_is_refused(served: Running, origin: str) -> None:
+    headers = {**_cookie(served), "origin": origin}
+    assert ask(served, "/api/board", headers=headers)[0] == 403
+    assert ask(served, "/api/act", {"do": "undo"}, headers=headers)[0] == 403
+
+
+def test_a_browser_that_changes_something_says_where_it_comes_from(served: Running) -> None:
+    own = {"origin": f"http://127.0.0.1:{served.port}"}
+    assert ask(served, "/api/board", headers=_cookie(served))[0] == 200
+    assert ask(served, "/api/act", {"do": "fly"}, headers=_cookie(served))[0] == 403
+    assert ask(served, "/api/act", {"do": "fly"}, headers={**_cookie(served), **own})[0] == 400
+    cross = {**_cookie(served), "sec-fetch-site": "cross-site"}
+    assert ask(served, "/api/board", headers=cross)[0] == 403
+
+
+def test_pages_run_no_script_but_their_own(served: Running) -> None:
+    import http.client
+
+    for path in ("/", "/api/board", "/nothing"):
+        connection = http.client.HTTPConnection("127.0.0.1", served.port)
+        connection.request("GET", path, headers=_cookie(served))
+        answer = connection.getresponse()
+        answer.read()
+        policy = answer.headers["content-security-policy"]
+        connection.close()
+        assert "default-src 'none'" in policy
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    page = ask(served, "/")[1].decode()
+    assert "<script>" not in page
+    assert "onclick" not in page
+    assert "style=" not in page
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/..%2fapp.py",
+        "/static/%2e%2e/app.py",
+        "/static//etc/passwd",
+        "/api/download/..%2f..%2fboard.json",
+        "/api/kept/..%2f..%2fx",
+    ],
+)
+def test_no_path_of_the_browser_is_opened(served: Running, path: str) -> None:
+    status, body = ask(served, path)
+    assert status in (404, 405)
+    assert b"import" not in (body if isinstance(body, bytes) else b"")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"x", b"[]", b"null", b'{"do": NaN}', b"[" * 100_000, b'{"a":' * 5000, b"\xff\xfe", b"1" * 5000],
+)
+def test_bodies_that_are_no_request_get_a_sentence(served: Running, body: bytes) -> None:
+    headers = {"authorization": f"Bearer {served.token}", "content-type": "application/json"}
+    for path in ("/api/act", "/api/open", "/api/jobs", "/api/number"):
+        status, answer = ask(served, path, method="POST", body=body, headers=headers)
+        assert status == 400
+        assert answer["error"].endswith(".")
+    status, _ = ask(served, "/api/act", method="POST", body=b"x" * (2 << 20), headers=headers)
+    assert status == 400
+
+
+def test_uploads_are_gone_when_the_server_is(room: Matter, labelled: Any) -> None:
+    from equigraph.apps.explore.session import Session
+
+    def folders() -> set[Path]:
+        return set(Path(tempfile.gettempdir()).glob("equigraph-explore-*"))
+
+    before = folders()
+    with running_server(Session(room, labelled, keep=False)) as running:
+        (made,) = folders() - before
+        text = "Name,Gender\nAda,f\nBen,m\n"
+        status, seen = ask(running, "/api/upload?name=../../class.csv", method="PUT", body=text.encode())
+        assert status == 200
+        assert seen["name"] == "class.csv"
+        assert [path.suffix for path in made.iterdir()] == [".csv"]
+        assert made.stat().st_mode & 0o077 == 0
+    assert not made.exists()

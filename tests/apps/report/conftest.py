@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+from equigraph.graph import Graph
+
+NASTY = "<script>alert(1)</script>&\"'"
+
+
+@pytest.fixture(scope="session")
+def room() -> Graph:
+    data = eg.datasets.make_classroom()
+    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+@pytest.fixture(scope="session")
+def result(room: Graph) -> eg.ClusteringResult:
+    # Little effort: a page about it searches the whole dial by the same parameters.
+    return eg.cluster(room, n_clusters=3, fairness=0.5, effort=0.1, random_state=0)
+
+
+@pytest.fixture(scope="session")
+def curve(room: Graph) -> eg.TradeoffCurve:
+    return eg.tradeoff_curve(
+        room, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.1, 0.5, 1], random_state=0
+    )
+
+
+def make_large(n: int, k: int, n_groups: int, *, seed: int = 0) -> tuple[Graph, np.ndarray]:
+    """Return a random graph with nasty names, and labels of k clusters, all of which have nodes."""
+    rng = np.random.default_rng(seed)
+    upper = sparse.triu(sparse.random_array((n, n), density=min(1.0, 6 / n), rng=rng), k=1)
+    adjacency = sparse.csr_array((upper + upper.T) > 0, dtype=np.float64)
+    names = np.array([f"{NASTY} {i}" for i in range(n)])
+    groups = np.array([f"group {NASTY} {i % n_groups}" for i in range(n)])
+    labels = np.sort(np.concatenate((np.arange(k), rng.integers(0, k, n - k))))
+    return Graph(adjacency, names, groups, f"attribute {NASTY}"), labels
+
+
+def as_result(graph: Graph, labels: np.ndarray, **changes: Any) -> eg.ClusteringResult:
+    """Return any labels as a result."""
+    from dataclasses import replace
+
+    from equigraph.base import mean_interaction
+    from equigraph.graph.groups.sums import indicator
+
+    k = int(labels.max()) + 1
+    made = eg.cluster(graph, method="random", n_clusters=2, random_state=0)
+    scores = eg.metrics.evaluate(graph, labels)
+    parts = {"labels": labels, "membership": indicator(labels, k).toarray(), "scores": scores}
+    return replace(made, **parts, interaction=mean_interaction(graph.adjacency, labels, k), **changes)

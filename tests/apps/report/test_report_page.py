@@ -1,0 +1,457 @@
+"""The page says what was computed, is valid, needs nothing from outside, and escapes what users wrote."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.apps.report import write_report
+from equigraph.apps.report.findings import of_result
+from equigraph.exceptions import GraphError, ParameterError
+from equigraph.graph import Graph
+from tests.apps.report.conftest import NASTY, as_result, make_large
+
+Parse = Callable[[Path], Any]
+pytest.importorskip("matplotlib")
+
+
+def words(node: Any) -> str:
+    return " ".join(node.to_text().replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def cells(page: Any, caption: str) -> list[list[str]]:
+    """Return the rows of the table with a caption, the heads first."""
+    (table,) = [one for one in page.query("table") if words(one.query("caption")[0]).startswith(caption)]
+    return [[words(cell) for cell in row.query("th, td")] for row in table.query("tr")]
+
+
+def facts(page: Any) -> dict[str, str]:
+    pairs = zip(page.query(".facts dt"), page.query(".facts dd"), strict=True)
+    return {words(name): words(value) for name, value in pairs}
+
+
+@pytest.fixture(scope="module")
+def written(room: Graph, result: eg.ClusteringResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    result.report(path, graph=room)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(written: Path, parse: Parse) -> Any:
+    return parse(written)
+
+
+def share_within(graph: Graph, labels: np.ndarray) -> float:
+    dense = graph.adjacency.toarray()
+    return float(dense[labels[:, None] == labels].sum() / dense.sum())
+
+
+def test_headline_and_lead_are_the_scores_in_words(
+    page: Any, room: Graph, result: eg.ClusteringResult
+) -> None:
+    sizes = result.sizes
+    assert words(page.query("h1")[0]) == f"3 clusters of {sizes.min()} to {sizes.max()}"
+    lead = words(page.query(".lead")[0])
+    assert result.scores["NB"] == 1
+    shares = [
+        np.mean(np.asarray(result.sensitive_features)[result.labels == one] == "boy") for one in range(3)
+    ]
+    widest = int(np.argmax(np.abs(np.array(shares) - 0.5)))
+    group, share = ("boy", shares[widest]) if shares[widest] > 0.5 else ("girl", 1 - shares[widest])
+    assert (
+        "Every cluster is as close to the population by gender as whole nodes allow; the widest gap is in cluster "
+        f"{widest}, where {100 * share:.0f} % are {group}, against 50 % of all."
+    ) in lead
+    assert f"{100 * share_within(room, result.labels):.0f} % of the links stay inside a cluster" in lead
+    assert "without fairness" in lead
+
+
+def test_scores_are_those_of_the_result_and_of_dial_zero(
+    page: Any, room: Graph, result: eg.ClusteringResult
+) -> None:
+    heads, *rows = cells(page, "Scores of these clusters")
+    assert heads == ["score", "value", "without fairness", "what it means"]
+    told = {row[0]: row[1:3] for row in rows}
+    assert all(len(row[3]) > 20 for row in rows)
+    without = eg.tradeoff_curve(
+        room,
+        estimator=eg.FairPartition(3, effort=0.1),
+        fairness=sorted({i / 10 for i in range(11)} - {0.5}),
+        random_state=0,
+    ).points[0]
+    for label, name in {"modularity Q": "Q", "balance B": "B", "normalised balance NB": "NB"}.items():
+        assert told[label] == [f"{result.scores[name]:.3f}", f"{without.scores[name]:.3f}"]
+    within = [share_within(room, labels) for labels in (result.labels, without.labels)]
+    assert told["links inside clusters"] == [f"{value:.3f}" for value in within]
+
+
+def test_composition_is_that_of_the_labels(page: Any, result: eg.ClusteringResult) -> None:
+    heads, *rows = cells(page, "Nodes of each gender")
+    assert heads == ["cluster", "nodes", "boy", "girl"]
+    groups = np.asarray(result.sensitive_features)
+    for cluster, row in enumerate(rows[:-1]):
+        inside = groups[result.labels == cluster]
+        expected = [
+            f"{(inside == one).sum()} {100 * (inside == one).mean():.0f} %" for one in ("boy", "girl")
+        ]
+        assert row == [f"Cluster {cluster}", str(inside.size), *expected]
+    assert rows[-1] == ["All", "30", "15 50 %", "15 50 %"]
+    bars = page.query(".bar")
+    assert len(bars) == 4
+    for bar in bars:
+        widths = [
+            float(re.search(r"width: ([\d.]+)%", part.attrs["style"])[1]) for part in bar.query(".part")
+        ]
+        assert sum(widths) == pytest.approx(100, abs=0.01)
+
+
+def test_every_node_is_listed_in_its_cluster(page: Any, result: eg.ClusteringResult) -> None:
+    for cluster, box in enumerate(page.query(".cluster")):
+        names = [words(name) for name in box.query("bdi")]
+        assert names == result.node_names[result.labels == cluster].tolist()
+
+
+def test_every_name_is_text_in_the_drawing(page: Any, room: Graph) -> None:
+    (drawing,) = [one for one in page.query("svg") if one.attrs.get("aria-label", "").startswith("Each node")]
+    texts = [words(text) for text in drawing.query("text")]
+    assert sorted(texts) == sorted([*room.node_names.tolist(), *(str(label) for label in page_labels(page))])
+
+
+def page_labels(page: Any) -> list[int]:
+    """Return the cluster of every node that the lists of members tell."""
+    return [cluster for cluster, box in enumerate(page.query(".cluster")) for _ in box.query("bdi")]
+
+
+def test_the_moved_are_those_whose_aligned_cluster_differs(
+    room: Graph, result: eg.ClusteringResult, parse: Parse, tmp_path: Path
+) -> None:
+    before = (result.labels + 1) % 3  # the same clusters under other numbers, but for two nodes
+    before[[0, 5]] = (before[[0, 5]] + 1) % 3
+    result.report(tmp_path / "r.html", graph=room, baseline=before)
+    rows = cells(parse(tmp_path / "r.html"), "Moves between clusters")[1:]
+    told = {name.strip(): row[0] for row in rows for name in row[2].split(",")}
+    expected = {room.node_names[i]: f"{(result.labels[i] + 1) % 3} → {result.labels[i]}" for i in (0, 5)}
+    assert told == expected
+    assert "2 of 30 nodes are in another cluster than in the baseline." in words(
+        parse(tmp_path / "r.html").root
+    )
+
+
+def test_the_page_tells_how_to_make_it_again(page: Any, result: eg.ClusteringResult) -> None:
+    told = facts(page)
+    assert told["In Python"] == "eg.FairPartition(effort=0.1, n_clusters=3, random_state=0).fit(graph)"
+    assert told["Seed"] == "0"
+    assert told["Hash of the input"] == result.input_hash
+    assert result.versions["numpy"] in told["Versions"]
+    assert "fairness=0.5" in told["Parameters"]
+    assert told["Fairness dial"].startswith("0.5, on a scale from 0")
+
+
+def test_structure_headings_language_and_captions(page: Any) -> None:
+    (html,) = page.query("html")
+    assert html.attrs["lang"] == "en"
+    assert words(page.query("title")[0])
+    assert page.query('meta[name="viewport"]')
+    levels = [int(node.name[1]) for node in page.query("h1, h2, h3, h4")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert all(one.query("figcaption") for one in page.query("figure"))
+    assert all(one.attrs.get("aria-label") for one in page.query("svg") if "aria-hidden" not in one.attrs)
+    assert all(one.query("caption") for one in page.query("table"))
+    titles = [words(one) for one in page.query("h2")]
+    assert titles == [
+        "What was asked", "Who is in which cluster", "What fairness costs", "Whom fairness moved", "The graph",
+        "How the clusters are linked", "Scores", "How this was made",
+    ]  # fmt: skip
+
+
+def test_ids_are_unique_and_all_references_lead_somewhere(page: Any) -> None:
+    nodes = page.query("*")
+    ids = [node.attrs["id"] for node in nodes if "id" in node.attrs]
+    assert ids
+    assert len(ids) == len(set(ids))
+    used = set()
+    for node in nodes:
+        for key, value in node.attrs.items():
+            used |= set(re.findall(r"url\(#([^)]+)\)", value or ""))
+            if key == "href" and value.startswith("#"):
+                used.add(value[1:])
+    assert used
+    assert used == set(ids)
+
+
+def test_nothing_comes_from_outside(page: Any) -> None:
+    for node in page.query("*"):
+        assert node.name not in ("script", "link", "iframe", "object", "img")
+        for key, value in node.attrs.items():
+            assert not key.startswith("on")
+            if key in ("src", "href"):
+                assert value.startswith(("#", "data:image/png;base64,"))
+            assert "http" not in (value or "")
+    style = words(page.query("style")[0])
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_same_input_same_bytes(
+    room: Graph, result: eg.ClusteringResult, written: Path, curve: eg.TradeoffCurve, tmp_path: Path
+) -> None:
+    result.report(tmp_path / "again.html", graph=room)
+    assert (tmp_path / "again.html").read_bytes() == written.read_bytes()
+    for name in ("a.html", "b.html"):
+        curve.report(tmp_path / name, graph=room)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert not list(tmp_path.glob(".partial*"))
+
+
+@pytest.mark.parametrize(("n", "k", "n_groups"), [(40, 3, 3), (150, 60, 14), (1200, 8, 12)])
+def test_nasty_names_are_text_and_many_are_capped(
+    n: int, k: int, n_groups: int, parse: Parse, tmp_path: Path
+) -> None:
+    graph, labels = make_large(n, k, n_groups)
+    source = {"edges": f"{NASTY}.csv", "command": f"equigraph cluster '{NASTY}.csv'"}
+    before = np.roll(labels, 7)
+    as_result(graph, labels, source=source).report(tmp_path / "r.html", graph=graph, baseline=before)
+    raw = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<script" not in raw
+    page = parse(tmp_path / "r.html")
+    assert not page.query("script")
+    assert f"{NASTY}.csv" in words(page.query(".kicker")[0])
+    text = words(page.root)
+    assert f"{NASTY} 0" in text
+    assert f"attribute {NASTY}" in text
+    assert len(page.query(".bar-row")) == 1 + min(k, 50)
+    heads = cells(page, "Nodes of each")[0]
+    assert len(heads) == 2 + min(n_groups, 12)
+    assert len(page.query(".cluster")) == min(k, 50)
+    if k > 50:
+        assert "Shown are the 50 largest clusters; 10 others with" in text
+        assert "and 10 smaller clusters" in text
+        assert heads[-1] == "3 other groups"
+    if n > 1000:
+        assert "The graph has 1,200 nodes. More than 1,000 would cover each other" in text
+        assert "more" not in words(page.query(".cluster")[0])
+
+
+def test_names_that_are_no_markup_can_be_drawn(parse: Parse, tmp_path: Path) -> None:
+    names = np.array(
+        ["$a", "b$\\frac$", "_c", "\x00\x1b", "中文", "two\nlines", "😀", "\ud800", "￿"], dtype=object
+    )
+    adjacency = np.ones((9, 9)) - np.eye(9)
+    groups = np.array(["_x", "$y$", "\x07"] * 3)
+    graph = Graph(adjacency, names, groups, "$z")  # type: ignore[arg-type]
+    as_result(graph, np.arange(9) // 3).report(tmp_path / "r.html", graph=graph)
+    text = words(parse(tmp_path / "r.html").root)
+    for name in (
+        "$a",
+        "b$\\frac$",
+        "_c",
+        "中文",
+        "two lines",
+        "😀",
+        "_x",
+        "$y$",
+        "\N{REPLACEMENT CHARACTER}",
+    ):
+        assert name in text
+
+
+def test_without_the_graph_the_page_says_what_is_left_out(
+    result: eg.ClusteringResult, parse: Parse, tmp_path: Path
+) -> None:
+    left_out = write_report(result, tmp_path / "r.html")
+    page = parse(tmp_path / "r.html")
+    titles = [words(one) for one in page.query("h2")]
+    assert "The graph" not in titles
+    assert "What fairness costs" not in titles
+    assert "Scores" in titles
+    assert any("The graph was not at hand" in sentence for sentence in left_out)
+    listed = [words(one) for one in page.query("section:last-of-type li")]
+    assert listed[-len(left_out) :] == left_out
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "reason"),
+    [
+        ("scalable-fair-sc", {}, "ScalableFairSC has no fairness dial"),
+        ("fair-partition", {"fairness": 0.0}, "the fairness dial is at 0"),
+        ("nmtf", {}, "NMTF has no fairness dial"),
+    ],
+)
+def test_no_comparison_without_a_dial(
+    room: Graph, parse: Parse, tmp_path: Path, method: str, parameters: dict[str, Any], reason: str
+) -> None:
+    one = eg.cluster(room, method=method, n_clusters=3, random_state=0, **parameters)
+    assert write_report(one, tmp_path / "r.html", graph=room) == [
+        f"There is no comparison without fairness: {reason}."
+    ]
+    assert cells(parse(tmp_path / "r.html"), "Scores")[0] == ["score", "value", "what it means"]
+
+
+def test_fairness_that_was_asked_for_stands_at_no_dial(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    one = eg.cluster(room, n_clusters=3, at_least=0.9, effort=0.1, random_state=0)
+    one.report(tmp_path / "r.html", graph=room)
+    page = parse(tmp_path / "r.html")
+    told = facts(page)
+    assert told["Fairness asked for"] == "at least 0.9, and as cohesive as that allows"
+    assert "Fairness dial" not in told
+    assert "The ring is this clustering." in words(page.query("body")[0])
+    plain = eg.cluster(room, n_clusters=3, fairness=0.0, effort=0.1, random_state=0)
+    scores = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
+    assert scores["modularity Q"] == [f"{one.scores['Q']:.3f}", f"{plain.scores['Q']:.3f}"]
+
+
+def test_a_penalty_object_cannot_be_made_again(room: Graph, tmp_path: Path) -> None:
+    from equigraph.factorization.penalties import Scatter
+    from equigraph.graph.groups import encode_groups
+
+    penalty = Scatter(encode_groups(room.sensitive_features))
+    one = eg.cluster(room, method="fair-nmtf", n_clusters=3, fairness=0.5, random_state=0, penalty=penalty)
+    (sentence,) = write_report(one, tmp_path / "r.html", graph=room)
+    assert "cannot be made again" in sentence
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_dial_without_an_end_is_compared_with_its_zero(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    one = eg.cluster(room, method="ifair-nmtf", n_clusters=3, fairness=20.0, random_state=0)
+    one.report(tmp_path / "r.html", graph=room)
+    page = parse(tmp_path / "r.html")
+    plain = eg.cluster(room, method="ifair-nmtf", n_clusters=3, fairness=0.0, random_state=0)
+    told = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
+    assert told["modularity Q"] == [f"{one.scores['Q']:.3f}", f"{plain.scores['Q']:.3f}"]
+    assert "a weight on the method's own scale" in facts(page)["Fairness dial"]
+
+
+def test_no_groups_no_fairness(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    one = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
+    one.report(tmp_path / "r.html", graph=room.adjacency)
+    page = parse(tmp_path / "r.html")
+    assert "The nodes have no groups" in words(page.query(".lead")[0])
+    assert not page.query(".bar")
+    assert page.query(".picture")
+
+
+def test_groups_given_apart_from_the_graph(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    groups = room.sensitive_features
+    one = eg.cluster(
+        room.adjacency, sensitive_features=groups, n_clusters=3, fairness=0.5, effort=0.1, random_state=0
+    )
+    one.report(tmp_path / "r.html", graph=room.adjacency)
+    assert "What fairness costs" in [words(h) for h in parse(tmp_path / "r.html").query("h2")]
+
+
+def test_another_graph_or_baseline_is_refused(
+    room: Graph, result: eg.ClusteringResult, curve: eg.TradeoffCurve, tmp_path: Path
+) -> None:
+    other = Graph(room.adjacency * 2, room.node_names, room.sensitive_features, "gender")
+    for subject in (result, curve):
+        with pytest.raises(GraphError, match="is not the one that was clustered: its hash is"):
+            subject.report(tmp_path / "r.html", graph=other)
+    with pytest.raises(ParameterError, match="3 labels of the baseline for 30 nodes"):
+        result.report(tmp_path / "r.html", graph=room, baseline=[0, 1, 2])
+    foreign = replace(curve.points[0])
+    with pytest.raises(ParameterError, match="not one of the curve"):
+        curve.report(tmp_path / "r.html", select=foreign)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_curve_and_its_chosen_point(
+    room: Graph, curve: eg.TradeoffCurve, parse: Parse, tmp_path: Path
+) -> None:
+    point = curve.select("knee")
+    curve.report(tmp_path / "r.html", graph=room, select="knee")
+    page = parse(tmp_path / "r.html")
+    heads, *rows = cells(page, "All points of the curve")
+    assert heads[:4] == ["dial", "NB", "Q", "B"]
+    for row, one in zip(rows, curve.points, strict=True):
+        assert row[:4] == [f"{one.fairness:g}", *(f"{one.scores[name]:.3f}" for name in ("NB", "Q", "B"))]
+    (chosen,) = [words(one.query("th")[0]) for one in page.query("tr.chosen") if len(one.query("td")) > 4]
+    assert chosen == f"{point.fairness:g}"
+    told = {row[0]: row[1:3] for row in cells(page, "Scores")[1:]}
+    assert told["modularity Q"] == [f"{one.scores['Q']:.3f}" for one in (point, curve.points[0])]
+    assert facts(page)["In Python"] == (
+        "eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.1, 0.5, 1], random_state=0)"
+    )
+    front = f"picked among {len(curve.front)} clusterings that no other found dominates"
+    assert front in facts(page)["Fairness dial"]
+
+
+def test_a_point_of_the_front_has_its_row(room: Graph, parse: Parse, tmp_path: Path) -> None:
+    curve = eg.tradeoff_curve(room, estimator=eg.FairPartition(3, effort=0.1), n_points=2, random_state=1)
+    point = curve.at_least(0.7)
+    assert point not in curve.points
+    curve.report(tmp_path / "r.html", graph=room, select=point)
+    page = parse(tmp_path / "r.html")
+    _, *rows = cells(page, "All points of the curve")
+    assert [row[1] for row in rows] == [
+        f"{one.scores['NB']:.3f}" for one in (curve.points[0], point, curve.points[1])
+    ]
+    (chosen,) = [one for one in page.query("tr.chosen") if len(one.query("td")) > 4]
+    assert words(chosen.query("td")[0]) == f"{point.scores['NB']:.3f}"
+    assert facts(page)["In Python"] == (
+        "eg.tradeoff_curve(graph, estimator=eg.FairPartition(effort=0.1, n_clusters=3), random_state=1)"
+    )
+
+
+def dominated(room: Graph, result: eg.ClusteringResult) -> eg.ClusteringResult:
+    """Return a result with two nodes of the same gender exchanged: equally fair, and less cohesive."""
+    groups = np.asarray(room.sensitive_features)
+    for one, two in itertools.combinations(np.flatnonzero(groups == "girl"), 2):
+        labels = result.labels.copy()
+        labels[[one, two]] = labels[[two, one]]
+        scores = eg.metrics.evaluate(room, labels)
+        if scores["Q"] < result.scores["Q"] - 0.01:
+            return replace(result, labels=labels, scores=scores)
+    raise AssertionError("there is no such pair")
+
+
+def test_a_result_is_never_shown_as_dominated(
+    room: Graph, result: eg.ClusteringResult, parse: Parse, tmp_path: Path
+) -> None:
+    sentence = "clusters were found that are at least as good by both measures and better by one"
+    for one, is_worse in ((result, False), (dominated(room, result), True)):
+        found = of_result(one, room, True)
+        assert found.curve is not None
+        assert found.point is not None
+        front = [(a.scores["Q"], a.scores["NB"]) for a in found.curve.front]
+        here = (found.point.scores["Q"], found.point.scores["NB"])
+        assert (found.better is not None) == is_worse
+        assert any(a is found.point for a in found.curve.front) != is_worse
+        assert any(q > here[0] and n >= here[1] for q, n in front) == is_worse
+        one.report(tmp_path / "r.html", graph=room)
+        text = words(parse(tmp_path / "r.html").query("body")[0])
+        assert (sentence in text) == is_worse
+        assert ("The ring is this clustering, at dial 0.5." in text) != is_worse
+        assert "dominated by others" not in text
+
+
+def test_the_lowest_point_of_a_curve_has_no_comparison(
+    room: Graph, curve: eg.TradeoffCurve, tmp_path: Path
+) -> None:
+    (sentence,) = write_report(curve, tmp_path / "r.html", graph=room, select=curve.points[0])
+    assert "nothing to compare it with" in sentence
+
+
+def test_without_matplotlib_there_are_no_pictures(
+    room: Graph, result: eg.ClusteringResult, parse: Parse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    left_out = write_report(result, tmp_path / "r.html", graph=room)
+    assert sum("equigraph[plot]" in sentence for sentence in left_out) == 1
+    page = parse(tmp_path / "r.html")
+    assert not page.query(".picture")
+    assert page.query(".bar")

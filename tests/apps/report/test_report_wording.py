@@ -1,0 +1,140 @@
+"""The sentences, against naive counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.apps.report import wording
+from equigraph.apps.report.baseline import aligned
+from equigraph.apps.report.findings import of_result
+from equigraph.graph import Graph
+from equigraph.metrics import composition
+from tests.apps.report.conftest import as_result, make_large
+
+
+def naive_mirroring(labels: list[int], groups: list[str]) -> int:
+    mirror = 0
+    for cluster in set(labels):
+        inside = [group for label, group in zip(labels, groups, strict=True) if label == cluster]
+        mirror += all(
+            0.9 * math.floor(due) <= inside.count(g) + 1e-9 and inside.count(g) <= math.ceil(due) / 0.9 + 1e-9
+            for g in set(groups)
+            for due in [Fraction(len(inside) * groups.count(g), len(groups))]
+        )
+    return mirror
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mirroring_counts_what_a_naive_count_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 4, 60)
+    groups = rng.choice(["a", "b", "c"], 60, p=[0.6, 0.3, 0.1])
+    found, widest = wording.mirroring(composition(labels, sensitive_features=groups))
+    assert found == naive_mirroring(labels.tolist(), groups.tolist())
+    inside = groups[labels == widest.cluster]
+    assert widest.share == pytest.approx((inside == widest.group).mean())
+    assert widest.population == pytest.approx((groups == widest.group).mean())
+
+
+@pytest.mark.parametrize(
+    ("labels", "groups", "sentence"),
+    [
+        ([0, 0, 1, 1], "abab", "Every cluster mirrors the population by g exactly."),
+        (
+            [0, 0, 0, 1, 1],
+            "ababa",
+            "Every cluster is as close to the population by g as whole nodes allow; the widest",
+        ),
+        (
+            [0] * 49 + [1] * 51,
+            "ab" * 50,
+            "Every cluster mirrors the population by g as closely as whole nodes allow.",
+        ),
+        (
+            [0] * 100 + [1] * 100,
+            "a" * 52 + "b" * 48 + "a" * 48 + "b" * 52,
+            "Every cluster mirrors the population by g.",
+        ),
+        (
+            # A group of 3 % that one cluster lacks: off by three points only, and no mirror.
+            [0] * 100 + [1] * 100,
+            "a" * 100 + "a" * 94 + "b" * 6,
+            "None of 2 clusters mirrors the population by g",
+        ),
+        (
+            # Nobody can be in two clusters.
+            [0] * 10 + [1] * 10,
+            "ab" * 9 + "ac",
+            "Every cluster mirrors the population by g as closely as whole nodes allow.",
+        ),
+        (
+            [0, 0, 1, 1],
+            "aabb",
+            "None of 2 clusters mirrors the population by g; the widest gap is in cluster 0, where 100 %",
+        ),
+        ([0, 0, 1, 1, 2, 2, 2, 2], "ababaaaa", "2 of 3 clusters mirror the population by g"),
+        ([0, 0, 0, 0], "aabb", "Everybody is in the same cluster"),
+    ],
+)
+def test_fairness_sentences(labels: list[int], groups: str, sentence: str) -> None:
+    n = len(labels)
+    graph = Graph(np.ones((n, n)) - np.eye(n), None, np.array(list(groups)), "g")  # type: ignore[arg-type]
+    findings = of_result(as_result(graph, np.array(labels)), graph, False)
+    assert wording.fairness_sentence(findings).replace("\N{NO-BREAK SPACE}", " ").startswith(sentence)
+
+
+def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters() -> None:
+    n = 20
+    groups = np.array([*"ab" * 9, "c", None], dtype=object)
+    graph = Graph(np.ones((n, n)) - np.eye(n), None, groups, "g", missing="ignore")  # type: ignore[arg-type]
+    labels = np.array([0] * 10 + [1] * 9 + [2])
+    result = replace(as_result(graph, labels), parameters={"n_clusters": 3})
+    ungrouped, group, cluster = wording.remarks(of_result(result, graph, False))
+    assert ungrouped == "1 node without a group: it counts for cohesion and sizes, for no group's share."
+    assert group.startswith("No clustering has a member of c (1) in each of 3 clusters: that group has fewer")
+    assert cluster == "Cluster 2 has 1 node, which nobody asked for: size_bounds of FairPartition avoid it."
+    asked = replace(result, parameters={"n_clusters": 3, "size_bounds": [1, None]})
+    assert len(wording.remarks(of_result(asked, graph, False))) == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "headline"),
+    [
+        ([0, 0, 1, 1], "2 clusters of 2"),
+        ([0, 0, 0, 1], "2 clusters of 1 to 3"),
+        ([0] * 4, "1 cluster of all 4"),
+    ],
+)
+def test_headlines(labels: list[int], headline: str) -> None:
+    graph = Graph(np.ones((4, 4)) - np.eye(4))  # type: ignore[arg-type]
+    assert wording.headline(of_result(as_result(graph, np.array(labels)), graph, False)) == headline
+
+
+def test_links_inside_by_weight_and_against_a_baseline() -> None:
+    weights = np.array([[0, 3, 1, 0], [3, 0, 0, 0], [1, 0, 0, 4], [0, 0, 4, 0]], dtype=float)
+    graph = Graph(weights, None, np.array(list("abab")), "g")  # type: ignore[arg-type]
+    findings = of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, np.array([0, 1, 0, 0]))
+    assert findings.within(findings.labels) == pytest.approx(7 / 8)
+    sentence = wording.cohesion_sentence(findings).replace("\N{NO-BREAK SPACE}", " ")
+    assert sentence == "88 % of the link weight stays inside a cluster, 25 points more than in the baseline."
+    graph = Graph(np.zeros((4, 4)), None, np.array(list("abab")), "g")  # type: ignore[arg-type]
+    assert wording.cohesion_sentence(of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, False)) == ""
+
+
+def test_too_many_clusters_are_not_aligned() -> None:
+    notes: list[str] = []
+    labels = np.arange(2001)
+    assert aligned(labels, labels, {}, "before", notes) is None
+    assert "2,001 clusters, too many" in notes[0]
+
+
+def test_every_score_has_a_name_and_a_meaning() -> None:
+    graph, labels = make_large(30, 3, 2)
+    scores = {*eg.metrics.evaluate(graph, labels), "mouflon", "evenness", "within"}
+    assert scores == set(wording.NAMES) == set(wording.MEANINGS)

@@ -1,0 +1,102 @@
+"""Folders of the commands come back as they were, and broken ones are refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.apps.report.stored_results import read_folder
+from equigraph.exceptions import InputError
+from equigraph.graph import read_graph
+from equigraph.results.persistence import OutputFolder
+from tests.optional import optional
+
+nx = optional("networkx")
+
+
+def test_a_result_comes_back(result: eg.ClusteringResult, tmp_path: Path) -> None:
+    result.save(tmp_path)
+    back, point, _ = read_folder(tmp_path)
+    assert point is None
+    assert isinstance(back, eg.ClusteringResult)
+    assert back.labels.tolist() == result.labels.tolist()
+    assert back.node_names.tolist() == result.node_names.tolist()
+    assert back.sensitive_features is not None
+    assert back.sensitive_features.tolist() == np.asarray(result.sensitive_features).tolist()
+    np.testing.assert_array_equal(back.interaction, result.interaction)
+    np.testing.assert_array_equal(back.membership, result.membership)
+    assert back.summary() == result.summary()
+
+
+def test_a_sparse_result_comes_back(tmp_path: Path) -> None:
+    pairs = nx.disjoint_union_all([nx.path_graph(2) for _ in range(40)])
+    result = eg.cluster(read_graph(pairs, groups=np.arange(80) % 2), method="louvain", random_state=0)
+    result.save(tmp_path)
+    back, _, _ = read_folder(tmp_path)
+    assert isinstance(back, eg.ClusteringResult)
+    np.testing.assert_allclose(back.interaction.toarray(), result.interaction.toarray())
+
+
+def test_a_curve_comes_back_with_its_point(curve: eg.TradeoffCurve, tmp_path: Path) -> None:
+    curve.save(tmp_path, select=curve.points[2])
+    back, point, _ = read_folder(tmp_path)
+    assert isinstance(back, eg.TradeoffCurve)
+    assert back.summary() == curve.summary()
+    assert point is back.points[2]
+    for one, other in zip(back.points, curve.points, strict=True):
+        assert one.labels.tolist() == other.labels.tolist()
+
+
+def rewrite(folder: Path, name: str, text: str) -> None:
+    """Change a file, and have the manifest say that it is right: what remains is that the files must agree."""
+    (folder / name).write_text(text, encoding="utf-8")
+    with OutputFolder(folder) as out:
+        out.add(name)
+
+
+def edit(folder: Path, **changes: object) -> None:
+    told = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    for key, value in changes.items():
+        told.pop(key) if value is None else told.update({key: value})
+    rewrite(folder, "result.json", json.dumps(told))
+
+
+@pytest.mark.parametrize(
+    ("break_it", "part"),
+    [
+        (lambda f: rewrite(f, "result.json", "{"), "is no JSON"),
+        (lambda f: rewrite(f, "result.json", "[" * 100_000), "is no JSON"),
+        (lambda f: rewrite(f, "result.json", "[]"), "expected an object"),
+        (lambda f: edit(f, seed=None), "has no entry 'seed'"),
+        (lambda f: edit(f, seed="7"), "an entry 'seed' of the wrong kind"),
+        (lambda f: edit(f, seed=True), "an entry 'seed' of the wrong kind"),
+        (lambda f: edit(f, scores={"Q": "high"}), "an entry 'scores' of the wrong kind"),
+        (lambda f: edit(f, n_nodes=31), "30 rows for 31 nodes"),
+        (lambda f: edit(f, n_clusters=2), "no number below 2"),
+        (lambda f: edit(f, sizes=[28, 1, 1]), "disagree on the sizes"),
+        (lambda f: rewrite(f, "labels.csv", "a,b\n1,2\n"), "no table with the columns node"),
+        (
+            lambda f: rewrite(f, "labels.csv", "node,cluster\n" + "a,x\n" * 30),
+            "no table with the columns",
+        ),
+        (lambda f: rewrite(f, "interaction.csv", "1,2\n3,4\n"), "expected a matrix of"),
+        (lambda f: rewrite(f, "membership.npz", "no zip"), "membership.npz cannot be read"),
+    ],
+)
+def test_files_that_contradict_each_other(
+    result: eg.ClusteringResult, tmp_path: Path, break_it: object, part: str
+) -> None:
+    result.save(tmp_path)
+    break_it(tmp_path)  # type: ignore[operator]
+    for load in (read_folder, eg.ClusteringResult.load):
+        with pytest.raises(InputError, match=part):
+            load(tmp_path)
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no folder"):
+        read_folder(tmp_path / "nowhere")

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from equigraph.apps.reproduction.cells import Cell, path_of
+from equigraph.apps.reproduction.engine import State, run_cells
+from equigraph.exceptions import ParameterError
+from tests.apps.reproduction.conftest import TINY
+
+RUN = """
+import sys
+from pathlib import Path
+from equigraph.apps.reproduction.cells import Cell
+from equigraph.apps.reproduction.engine import run_cells
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    cells = [
+        Cell(f"slow.{i:02d}", "tiny_experiment:slow", {"place": str(folder / "marks"), "number": i, "seconds": 0.4})
+        for i in range(12)
+    ]
+    run_cells(cells, folder, n_workers=2)
+"""
+
+
+def draws(tiny: str, n: int) -> list[Cell]:
+    return [Cell(f"draw.{i}", f"{tiny}:draw", {"seed": i}) for i in range(n)]
+
+
+def results(folder: Path, cells: list[Cell], n_workers: int = 1) -> dict[str, dict]:
+    outcome = run_cells(cells, folder, n_workers=n_workers)
+    assert not outcome.failures
+    return {key: finished.result for key, finished in outcome.finished.items()}
+
+
+def test_same_results_with_any_number_of_processes(tiny: str, tmp_path: Path) -> None:
+    cells = draws(tiny, 5)
+    one = results(tmp_path / "one", cells, 1)
+    three = results(tmp_path / "three", cells, 3)
+    assert one == three
+    assert set(one) == {cell.key for cell in cells}
+    assert one["draw.1"] != one["draw.2"]
+
+
+def test_fresh_and_stored_results_are_the_same(tiny: str, tmp_path: Path) -> None:
+    fresh = results(tmp_path, draws(tiny, 2))
+    outcome = run_cells(draws(tiny, 2), tmp_path, n_workers=1)
+    assert {key: one.result for key, one in outcome.finished.items()} == fresh
+    assert outcome.reused == {"draw.0", "draw.1"}
+    assert fresh["draw.0"]["pair"] == [1, 2]  # as JSON has it, from the first run on
+
+
+def test_damaged_cell_is_computed_again(tiny: str, tmp_path: Path) -> None:
+    cells = draws(tiny, 2)
+    fresh = results(tmp_path, cells)
+    path = path_of(tmp_path, cells[0])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    outcome = run_cells(cells, tmp_path, n_workers=1)
+    assert outcome.reused == {"draw.1"}
+    assert outcome.finished["draw.0"].result == fresh["draw.0"]
+    assert run_cells(cells, tmp_path, n_workers=1).reused == {"draw.0", "draw.1"}
+
+
+def test_failing_cells_leave_the_others_alone(tiny: str, tmp_path: Path) -> None:
+    cells = [
+        *draws(tiny, 3),
+        Cell("bad.error", f"{tiny}:fail", {"text": "no such luck"}),
+        Cell("bad.death", f"{tiny}:die"),
+        Cell("bad.name", f"{tiny}:missing"),
+        Cell("bad.value", f"{tiny}:not_a_number"),
+    ]
+    outcome = run_cells(cells, tmp_path, n_workers=2)
+    assert set(outcome.finished) == {"draw.0", "draw.1", "draw.2"}
+    assert set(outcome.failures) == {"bad.error", "bad.death", "bad.name", "bad.value"}
+    assert outcome.failures["bad.error"] == "ValueError: no such luck"
+    assert "process ended" in outcome.failures["bad.death"]
+    assert "no such luck" in (tmp_path / "cells" / "bad.error.failed.txt").read_text(encoding="utf-8")
+    again = run_cells(cells, tmp_path, n_workers=2)
+    assert again.reused == set(outcome.finished)
+    assert again.failures == outcome.failures  # a failure is tried again, not remembered
+
+
+def test_trace_of_a_failure_goes_with_it(tiny: str, tmp_path: Path) -> None:
+    run_cells([Cell("one", f"{tiny}:fail", {"text": "x"})], tmp_path, n_workers=1)
+    run_cells([Cell("one", f"{tiny}:draw", {"seed": 0})], tmp_path, n_workers=1)
+    assert [path.name for path in (tmp_path / "cells").iterdir()] == ["one.json"]
+
+
+def test_workers_have_one_thread_each(tiny: str, tmp_path: Path) -> None:
+    before = dict(os.environ)
+    found = results(tmp_path, [Cell("threads", f"{tiny}:threads")])["threads"]
+    assert found["numba"] == "1"
+    assert set(found["pools"]) == {1}
+    assert dict(os.environ) == before
+
+
+def test_shared_cells_are_computed_once_and_must_be_equal(tiny: str, tmp_path: Path) -> None:
+    (tmp_path / "marks").mkdir()
+    cell = Cell("slow", f"{tiny}:slow", {"place": str(tmp_path / "marks"), "number": 0, "seconds": 0.0})
+    results(tmp_path, [cell, cell])
+    assert len(list((tmp_path / "marks").iterdir())) == 1
+    with pytest.raises(ParameterError, match="'slow'"):
+        run_cells([cell, Cell("slow", f"{tiny}:draw", {"seed": 0})], tmp_path, n_workers=1)
+
+
+def test_state_is_told(tiny: str, tmp_path: Path) -> None:
+    states: list[State] = []
+    run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=states.append)
+    assert states[0] == State(0, 3, 0.0)
+    assert states[-1] == State(3, 3, 1.0)
+    assert [state.share for state in states] == sorted(state.share for state in states)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # A process that has ended and that nobody has waited for is not alive.
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for(condition, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_interrupted_run_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
+    marks, script = tmp_path / "marks", tmp_path / "run.py"
+    marks.mkdir()
+    script.write_text(RUN, encoding="utf-8")
+    command = [sys.executable, str(script), str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(TINY)}
+    first = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    stored = tmp_path / "cells"
+    wait_for(lambda: len(list(stored.glob("*.json"))) >= 3)
+    first.send_signal(how)
+    assert first.wait(timeout=60) != 0
+    workers = {int(mark.read_text(encoding="utf-8") or 0) for mark in marks.iterdir()} - {0}
+    wait_for(lambda: not any(map(alive, workers)))
+    done = {path.stem for path in stored.glob("*.json")}
+    assert 3 <= len(done) < 12
+    assert subprocess.run(command, env=environment, timeout=120).returncode == 0
+    assert len(list(stored.glob("*.json"))) == 12
+    starts = Counter(mark.name.split(".")[0] for mark in marks.iterdir())
+    assert set(starts) == {str(i) for i in range(12)}
+    again = [number for number, n_starts in starts.items() if n_starts > 1]
+    assert len(again) <= 2  # the cells that were running
+    assert all(starts[str(int(key.split(".")[1]))] == 1 for key in done)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import csv
+import itertools
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from equigraph.apps.reproduction import figure_k, figure_lambda
+from equigraph.apps.reproduction.cells import Settings
+from equigraph.apps.reproduction.figure_lambda import spread_out
+from equigraph.apps.reproduction.method_entries import DIAL
+from equigraph.apps.reproduction.scoring import CROSSED, LEADING, sweep_weights
+
+QUICK = Settings(quick=True)
+
+
+def scores(Q: float, B: float) -> dict[str, float]:
+    return {"Q": Q, "B": B, "NB": 0.5, "rho": 0.1, "n_nonempty": 5.0}
+
+
+def point(weight: float, Q: float, B: float) -> dict[str, Any]:
+    return {"weight": weight, **scores(Q, B), "spreads": scores(0.01, 0.01)}
+
+
+def made_up(cell: Any) -> dict[str, Any]:
+    """Return a result that a cell could have given."""
+    arguments = cell.arguments
+    if cell.function.endswith("sweep_weights"):
+        return {"sweep": [point(w, 1 / (1 + w), w / (1 + w)) for w in arguments["weights"]]}
+    if arguments["method"] == LEADING:
+        return {"n_runs": 3, "sweep": [point(DIAL, 0.6, 0.3)]}
+    result = {"runs": [scores(0.4, 0.2), scores(0.5, 0.2)]}
+    return {**result, "chosen": 2.5} if arguments["method"] in CROSSED else result
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    return struct.unpack(">II", path.read_bytes()[16:24])
+
+
+def test_numbers_of_clusters() -> None:
+    assert figure_k.numbers_of(Settings()) == tuple(range(2, 11))
+    assert len(figure_k.cells(Settings())) == 2 * 7 * 9
+    assert len(figure_k.cells(QUICK)) == 2 * 7 * 3
+
+
+def test_chart_over_k(data_dir: Path, tmp_path: Path) -> None:
+    cells = figure_k.cells(QUICK)
+    results = {cell.key: made_up(cell) for cell in cells}
+    del results["score.lastfm.dmon.k5"]
+    png, page, table = figure_k.finish(QUICK, results, tmp_path)
+    assert min(size_of(png)) > 800
+    rows = rows_of(table)
+    assert len(rows) == len(cells)
+    assert {row["n_clusters"] for row in rows} == {"2", "5", "8"}
+    (failed,) = (row for row in rows if row["Q"] == "")
+    assert (failed["network"], failed["method"]) == ("LastFM", "DMoN")
+    text = page.read_text(encoding="utf-8")
+    assert "| DMoN | .450 / .200 | failed | .450 / .200 |" in text
+    assert "| weight of iFairNMTF | 2.5 | 2.5 | 2.5 |\n| weight of FairNMTF | 2.5 | 2.5 | 2.5 |" in text
+    assert "largest): .138." in text  # 15 over 109
+
+
+def test_chart_over_k_without_any_result(data_dir: Path, tmp_path: Path) -> None:
+    assert all(path.exists() for path in figure_k.finish(QUICK, {}, tmp_path))
+
+
+def test_weights_are_those_of_the_paper() -> None:
+    drugnet = figure_lambda.weights_of(Settings(), "drugnet")
+    lastfm = figure_lambda.weights_of(Settings(), "lastfm")
+    assert (len(drugnet), min(drugnet), max(drugnet), np.median(drugnet)) == (50, 0, 100, 3)
+    assert (len(lastfm), min(lastfm), max(lastfm)) == (100, 0, 5000)
+    for weights in (drugnet, lastfm):
+        assert all(low < high for low, high in itertools.pairwise(weights))
+
+
+def test_sweep_cells_hold_every_weight_once() -> None:
+    for settings in (Settings(), QUICK):
+        for network in figure_lambda.NETWORKS:
+            held = [
+                weight
+                for cell in figure_lambda.cells(settings)
+                if cell.key.startswith(f"weights.{network}.")
+                for weight in cell.arguments["weights"]
+            ]
+            assert held == figure_lambda.weights_of(settings, network)
+
+
+def test_chart_over_the_weight(tmp_path: Path) -> None:
+    results = {cell.key: made_up(cell) for cell in figure_lambda.cells(QUICK)}
+    paths = figure_lambda.finish(QUICK, results, tmp_path)
+    assert [path.name for path in paths if path.suffix == ".png"] == [
+        "fig-lambda-drugnet.png",
+        "fig-lambda-lastfm.png",
+    ]
+    assert all(min(size_of(path)) > 800 for path in paths if path.suffix == ".png")
+    weights = figure_lambda.weights_of(QUICK, "drugnet")
+    rows = rows_of(tmp_path / "fig-lambda-drugnet.csv")
+    assert [float(row["weight"]) for row in rows] == weights
+    assert float(rows[3]["Q"]) == pytest.approx(1 / (1 + weights[3]))
+    nearest = min(weights, key=lambda w: abs((1 - w) / (1 + w)))  # where 1/(1+w) and w/(1+w) meet, about
+    assert f"weight {nearest:g} (where Q and B cross)" in paths[-1].read_text(encoding="utf-8")
+
+
+def test_lost_parts_of_a_sweep_are_told(tmp_path: Path) -> None:
+    results = {cell.key: made_up(cell) for cell in figure_lambda.cells(QUICK)}
+    results = {key: result for key, result in results.items() if not key.startswith("weights.lastfm")}
+    del results["weights.drugnet.10"]
+    del results["score.drugnet.dmon.k5"]
+    paths = figure_lambda.finish(QUICK, results, tmp_path)
+    assert [path.name for path in paths] == [
+        "fig-lambda-drugnet.png",
+        "fig-lambda-drugnet.csv",
+        "fig-lambda.md",
+    ]
+    text = paths[-1].read_text(encoding="utf-8")
+    assert "failed: weights.drugnet.10." in text
+    assert "failed: weights.lastfm.00, weights.lastfm.10." in text
+    assert "| DMoN | failed | - | - |" in text
+
+
+def test_sweep_of_a_real_network(data_dir: Path) -> None:
+    found = sweep_weights(network="drugnet", n_clusters=5, weights=[0.0, 0.5], first_seed=0, n_runs=2)
+    first, second = found["sweep"]
+    assert [first["weight"], second["weight"]] == [0.0, 0.5]
+    assert second["B"] > first["B"]
+    assert second["Q"] < first["Q"]
+
+
+def test_names_are_moved_apart_and_stay_in_order() -> None:
+    wanted = [0.1, 0.11, 0.12, 0.5, 0.9, 0.91]
+    places = spread_out(wanted, 0.05)
+    gaps = np.diff(places)
+    assert gaps.min() >= 0.05 - 1e-12
+    assert places[3] == 0.5  # nobody is near
+    assert np.mean(places[:3]) == pytest.approx(np.mean(wanted[:3]))
+    assert spread_out([], 0.05) == []

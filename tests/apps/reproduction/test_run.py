@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from equigraph.apps.reproduction.cells import Finished, Settings
+from equigraph.apps.reproduction.engine import CellResults
+from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, heaviest, reproduce
+from equigraph.apps.reproduction.tables import write_text
+from equigraph.exceptions import DatasetError, ParameterError
+
+KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
+
+
+class Page(HTMLParser):
+    """The cells of the tables, the sources of images and the text of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.images: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag == "img":
+            self.images.append(dict(attrs)["src"] or "")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def experiment(tiny: str, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    one = Experiment("tiny", tiny, "A tiny one")
+    monkeypatch.setitem(EXPERIMENTS, "tiny", one)
+    return one
+
+
+def test_everything_is_written_and_shown(experiment: Experiment, tmp_path: Path) -> None:
+    report = reproduce([experiment], tmp_path / "out", Settings(seed=5), n_workers=1)
+    assert report.files == {"tiny": [tmp_path / "out" / "tiny" / name for name in ("sums.md", "dot.png")]}
+    assert not report.failures
+    assert report.page == tmp_path / "out" / "index.html"
+    page = Page(report.page)
+    assert page.images == ["tiny/dot.png"]
+    assert (report.page.parent / page.images[0]).is_file()
+    assert page.tags.count("td") == 6
+    assert "Sums of <three> numbers." in page.text
+    assert "seed 5" in page.text
+
+
+def test_same_seed_same_files_whatever_the_processes(experiment: Experiment, tmp_path: Path) -> None:
+    texts = []
+    for name, n_workers, seed in (("a", 1, 0), ("b", 2, 0), ("c", 1, 1)):
+        reproduce([experiment], tmp_path / name, Settings(seed=seed), n_workers=n_workers)
+        texts.append((tmp_path / name / "tiny" / "sums.md").read_text(encoding="utf-8"))
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_page_keeps_what_earlier_runs_left(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reproduce([experiment], tmp_path, Settings(), n_workers=1)
+    other = Experiment("other", experiment.module, "Another one")
+    monkeypatch.setitem(EXPERIMENTS, "other", other)
+    report = reproduce([other], tmp_path, Settings(), n_workers=1)
+    assert len(report.outcome.reused) == 3
+    page = Page(report.page)
+    assert page.images == ["tiny/dot.png", "other/dot.png"]
+    assert page.text.count("earlier run") == 1
+
+
+def test_experiment_that_cannot_be_finished_leaves_the_others_alone(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tiny_experiment
+
+    def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
+        return [results["nothing"]]
+
+    broken = Experiment("broken", experiment.module, "A broken one")
+    reproduce([experiment], tmp_path, Settings(), n_workers=1)
+    monkeypatch.setattr(tiny_experiment, "finish", finish)
+    report = reproduce([broken], tmp_path, Settings(), n_workers=1)
+    assert list(report.failures) == ["broken"]
+    assert "KeyError" in report.failures["broken"]
+    assert "KeyError" in (tmp_path / "broken.failed.txt").read_text(encoding="utf-8")
+    assert "KeyError" in Page(report.page).text
+    monkeypatch.undo()
+    assert (tmp_path / "tiny" / "sums.md").exists()
+
+
+def test_nothing_is_computed_without_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EQUIGRAPH_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(DatasetError, match="fig-k needs the network 'drugnet'"):
+        reproduce(get_experiments("fig-k"), tmp_path / "out", Settings(quick=True), n_workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings(quick=True, seed=3)])
+def test_keys_are_file_names_and_shared_cells_are_equal(settings: Settings) -> None:
+    cells: dict[str, object] = {}
+    for experiment in get_experiments("all"):
+        own = experiment.load().cells(settings)
+        assert len({cell.key for cell in own}) == len(own)
+        for cell in own:
+            assert set(cell.key) <= KEY_CHARACTERS
+            assert cells.setdefault(cell.key, cell) == cell
+
+
+def test_unknown_experiment() -> None:
+    with pytest.raises(ParameterError, match=r"no experiment 'table2' .*; the experiments are table1, "):
+        get_experiments("table2")
+
+
+def test_heaviest_adds_up_what_belongs_together() -> None:
+    outcome = CellResults(
+        {key: Finished({}, 1.0, cpu) for key, cpu in (("a.x.1", 1.0), ("a.x.2", 2.0), ("b.y", 2.5))}
+    )
+    assert heaviest(outcome, parts=2) == [("a.x", 3.0), ("b.y", 2.5)]
+    assert heaviest(outcome, parts=1) == [("a", 3.0), ("b", 2.5)]
+
+
+def test_markdown_becomes_html(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tiny_experiment
+
+    text = (
+        "# One & **two**\n\n- first\n- second\n\n| a | b |\n|:--|--:|\n| x | 1 |\n| " + "word " * 9 + "| 2 |"
+    )
+
+    def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
+        return [write_text(folder / "page.md", text)]
+
+    monkeypatch.setattr(tiny_experiment, "finish", finish)
+    found = reproduce([experiment], tmp_path, Settings(), n_workers=1).page.read_text(encoding="utf-8")
+    assert "<h3>One &amp; <b>two</b></h3>" in found
+    assert "<ul><li>first</li><li>second</li></ul>" in found
+    assert "<tr><th>a</th><th>b</th></tr>\n<tr><td>x</td><td>1</td></tr>" in found
+    assert '<td class="words">word' in found

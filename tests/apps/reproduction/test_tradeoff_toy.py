@@ -1,0 +1,106 @@
+"""A larger weight: fairer clusters, less modularity."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from equigraph.apps.reproduction import tradeoff_toy as figure
+from equigraph.apps.reproduction.cells import Settings
+from equigraph.apps.reproduction.toys import tradeoff_toy
+
+
+def _outcome(seed):
+    settings = Settings(quick=True, seed=seed)
+    cells = figure.cells(settings)
+    return settings, {cell.key: json.loads(json.dumps(figure.fit_toy(**cell.arguments))) for cell in cells}
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return _outcome(0)
+
+
+def _check_tradeoff(results):
+    runs = [run for result in results.values() for run in result["runs"]]
+    assert len(runs) == 3 * 3 * 5
+    names = ("Q", "min_balance", "NB")
+    means = np.array([figure._means(runs, weight, names) for weight in figure.WEIGHTS.values()])
+    quality, worst, balance = means.T
+    assert np.all(np.diff(quality) < 0)
+    assert quality[0] - quality[-1] > 0.1
+    assert np.all(np.diff(worst) > 0)
+    assert worst[-1] - worst[0] > 0.25
+    assert np.all(np.diff(balance) > 0)
+    shown = figure.typical_runs(runs)
+    assert shown[0]["Q"] > shown[1]["Q"] > shown[2]["Q"]
+    assert shown[0]["min_balance"] < shown[1]["min_balance"] < shown[2]["min_balance"]
+    assert len({run["seed"] for run in shown}) == 1
+
+
+def test_fairness_rises_and_modularity_falls(outcome):
+    _check_tradeoff(outcome[1])
+
+
+def test_also_on_other_graphs():
+    _check_tradeoff(_outcome(3)[1])
+
+
+def test_scores_belong_to_the_labels(outcome):
+    _, results = outcome
+    for run in next(iter(results.values()))["runs"]:
+        toy = tradeoff_toy(run["seed"])
+        labels = np.array(run["labels"])
+        dense = toy.graph.adjacency.toarray()
+        excess = dense - np.outer(dense.sum(axis=1), dense.sum(axis=0)) / dense.sum()
+        assert run["Q"] == pytest.approx(excess[labels[:, None] == labels].sum() / dense.sum())
+        worst = 1.0
+        for cluster in range(3):
+            n_first = np.count_nonzero(toy.graph.sensitive_features[labels == cluster] == "A")
+            n_second = np.count_nonzero(labels == cluster) - n_first
+            worst = min(worst, min(n_first, n_second) / max(n_first, n_second, 1))
+        assert run["min_balance"] == pytest.approx(worst)
+
+
+def test_files(outcome, tmp_path):
+    settings, results = outcome
+    files = figure.finish(settings, results, tmp_path)
+    assert {path.name for path in files} == {f"fig-tradeoff-toy.{kind}" for kind in ("csv", "md", "png")}
+    rows = list(csv.DictReader((tmp_path / "fig-tradeoff-toy.csv").read_text().splitlines()))
+    assert len(rows) == 45
+    assert "labels" not in rows[0]
+    page = (tmp_path / "fig-tradeoff-toy.md").read_text()
+    assert "3 graphs with 5 starts each" in page
+
+
+def test_failed_cells_are_left_out(outcome, tmp_path):
+    settings, results = outcome
+    some = dict(list(results.items())[:2])
+    figure.finish(settings, some, tmp_path)
+    assert "2 graphs with 5 starts each" in (tmp_path / "fig-tradeoff-toy.md").read_text()
+    assert [path.suffix for path in figure.finish(settings, {}, tmp_path / "none")] == [".md"]
+
+
+def test_panels(outcome):
+    shown = figure.typical_runs([run for result in outcome[1].values() for run in result["runs"]])
+    axes = figure.draw_runs(shown).axes
+    for ax, run in zip(axes, shown, strict=True):
+        title = ax.get_title("left")
+        assert f"Q = {run['Q']:.2f}, minimum balance = {run['min_balance']:.2f}" in title
+        counts = [
+            int(word.strip(","))
+            for word in " ".join(title.splitlines()[2:]).split()
+            if word.strip(",").isdigit()
+        ]
+        assert sum(counts[::2]) == 27
+        assert sum(counts[1::2]) == 18
+    # The same nodes are at the same places in all panels.
+    places = [
+        np.sort(np.concatenate([dots.get_offsets() for dots in ax.collections[2:]]), axis=0) for ax in axes
+    ]
+    assert places[0].shape == (45, 2)
+    np.testing.assert_array_equal(places[0], places[1])
+    np.testing.assert_array_equal(places[0], places[2])

@@ -1,0 +1,76 @@
+"""Cells that take next to no time; worker processes import this module by its name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.tables import markdown_table, number, write_text
+
+
+def draw(*, seed: int) -> dict:
+    """Return a few random numbers."""
+    return {"values": np.random.default_rng(seed).random(3).tolist(), "pair": (1, 2)}
+
+
+def slow(*, place: str, number: int, seconds: float) -> dict:
+    """Leave a mark at the start, with the id of the process, and take a while."""
+    mark = Path(place) / f"{number}.{time.time_ns()}"
+    mark.write_text(str(os.getpid()), encoding="utf-8")
+    time.sleep(seconds)
+    return {"number": number}
+
+
+def fail(*, text: str) -> dict:
+    """Raise an error."""
+    raise ValueError(text)
+
+
+def die() -> dict:
+    """End the process as the system does when there is no memory left."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+
+
+def threads() -> dict:
+    """Return what the libraries in this process may use."""
+    from threadpoolctl import threadpool_info
+
+    return {
+        "numba": os.environ["NUMBA_NUM_THREADS"],
+        "pools": [pool["num_threads"] for pool in threadpool_info()],
+    }
+
+
+def not_a_number() -> dict:
+    """Return what JSON does not have."""
+    return {"value": float("nan")}
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """Return three draws."""
+    return [
+        Cell(f"tiny.{i}", f"{__name__}:draw", {"seed": settings.seed + i})
+        for i in range(2 if settings.quick else 3)
+    ]
+
+
+def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
+    """Write the sums as a table, and a picture of one white dot."""
+    rows = [[key, number(sum(result["values"]))] for key, result in sorted(results.items())]
+    table = write_text(
+        folder / "sums.md", "Sums of <three> numbers.\n\n" + markdown_table(["cell", "sum"], rows)
+    )
+    picture = folder / "dot.png"
+    picture.write_bytes(
+        bytes.fromhex(
+            "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63f80f00"
+            "010101005a4d6ff10000000049454e44ae426082"
+        )
+    )
+    return [table, picture]

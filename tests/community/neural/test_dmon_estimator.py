@@ -1,0 +1,246 @@
+"""DMoN as an estimator: what it learns, repeatability, errors, callbacks, memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from equigraph.community.neural import DMoN
+from equigraph.exceptions import (
+    EmptyClusterWarning,
+    GroupsError,
+    InfeasibleError,
+    MissingDependencyError,
+    ParameterError,
+)
+
+torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
+
+
+def planted(n=120, inside=0.3, across=0.02, seed=0, weights=False):
+    """Return a graph of two equal blocks and the block of each node."""
+    rng = np.random.default_rng(seed)
+    target = rng.permutation(n) % 2
+    chance = np.where(target[:, None] == target, inside, across)
+    upper = np.triu(rng.random((n, n)) < chance, 1).astype(float)
+    if weights:
+        upper *= 0.5 + rng.random((n, n))
+    return sparse.csr_array(upper + upper.T), target
+
+
+def accuracy(labels, target):
+    share = np.mean(labels == target)
+    return max(share, 1 - share)
+
+
+def quick(**parameters):
+    return DMoN(**{"features": "structural", "epochs": 60, "random_state": 0, "device": "cpu", **parameters})
+
+
+@pytest.mark.parametrize("null_model", ["paper", "google"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_learns_planted_clusters_from_structure(null_model, weights):
+    A, target = planted(weights=weights)
+    model = quick(epochs=300, null_model=null_model).fit(A)
+    assert accuracy(model.labels_, target) > 0.9
+    assert model.objective_history_[-1] < model.objective_history_[0]
+
+
+def test_sensitive_features_find_clusters_that_follow_the_groups():
+    A, target = planted()
+    model = quick(features="sensitive", epochs=500, learning_rate=1e-2).fit(A, sensitive_features=target)
+    assert accuracy(model.labels_, target) > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EmptyClusterWarning")
+def test_ordinal_features_tell_only_groups_and_degrees():
+    """With one column, nodes of one group with equal neighbourhoods get equal rows of C."""
+    A, target = planted(n=40)
+    twin = np.r_[np.arange(40), 7]  # node 40 copies node 7: the same neighbours, the same group
+    A = sparse.csr_array(A.toarray()[np.ix_(twin, twin)])
+    groups = np.array(["b", "a"])[target[twin]]
+    model = quick(features="ordinal").fit(A, sensitive_features=groups)
+    np.testing.assert_allclose(model.membership_[40], model.membership_[7], atol=1e-6)
+    one_hot = quick(features="sensitive").fit(A, sensitive_features=groups)
+    assert not np.allclose(model.membership_, one_hot.membership_)
+
+
+@pytest.mark.parametrize("hidden", [16, (16,), [16, 8]])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_fitted_attributes(hidden, dtype):
+    A, target = planted()
+    model = quick(features="sensitive+structural", hidden=hidden, dtype=dtype, dropout=0.3)
+    model.fit(A, sensitive_features=target)
+    assert model.membership_.shape == (120, 2)
+    assert model.membership_.dtype == dtype
+    np.testing.assert_allclose(model.membership_.sum(axis=1), 1, atol=1e-5)
+    assert np.array_equal(model.membership_.argmax(axis=1), model.labels_)
+    assert model.n_iter_ == model.objective_history_.size == 60
+    assert model.status_ == "max_iter"
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EmptyClusterWarning")
+def test_same_seed_same_result_and_other_seeds_differ():
+    A, target = planted(inside=0.15, across=0.08)
+    fits = [
+        quick(n_clusters=4, dropout=0.5, epochs=20, random_state=seed).fit(A, sensitive_features=target)
+        for seed in (0, 0, 1)
+    ]
+    assert np.array_equal(fits[0].membership_, fits[1].membership_)
+    assert np.array_equal(fits[0].objective_history_, fits[1].objective_history_)
+    assert not np.array_equal(fits[0].labels_, fits[2].labels_)
+
+
+def test_thread_count_changes_nothing():
+    A, _ = planted(n=3000, inside=0.006, across=0.002)
+    before = torch.get_num_threads()
+    results = []
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            results.append(quick(n_clusters=3, hidden=(64, 32), epochs=15).fit(A).membership_)
+            assert torch.get_num_threads() == count
+    finally:
+        torch.set_num_threads(before)
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
+def test_global_state_is_left_alone():
+    A, _ = planted()
+    torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()  # noqa: NPY002
+    with torch.no_grad():  # a caller's setting, which must neither hinder training nor be changed
+        quick(dropout=0.5).fit(A)
+        assert not torch.is_grad_enabled()
+    assert torch.equal(torch_state, torch.get_rng_state())
+    after = np.random.get_state()  # noqa: NPY002
+    assert np.array_equal(numpy_state[1], after[1])
+    assert numpy_state[2:] == after[2:]
+
+
+def test_callback_stops_and_sees_every_epoch():
+    A, _ = planted()
+    seen = []
+
+    def until_seven(progress):
+        seen.append(progress)
+        return progress.step == 7
+
+    model = quick(callbacks=until_seven).fit(A)
+    assert (model.n_iter_, model.status_) == (7, "stopped")
+    assert [progress.step for progress in seen] == list(range(1, 8))
+    assert {(progress.stage, progress.total) for progress in seen} == {("training", 60)}
+    assert [progress.objective for progress in seen] == model.objective_history_.tolist()
+
+
+def test_divergence_keeps_the_last_finite_state():
+    A, _ = planted()
+    model = quick(learning_rate=1e38, hidden=(16, 16))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyClusterWarning)
+        with pytest.warns(ConvergenceWarning, match="diverged") as told:
+            model.fit_predict(A)
+    assert told[0].filename == __file__
+    assert model.status_ == "diverged"
+    assert np.isfinite(model.membership_).all()
+    assert np.isfinite(model.objective_history_).all()
+    assert model.n_iter_ == model.objective_history_.size < 60
+
+
+@pytest.mark.parametrize("features", ["sensitive", "ordinal", "sensitive+structural"])
+def test_sensitive_features_need_groups(features):
+    A, _ = planted()
+    with pytest.raises(GroupsError, match="features='structural'"):
+        quick(features=features).fit(A)
+    with pytest.raises(GroupsError, match="constant"):
+        quick(features=features).fit(A, sensitive_features=np.zeros(120))
+
+
+def test_no_edges_is_infeasible_and_isolated_nodes_are_fine():
+    with pytest.raises(InfeasibleError, match="without edges"):
+        quick().fit(sparse.csr_array((5, 5)))
+    A, target = planted()
+    A = sparse.csr_array(sparse.block_diag([A, sparse.csr_array((4, 4))]))
+    model = quick(epochs=300).fit(A)
+    assert np.isfinite(model.membership_).all()
+    assert accuracy(model.labels_[:120], target) > 0.9
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"features": "degree"},
+        {"hidden": ()},
+        {"hidden": (8, 0)},
+        {"hidden": "64"},
+        {"null_model": "half"},
+        {"collapse": -1},
+        {"dropout": 1.0},
+        {"epochs": 0},
+        {"learning_rate": 0},
+        {"n_structural": 0},
+        {"device": "tpu"},
+        {"dtype": "float16"},
+    ],
+)
+def test_parameters_are_checked(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        quick(**wrong).fit(planted()[0])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_missing_gpu_is_said():
+    with pytest.raises(ParameterError, match="no GPU"):
+        quick(device="cuda").fit(planted()[0])
+
+
+def test_clone_and_parameters():
+    model = DMoN(4, hidden=(32, 16), null_model="google", dropout=0.2)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert copy.set_params(hidden=8).hidden == 8
+    assert set(DMoN._parameters) == set(model.get_params())
+
+
+def test_missing_torch_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match=r"equigraph\[neural\]"):
+        quick().fit(planted()[0])
+
+
+def test_importing_the_folder_does_not_import_torch():
+    code = "import sys, equigraph.community.neural; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+def test_memory_stays_linear_in_the_edges():
+    """A dense n x n array of 20,000 nodes would take 1.6 GB in float32; the whole fit may add 300 MB."""
+    code = """
+        import re, sys, warnings
+        import numpy as np, torch
+        from scipy import sparse
+        from equigraph.community.neural import DMoN
+        n = 20_000
+        rows, steps = np.random.default_rng(0).integers(n - 1, size=(2, 80_000))
+        columns = (rows + 1 + steps) % n
+        A = sparse.csr_array((np.ones(80_000), (rows, columns)), shape=(n, n))
+        A = A.maximum(A.T)
+        warnings.simplefilter("ignore")
+        # Unlike getrusage, this peak does not include that of the parent process.
+        peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+        before = peak()
+        DMoN(3, features="structural", hidden=(32, 32), epochs=3, device="cpu", random_state=0).fit(A)
+        sys.exit(peak() - before > 300e6)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()

@@ -1,0 +1,111 @@
+"""The network: layer by layer against naive dense formulas, initial weights, training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
+
+from equigraph.community.neural.features import propagate  # noqa: E402
+from equigraph.community.neural.loss import torch_graph  # noqa: E402
+from equigraph.community.neural.model import Adam, Inputs, assign, neighbourhood_average, new_network  # noqa: E402
+
+DOUBLE = {"dtype": torch.float64, "device": torch.device("cpu")}
+
+
+@pytest.fixture
+def case():
+    rng = np.random.default_rng(3)
+    dense = np.triu(rng.integers(0, 4, (12, 12)) * (rng.random((12, 12)) < 0.5), 1).astype(float)
+    dense[:, 5] = dense[5] = 0  # isolated
+    A = sparse.csr_array(dense + dense.T)
+    X = rng.standard_normal((12, 4))
+    inputs = Inputs(torch.from_numpy(X), torch.from_numpy(propagate(A, X)))
+    return A, X, inputs, torch_graph(A, **DOUBLE)
+
+
+def dense_normalised(A):
+    looped = A.toarray() + np.eye(A.shape[0])
+    scale = 1 / np.sqrt(looped.sum(axis=1))
+    return scale[:, None] * looped * scale
+
+
+def naive_assign(network, X, A):
+    hidden = X
+    for layer in network.layers:
+        Y = hidden @ layer.kernel.detach().numpy()
+        own = 0 if layer.skip is None else Y * layer.skip.detach().numpy()
+        Z = own + dense_normalised(A) @ Y + layer.bias.detach().numpy()
+        hidden = 1.0507009873554805 * np.where(Z > 0, Z, 1.6732632423543772 * np.expm1(np.minimum(Z, 0)))
+    logits = hidden @ network.head.detach().numpy() + network.head_bias.detach().numpy()
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def draw(hidden, *, k=3, skip=True, seed=0, n_features=4):
+    generator = torch.Generator().manual_seed(seed)
+    return new_network(n_features, hidden, k, skip=skip, generator=generator, **DOUBLE)
+
+
+@pytest.mark.parametrize("hidden", [[8], [8, 6], [5, 7, 3]])
+@pytest.mark.parametrize("skip", [True, False])
+def test_network_is_the_naive_one(case, hidden, skip):
+    A, X, inputs, graph = case
+    network = draw(hidden, skip=skip)
+    with torch.no_grad():
+        network.head_bias.add_(torch.arange(3))
+    got = assign(network, inputs, graph).detach().numpy()
+    np.testing.assert_allclose(got, naive_assign(network, X, A), atol=1e-12)
+
+
+def test_products_with_the_normalised_graph(case):
+    A, X, inputs, graph = case
+    wanted = dense_normalised(A) @ X
+    np.testing.assert_allclose(inputs.propagated.numpy(), wanted, atol=1e-13)
+    np.testing.assert_allclose(neighbourhood_average(graph, inputs.columns).numpy(), wanted, atol=1e-13)
+
+
+@pytest.mark.parametrize(("width", "k"), [(16, 5), (3, 5), (5, 5)])
+def test_head_is_orthogonal(width, k):
+    head = draw([width], k=k).head.detach().numpy()
+    assert head.shape == (width, k)
+    gram = head.T @ head if width >= k else head @ head.T
+    np.testing.assert_allclose(gram, np.eye(min(width, k)), atol=1e-12)
+
+
+def test_glorot_bounds():
+    (layer,) = draw([600]).layers
+    for weights, bound in (
+        (layer.kernel, np.sqrt(6 / 604)),
+        (layer.skip, np.sqrt(3 / 600)),
+        (layer.bias, np.sqrt(3 / 600)),
+    ):
+        assert 0.95 * bound < float(weights.detach().abs().max()) <= bound
+        assert abs(float(weights.detach().mean())) < 0.15 * bound
+
+
+def test_dropout_zeroes_logits_and_keeps_their_mean(case):
+    _, _, inputs, graph = case
+    network = draw([8])
+    plain = torch.log(assign(network, inputs, graph)).detach()
+    generator = torch.Generator().manual_seed(1)
+    dropped = [torch.log(assign(network, inputs, graph, dropout=0.5, generator=generator)) for _ in range(40)]
+    # Two logits that are both dropped are equal after the softmax: this happens in a quarter of the cases.
+    equal = torch.stack([(one[:, 0] - one[:, 1]).abs() < 1e-12 for one in dropped]).double().mean()
+    assert 0.18 < float(equal) < 0.32
+    means = torch.stack([one[:, 0] - one[:, 1] for one in dropped]).mean(dim=0).detach()
+    assert float((means - (plain[:, 0] - plain[:, 1])).abs().mean()) < 0.25
+
+
+def test_adam_is_the_published_rule():
+    scale, x = np.array([1.0, 30.0]), np.array([1.0, -2.0])
+    tensor = torch.from_numpy(x.copy()).requires_grad_()
+    adam, m, v = Adam([tensor], 0.05), np.zeros(2), np.zeros(2)
+    for t in range(1, 61):
+        adam.step(torch.autograd.grad((torch.from_numpy(scale) * tensor**2).sum(), [tensor]))
+        g = 2 * scale * x
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        x = x - 0.05 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-7)
+        np.testing.assert_allclose(tensor.detach().numpy(), x, rtol=1e-9)

@@ -1,0 +1,107 @@
+"""Penalties, constraints and other methods over several attributes, against plain sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.factorization.coordinate import group_table
+from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter, over_attributes
+from equigraph.graph.groups import encode_attributes
+from equigraph.spectral.constraints import group_constraint
+from equigraph.stores.blocks import write_blocks
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
+    pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallGroupWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
+
+ROOM = eg.datasets.make_classroom()
+BOTH = {"gender": ROOM.sensitive_features, "house": ROOM.house}
+ATTRIBUTES = encode_attributes(BOTH).weighted({"house": 3})
+
+
+@pytest.mark.parametrize("make", [Contrastive, Scatter, GroupParity])
+def test_a_penalty_is_the_weighted_sum_and_its_tables_are_on_joint_groups(make):
+    penalty = over_attributes(ATTRIBUTES, make)
+    H = np.random.default_rng(0).random((30, 4))
+    one, other = make(ROOM.sensitive_features), make(ROOM.house)
+    assert penalty.value(H) == pytest.approx(0.25 * one.value(H) + 0.75 * other.value(H))
+    form = penalty.group_form()
+    sums = np.array([H[form.codes == code].sum(axis=0) for code in range(form.own.size)])
+    positive = (form.positive @ sums)[form.codes] + form.own[form.codes][:, None] * H
+    np.testing.assert_allclose(positive, penalty.positive(H), atol=1e-12)
+    np.testing.assert_allclose((form.negative @ sums)[form.codes], penalty.negative(H), atol=1e-12)
+
+
+def test_the_solver_of_fair_nmtf_knows_the_sums_of_joint_groups():
+    penalty = over_attributes(ATTRIBUTES, Scatter)
+    found = group_table(penalty)
+    H = np.random.default_rng(1).random((30, 3))
+    sums = found.collect @ H
+    assert np.sum(sums * (found.table @ sums)) == pytest.approx(penalty.value(H))
+
+
+def test_ifair_nmtf_adds_one_penalty_per_attribute():
+    model = eg.IFairNMTF(3, fairness=2.0, max_iter=30, random_state=0)
+    given = 2.0 * (Contrastive(ROOM.sensitive_features) + Contrastive(ROOM.house))
+    plain = eg.NMTF(3, penalty=0.5 * given, max_iter=30, init=model.init, tol=model.tol, random_state=0)
+    model.fit(ROOM.adjacency, sensitive_features=BOTH)
+    plain.fit(ROOM.adjacency)
+    np.testing.assert_allclose(model.membership_, plain.membership_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_spectral_constraints_stand_side_by_side(normalized):
+    model = eg.FairSC(3, normalized=normalized, random_state=0).fit(ROOM.adjacency, sensitive_features=BOTH)
+    active = np.diff(ROOM.adjacency.indptr) > 0
+    for groups in ATTRIBUTES.groups.values():
+        constraint = group_constraint(groups.codes[active], groups.n_groups)
+        assert np.abs(constraint.T @ model.embedding_[active]).max() < 1e-8
+
+
+def test_attributes_that_depend_on_each_other_constrain_once():
+    again = {"gender": ROOM.sensitive_features, "sex": ROOM.sensitive_features}
+    twice = eg.FairSC(3, random_state=0).fit(ROOM.adjacency, sensitive_features=again)
+    once = eg.FairSC(3, random_state=0).fit(ROOM.adjacency, sensitive_features=ROOM.sensitive_features)
+    np.testing.assert_allclose(twice.eigenvalues_, once.eigenvalues_, atol=1e-8)
+    assert twice.labels_.tolist() == once.labels_.tolist()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        eg.FairLouvain(3, random_state=0),
+        eg.FairNMTF(3, max_iter=20, random_state=0),
+        eg.DFNMF(3, max_iter=20, random_state=0),
+        eg.ScalableFairSC(3, random_state=0),
+        eg.IndividualFairSC(3, constraint="group_no_constant", random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_fair_method_takes_several_attributes(model):
+    labels = model.fit(ROOM.adjacency, sensitive_features=BOTH).labels_
+    assert labels.shape == (30,)
+    assert model.n_nonempty_clusters_ >= 2
+
+
+def test_fair_louvain_climbs_the_mean_of_attributes():
+    graph = eg.read_graph(ROOM.adjacency, BOTH, attribute_weights={"house": 3})
+    model = eg.FairLouvain(3, fairness=0.5, random_state=0).fit(graph)
+    scores = eg.metrics.evaluate(graph, model.labels_)
+    assert model.objective_ == pytest.approx(0.5 * scores["Q"] + 0.5 * scores["NB"])
+
+
+def test_rows_on_disk_know_several_attributes_or_say_that_they_do_not(tmp_path):
+    graph = eg.read_graph(ROOM.adjacency, BOTH)
+    with pytest.raises(GroupsError, match="hold one attribute, and the graph has 2"):
+        write_blocks(graph, tmp_path / "blocks")
+    blocks = write_blocks(ROOM.adjacency, tmp_path / "plain", rows_per_block=8)
+    with pytest.raises(ParameterError, match="several attributes need the graph in memory"):
+        eg.FairNMTF(3).fit(blocks, sensitive_features=BOTH)
+    model = eg.IFairNMTF(3, fairness=2.0, max_iter=20, init="random", random_state=0)
+    there = model.fit(blocks, sensitive_features=BOTH).membership_
+    np.testing.assert_allclose(there, model.fit(graph).membership_, atol=1e-12)

@@ -1,0 +1,267 @@
+"""Penalties against dense matrices, finite differences and their own contract."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
+from equigraph.factorization.penalties import (
+    Contrastive,
+    GraphPenalty,
+    GroupParity,
+    Penalty,
+    Scatter,
+    check_penalty,
+    curvature_bound,
+)
+from tests.reference.dense import contrastive_laplacian, contrastive_matrices
+
+sizes = st.lists(st.integers(1, 9), min_size=2, max_size=5)
+seeds = st.integers(0, 2**16)
+
+
+class KeepApart(Penalty):
+    """The penalty of one's own in the documentation: pairs that should not share a cluster."""
+
+    def __init__(self, pairs):
+        self.pairs = np.asarray(pairs)
+
+    def positive(self, H):
+        out = np.zeros_like(H)
+        np.add.at(out, self.pairs[:, 0], H[self.pairs[:, 1]])
+        np.add.at(out, self.pairs[:, 1], H[self.pairs[:, 0]])
+        return out
+
+    def negative(self, H):
+        return np.zeros_like(H)
+
+
+def dense_form(kind, codes, self_pairs=True):
+    """Return the n x n matrix L of a group penalty."""
+    n = codes.size
+    onehot = np.eye(codes.max() + 1)[codes]
+    if kind is Contrastive:
+        return contrastive_laplacian(codes, self_pairs)
+    if kind is Scatter:
+        return onehot @ np.diag(1 / onehot.sum(axis=0)) @ onehot.T - 1 / n
+    F = onehot - onehot.mean(axis=0)
+    return F @ F.T
+
+
+def draw(group_sizes, seed, k=3):
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.repeat(np.arange(len(group_sizes)), group_sizes))
+    return codes, rng.random((codes.size, k)), rng
+
+
+@given(sizes, seeds, st.booleans(), st.sampled_from([Contrastive, Scatter, GroupParity]))
+def test_group_penalties_equal_their_dense_matrix(group_sizes, seed, self_pairs, kind):
+    codes, H, _ = draw(group_sizes, seed)
+    penalty = kind(codes, self_pairs=self_pairs) if kind is Contrastive else kind(codes)
+    L = dense_form(kind, codes, self_pairs)
+
+    np.testing.assert_allclose(penalty.positive(H) - penalty.negative(H), L @ H, atol=1e-12)
+    np.testing.assert_allclose(penalty.value(H), np.trace(H.T @ L @ H), atol=1e-11)
+    np.testing.assert_allclose(penalty.gradient(H), (L + L.T) @ H, atol=1e-11)
+    assert (penalty.positive(H) >= 0).all()
+    assert (penalty.negative(H) >= 0).all()
+
+    together = penalty.terms(H)
+    np.testing.assert_allclose(together.positive, penalty.positive(H), atol=1e-13)
+    np.testing.assert_allclose(together.negative, penalty.negative(H), atol=1e-13)
+    assert together.value == pytest.approx(penalty.value(H), abs=1e-12)
+
+    # The curvature is a bound, and for these penalties the exact largest eigenvalue (or 0).
+    top = max(np.linalg.eigvalsh((L + L.T) / 2)[-1], 0)
+    assert penalty.curvature() == pytest.approx(top, abs=1e-9)
+
+
+@given(sizes, seeds, st.booleans())
+def test_group_forms_are_the_penalty_on_group_sums(group_sizes, seed, self_pairs):
+    codes, H, _ = draw(group_sizes, seed)
+    onehot = np.eye(codes.max() + 1)[codes]
+    contrastive = Contrastive(codes, self_pairs=self_pairs)
+    for penalty in (contrastive, Scatter(codes), GroupParity(codes), 3 * contrastive + 0.5 * Scatter(codes)):
+        form = penalty.group_form()
+        sums = onehot.T @ H
+        positive = (form.positive @ sums)[codes] + form.own[codes, None] * H
+        np.testing.assert_allclose(positive, penalty.positive(H), atol=1e-12)
+        np.testing.assert_allclose((form.negative @ sums)[codes], penalty.negative(H), atol=1e-12)
+        squares = onehot.T @ (H**2).sum(axis=1)
+        assert form.value(sums, squares) == pytest.approx(penalty.value(H), abs=1e-10)
+
+
+class Quadratic(Penalty):
+    """Any symmetric L, which says nothing of its curvature."""
+
+    def __init__(self, L):
+        self.L = L
+
+    def positive(self, H):
+        return np.maximum(self.L, 0) @ H
+
+    def negative(self, H):
+        return np.maximum(-self.L, 0) @ H
+
+
+@given(st.integers(2, 12), seeds)
+def test_a_curvature_that_is_not_told_is_bounded(n, seed):
+    rng = np.random.default_rng(seed)
+    L = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.4)
+    penalty = Quadratic(L + L.T)
+    bound = curvature_bound(penalty, n, 2)
+    # For every E: R(E) <= c |E|^2, which is what a solver takes it for.
+    assert bound >= np.linalg.eigvalsh(L + L.T)[-1] - 1e-9
+    parts = [
+        np.abs(np.linalg.eigvalsh(part)).max() for part in (np.maximum(L + L.T, 0), np.maximum(-L - L.T, 0))
+    ]
+    # An x that is not yet the eigenvector makes it larger than it need be.
+    assert bound <= 2 * sum(parts) + 1e-9
+    both = 2 * penalty + Scatter(np.arange(n) % 2)
+    assert curvature_bound(both, n, 2) == pytest.approx(2 * bound + 1)
+
+
+def test_the_curvature_of_pairs_is_found_exactly():
+    assert curvature_bound(KeepApart([(0, 1)]), 9, 3) == pytest.approx(1)
+    assert curvature_bound(KeepApart([(0, 1), (1, 2), (2, 0)]), 9, 3) == pytest.approx(2)
+
+
+def test_very_many_groups_have_no_tables(monkeypatch):
+    codes = np.arange(12) % 4
+    assert Contrastive(codes).group_form() is not None
+    monkeypatch.setattr("equigraph.factorization.penalties.group.MOST_GROUPS", 3)
+    for penalty in (Contrastive(codes), Scatter(codes), GroupParity(codes), 2 * Scatter(codes)):
+        assert penalty.group_form() is None
+
+
+def test_a_penalty_beyond_groups_has_no_group_form():
+    codes = np.array([0, 1, 0, 1])
+    assert KeepApart([(0, 1)]).group_form() is None
+    assert (Scatter(codes) + KeepApart([(0, 1)])).group_form() is None
+
+
+@pytest.mark.parametrize("self_pairs", [True, False])
+def test_contrastive_is_the_split_of_the_paper(self_pairs):
+    codes, H, _ = draw([7, 4, 2], 0)
+    N, P = contrastive_matrices(codes, self_pairs)
+    penalty = Contrastive(codes, self_pairs=self_pairs)
+    np.testing.assert_allclose(penalty.positive(H), N @ H, atol=1e-13)
+    np.testing.assert_allclose(penalty.negative(H), P @ H, atol=1e-13)
+
+
+def test_degree_part_of_the_papers_laplacian_vanishes():
+    N, P = contrastive_matrices(np.repeat([0, 1, 2], [5, 3, 2]), self_pairs=False)
+    np.testing.assert_allclose((P - N).sum(axis=1), 0, atol=1e-14)
+
+
+def test_gradient_is_that_of_the_value_for_unequal_groups():
+    codes, H, rng = draw([9, 3, 1], 3)
+    penalty = 2 * Contrastive(codes, self_pairs=False) + 0.5 * Scatter(codes) + KeepApart([(0, 1), (2, 5)])
+    direction = rng.standard_normal(H.shape)
+    step = 1e-6
+    slope = (penalty.value(H + step * direction) - penalty.value(H - step * direction)) / (2 * step)
+    assert np.sum(penalty.gradient(H) * direction) == pytest.approx(slope, rel=1e-6)
+
+
+def test_group_of_one_node_has_an_empty_average():
+    H = np.ones((4, 2))
+    positive = Contrastive([0, 0, 0, 1], self_pairs=False).positive(H)
+    np.testing.assert_array_equal(positive[3], 0)
+    np.testing.assert_allclose(positive[:3], 1)
+
+
+def test_equal_groups_make_scatter_and_contrastive_proportional():
+    codes, H, _ = draw([4, 4, 4], 1)
+    assert Scatter(codes).value(H) == pytest.approx(2 / 3 * Contrastive(codes).value(H))
+
+
+def test_parity_without_the_last_column_is_the_authors_form():
+    codes, H, _ = draw([5, 3, 2], 2)
+    F = (np.eye(3)[codes] - np.bincount(codes) / codes.size)[:, :-1]
+    assert GroupParity(codes, all_columns=False).value(H) == pytest.approx(np.linalg.norm(F.T @ H) ** 2)
+
+
+@given(st.integers(2, 12), seeds)
+def test_graph_penalty_is_the_laplacian_form(n, seed):
+    rng = np.random.default_rng(seed)
+    S = rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.5)
+    S = S + S.T
+    H = rng.random((n, 3))
+    penalty = GraphPenalty(sparse.coo_array(S))
+    expected = 0.5 * sum(S[i, j] * np.sum((H[i] - H[j]) ** 2) for i in range(n) for j in range(n))
+    assert penalty.value(H) == pytest.approx(expected, abs=1e-10)
+    assert (penalty.positive(H) >= 0).all()
+    assert (penalty.negative(H) >= 0).all()
+    L = np.diag((S - np.diag(np.diag(S))).sum(axis=1)) - (S - np.diag(np.diag(S)))
+    assert penalty.curvature() >= np.linalg.eigvalsh(L)[-1] - 1e-10
+
+
+def test_sums_are_linear_and_flatten():
+    codes, H, _ = draw([5, 3], 4)
+    one, two = Contrastive(codes), Scatter(codes)
+    total = 2 * (3 * one + two) + 0 * one
+    assert len(total.weighted) == 2
+    assert total.value(H) == pytest.approx(6 * one.value(H) + 2 * two.value(H))
+    np.testing.assert_allclose(total.positive(H), 6 * one.positive(H) + 2 * two.positive(H))
+    np.testing.assert_allclose(total.terms(H).negative, 6 * one.negative(H) + 2 * two.negative(H))
+    assert total.curvature() == pytest.approx(6 * one.curvature() + 2 * two.curvature())
+
+
+def test_single_precision_stays_single_and_close():
+    codes, H, _ = draw([30, 20, 10], 5)
+    for penalty in (
+        Contrastive(codes),
+        Contrastive(codes, self_pairs=False),
+        Scatter(codes),
+        3 * Scatter(codes),
+    ):
+        single = penalty.terms(H.astype(np.float32))
+        assert single.positive.dtype == np.float32
+        assert single.negative.dtype == np.float32
+        np.testing.assert_allclose(single.positive, penalty.positive(H), rtol=1e-5)
+
+
+def test_constant_groups_are_refused():
+    with pytest.raises(GroupsError, match="at least two groups"):
+        Contrastive(["a"] * 5)
+
+
+def test_negative_weights_are_refused():
+    with pytest.raises(ParameterError, match="at least 0"):
+        -1 * Scatter([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("similarity", "message"),
+    [
+        (np.ones((2, 3)), "square"),
+        (np.array([[0, 1], [0, 0]]), "symmetric"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "NaN"),
+    ],
+)
+def test_bad_similarities_are_refused(similarity, message):
+    with pytest.raises(GraphError, match=message):
+        GraphPenalty(similarity)
+
+
+def test_contract_names_what_is_missing():
+    H = np.ones((4, 2))
+
+    class Half:
+        def positive(self, H):
+            return H
+
+    class Negative(KeepApart):
+        def negative(self, H):
+            return -H
+
+    with pytest.raises(ParameterError, match=r"Half has no method negative\(\)"):
+        check_penalty(Half(), H)
+    with pytest.raises(ParameterError, match=r"Negative.negative\(H\) must be finite and nonnegative"):
+        check_penalty(Negative([(0, 1)]), H)
+    with pytest.raises(ParameterError, match="another size"):
+        check_penalty(Scatter([0, 1]), H)

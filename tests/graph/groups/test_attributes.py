@@ -1,0 +1,212 @@
+"""Several attributes: what they are encoded to, against plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.groups import AttributeOptions, Attributes, bin_groups, encode_attributes, encode_groups
+from equigraph.graph.groups.attributes import weights_of
+from equigraph.graph.groups.bins import mean_gap
+from tests.optional import optional
+
+pd = optional("pandas")
+pl = optional("polars")
+
+GENDER, NEEDS = ["girl", "boy", "girl", "boy"], ["no", "no", "yes", "no"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        dict,
+        lambda columns: pd.DataFrame(columns),
+        lambda columns: pl.DataFrame(columns),
+        lambda columns: pl.LazyFrame(columns),
+        lambda columns: np.column_stack(list(columns.values())),
+        lambda columns: [list(row) for row in zip(*columns.values(), strict=True)],
+    ],
+    ids=["dict", "pandas", "polars", "lazy", "array", "rows"],
+)
+def test_every_form_of_several_attributes_is_the_same(make):
+    found = encode_attributes(make({"gender": GENDER, "needs": NEEDS}))
+    assert found.codes.tolist() == [[1, 0], [0, 0], [1, 1], [0, 0]]
+    assert found.names in (("gender", "needs"), ("0", "1"))
+    assert found.weights.tolist() == [0.5, 0.5]
+
+
+def test_one_attribute_is_the_case_of_one():
+    found = encode_attributes(GENDER)
+    assert not found.are_several
+    assert found.names == ("group",)
+    assert found.joint is found["group"]
+    assert found.codes[:, 0].tolist() == encode_groups(GENDER).codes.tolist()
+    assert found.mean([0.1]) == 0.1
+
+
+def test_attributes_pass_through_and_are_checked_for_length():
+    found = encode_attributes({"a": GENDER, "b": NEEDS})
+    assert encode_attributes(found, n_nodes=4) is found
+    with pytest.raises(GroupsError, match="4 values and the graph has 5 nodes"):
+        encode_attributes(found, n_nodes=5)
+
+
+def naive_joint(columns):
+    rows = list(zip(*columns, strict=True))
+    known = sorted({row for row in rows if None not in row})
+    return [known.index(row) if None not in row else -1 for row in rows], [
+        ", ".join(map(str, row)) for row in known
+    ]
+
+
+def test_joint_groups_agree_with_a_loop():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        n, n_attributes = int(rng.integers(5, 40)), int(rng.integers(2, 5))
+        columns = [
+            [None if rng.random() < 0.1 else f"v{rng.integers(4)}" for _ in range(n)]
+            for _ in range(n_attributes)
+        ]
+        if not any(None not in row for row in zip(*columns, strict=True)):
+            continue
+        found = encode_attributes({str(k): column for k, column in enumerate(columns)}, missing="ignore")
+        codes, names = naive_joint(columns)
+        assert found.joint.codes.tolist() == codes
+        assert found.joint.names.tolist() == names
+        assert found.joint.sizes.tolist() == [codes.count(code) for code in range(len(names))]
+
+
+def test_joint_groups_of_many_attributes_do_not_overflow():
+    rng = np.random.default_rng(0)
+    columns = {str(k): [str(value) for value in rng.integers(1000, size=200)] for k in range(10)}
+    assert encode_attributes(columns).joint.n_groups == 200
+
+
+def test_missing_values_are_those_of_one_attribute():
+    found = encode_attributes({"a": ["x", None, "y"], "b": [None, "u", "v"]}, missing="ignore")
+    assert found.codes.tolist() == [[0, -1], [-1, 0], [1, 1]]
+    assert (found["a"].n_ungrouped, found["b"].n_ungrouped, found.joint.n_ungrouped) == (1, 1, 2)
+    with pytest.raises(GroupsError, match=r"attribute 'a'.*1 of 3 nodes is missing"):
+        encode_attributes({"a": ["x", None, "y"], "b": ["u", "u", "v"]})
+
+
+def test_weights_are_shares_and_names_are_checked():
+    found = encode_attributes({"a": GENDER, "b": NEEDS}, options=AttributeOptions(weights={"b": 3}))
+    assert found.weights.tolist() == [0.25, 0.75]
+    assert found.mean([1.0, 0.0]) == 0.25
+    assert found.weighted({"a": 0}).weights.tolist() == [0, 1]
+    with pytest.raises(ParameterError, match=r"names 'bb'.*did you mean 'b'"):
+        found.weighted({"bb": 1})
+    with pytest.raises(ParameterError, match="0 for all"):
+        weights_of(["a"], {"a": 0.0})
+    for wrong in (-1, float("nan"), "two", True):
+        with pytest.raises(ParameterError, match="finite number of at least 0"):
+            found.weighted({"a": wrong})
+    with pytest.raises(ParameterError, match="must be a mapping"):
+        found.weighted(3)
+
+
+def test_what_is_no_attribute_is_told():
+    with pytest.raises(GroupsError, match="values must be columns"):
+        encode_attributes({"ann": "girl", "bob": "boy"})
+    with pytest.raises(GroupsError, match="rows of different lengths"):
+        encode_attributes([["a", "b"], ["a"]])
+    with pytest.raises(GroupsError, match=r"The attribute 'b'.*1 value"):
+        encode_attributes({"a": GENDER, "b": ["x"]}, n_nodes=4)
+    with pytest.raises(GroupsError, match="cannot be matched without a graph"):
+        encode_groups({"a": GENDER})
+
+
+def naive_bins(numbers, n_bins):
+    """Put numbers into bins one by one: every border goes where the number of smaller ones is nearest to its share."""
+    values = sorted(set(numbers))
+    borders = set()
+    for k in range(1, n_bins):
+        sizes = [
+            (abs(sum(one <= value for one in numbers) - len(numbers) * k / n_bins), value)
+            for value in values[:-1]
+        ]
+        borders.add(min(sizes)[1])
+    return [sum(border < value for border in borders) for value in numbers]
+
+
+def test_quantile_bins_agree_with_a_loop():
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        numbers = rng.integers(0, 12, size=int(rng.integers(5, 40))).astype(float)
+        n_bins = int(rng.integers(2, 6))
+        assert bin_groups(numbers, n_bins).codes.tolist() == naive_bins(numbers.tolist(), n_bins)
+
+
+def test_bins_keep_numbers_and_gaps():
+    groups = bin_groups(["3", "1", None, "2", "10"], 2, missing="ignore")
+    assert groups.names.tolist() == ["1 to 2", "3 to 10"]
+    assert groups.codes.tolist() == [1, 0, -1, 0, 1]
+    assert np.isnan(groups.numbers[2])
+    with pytest.raises(GroupsError, match="'tall', which is no number"):
+        bin_groups([1, "tall"], 2, name="age")
+    with pytest.raises(GroupsError, match="infinite"):
+        bin_groups([1.0, np.inf], 2)
+    with pytest.raises(ParameterError, match="at least 2"):
+        bin_groups([1, 2], 1)
+    found = encode_attributes({"age": [1, 2, 3, 4], "b": NEEDS}, options=AttributeOptions(bins={"age": 2}))
+    assert found["age"].names.tolist() == ["1 to 2", "3 to 4"]
+
+
+def test_gap_of_means_agrees_with_a_loop():
+    rng = np.random.default_rng(2)
+    numbers, labels = rng.normal(size=50), rng.integers(4, size=50)
+    numbers[3] = np.nan
+    known = ~np.isnan(numbers)
+    means = [numbers[known & (labels == one)].mean() for one in range(4)]
+    gap, in_sd = mean_gap(numbers, labels, 5)
+    assert gap == pytest.approx(max(means) - min(means))
+    assert in_sd == pytest.approx(gap / numbers[known].std())
+    assert mean_gap(np.ones(3), np.array([0, 1, 1]), 2) == (0.0, 0.0)
+
+
+def test_attributes_are_looked_up_by_name():
+    found = encode_attributes({"a": GENDER, "b": NEEDS})
+    assert isinstance(found, Attributes)
+    assert list(found) == ["a", "b"]
+    assert len(found) == 2
+    assert found["b"].names.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("features", "bins", "message"),
+    [
+        (["x", None], {}, r"^The sensitive feature of 1 of 2 nodes is missing"),
+        ({"age": [1, "old"]}, {"age": 2}, r"^The attribute 'age' has the value 'old', which is no number"),
+        (
+            {"age": [1, "old"], "b": [1, 2]},
+            {"age": 2},
+            r"^The attribute 'age': The sensitive feature has the value",
+        ),
+        (
+            {"age": [1, None], "b": [1, 2]},
+            {},
+            r"^The attribute 'age': The sensitive feature of 1 of 2 nodes is",
+        ),
+    ],
+)
+def test_an_attribute_is_named_once_and_only_among_others(features, bins, message):
+    with pytest.raises(GroupsError, match=message) as caught:
+        encode_attributes(features, options=AttributeOptions(bins=bins))
+    assert str(caught.value).count("attribute") <= 1
+
+
+def test_options_with_other_weights():
+    options = AttributeOptions(weights={"a": 2.0}, bins={"a": 3})
+    assert options.weighted(None) is options
+    assert options.weighted({"b": 1}).weights == {"b": 1.0}
+    assert options.weighted({"b": 1}).bins == {"a": 3}
+    with pytest.raises(
+        ParameterError, match=r"^attribute_weights must be a mapping .*\{'needs': 2\}; got 3\.$"
+    ):
+        options.weighted(3)
+    with pytest.raises(
+        ParameterError, match=r"^attribute_weights gives 'b' the weight inf: expected a finite"
+    ):
+        options.weighted({"b": float("inf")})

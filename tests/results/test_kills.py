@@ -1,0 +1,334 @@
+"""Results under kills, full disks and races, with real processes and a real disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import equigraph as eg
+from equigraph._utils.files import PARTIAL, atomic_path, private_folder
+from equigraph.exceptions import InputError, OutputError, ParameterError
+from equigraph.results.persistence import OutputFolder
+from tests.results.conftest import NO_RESULTS, is_whole
+
+Child = Callable[..., subprocess.Popen[str]]
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+
+# A child that forks once for every folder; the n-th kills itself at the n-th call by which a file gets to its place,
+# or goes. Importing everything anew for each would take minutes.
+KILLED = """
+new = make(4)
+def save(folder, n):
+    calls = 0
+    def watched(real):
+        def call(*args, **kwargs):
+            nonlocal calls
+            calls += 1
+            if calls == n:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*args, **kwargs)
+        return call
+    for name in ("replace", "rename", "unlink", "rmdir", "mkdir"):
+        setattr(os, name, watched(getattr(os, name)))
+    new.save(folder)
+for n, folder in enumerate(sys.argv[1:], start=1):
+    process = os.fork()
+    if not process:
+        save(folder, n)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+"""
+N_KILLS = 60
+
+
+def left_overs(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob(".equigraph-*"))
+
+
+def exit_codes(process: subprocess.Popen[str]) -> list[int]:
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    return [int(line) for line in stdout.split()]
+
+
+def test_d5_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(
+    result: eg.ClusteringResult, child: Child, tmp_path: Path
+) -> None:
+    folders = [tmp_path / str(n) for n in range(1, N_KILLS + 1)]
+    for folder in folders:
+        result.save(folder)
+        (folder / "notes.txt").write_text("mine")
+    codes = exit_codes(child(KILLED, *folders))
+    n_killed = codes.index(0)
+    assert 8 < n_killed < N_KILLS  # calls were counted, and all of them were tried
+    assert codes[:n_killed] == [-9] * n_killed
+    found = [is_whole(folder) for folder in folders[: n_killed + 1]]
+    # One moment decides: before it all have the old result, after it the new one.
+    assert found == sorted(found)
+    assert set(found) == {3, 4}
+    for folder in folders[:n_killed]:
+        result.save(folder)
+        assert is_whole(folder) == 3
+        assert left_overs(folder) == []
+        assert (folder / "notes.txt").read_text() == "mine"
+
+
+def test_d5_a_first_save_that_is_killed_is_whole_or_not_there(child: Child, tmp_path: Path) -> None:
+    folders = [tmp_path / str(n) for n in range(1, N_KILLS + 1)]
+    n_killed = exit_codes(child(KILLED, *folders)).index(0)
+    believed = []
+    for folder in folders[:n_killed]:
+        try:
+            believed.append(is_whole(folder))
+        except InputError:
+            believed.append(0)
+    assert believed == sorted(believed)
+    assert set(believed) == {0, 4}
+
+
+def test_d5_a_new_result_that_the_disk_harmed_does_not_block_the_folder(
+    result: eg.ClusteringResult, tmp_path: Path
+) -> None:
+    result.save(tmp_path)
+    harmed = tmp_path / ".equigraph-new"
+    harmed.mkdir()
+    (harmed / "manifest.json").write_text('{"format": "equigraph results"')
+    with pytest.raises(InputError, match="is no JSON"):
+        eg.ClusteringResult.load(tmp_path)
+    result.save(tmp_path)
+    assert is_whole(tmp_path) == 3
+    assert left_overs(tmp_path) == []
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a file system of 256 KiB; where none can be mounted, skip."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)], capture_output=True, text=True
+    )
+    if mount.returncode:
+        pytest.skip(f"no file system can be mounted here: {mount.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_d5_a_full_disk_keeps_the_old_result_and_is_told_with_the_path(
+    result: eg.ClusteringResult, tiny_disk: Path
+) -> None:
+    folder = tiny_disk / "out"
+    result.save(folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    (tiny_disk / "filler").write_bytes(
+        b"x" * (os.statvfs(tiny_disk).f_bavail * os.statvfs(tiny_disk).f_frsize - 4096)
+    )
+    with pytest.raises(OutputError, match=f"{folder}.* could not be written: No space left on device"):
+        result.save(folder)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert is_whole(folder) == 3
+
+
+LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
+try:
+    make(4).save(sys.argv[1])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_d5_a_file_that_may_not_grow_keeps_the_old_result(
+    result: eg.ClusteringResult, child: Child, tmp_path: Path
+) -> None:
+    result.save(tmp_path)
+    stdout, stderr = child(LIMITED, tmp_path).communicate(timeout=60)
+    assert stdout.startswith(f"OutputError {tmp_path}"), stderr
+    assert "File too large" in stdout
+    assert is_whole(tmp_path) == 3
+    assert left_overs(tmp_path) == []
+
+
+BLOCKS_LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    eg.write_blocks(eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency, sys.argv[1])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_full_disk_is_told_by_blocks_with_the_path(child: Child, tmp_path: Path) -> None:
+    stdout, stderr = child(BLOCKS_LIMITED, tmp_path / "blocks").communicate(timeout=60)
+    assert stdout.startswith(f"OutputError {tmp_path / 'blocks'} could not be written"), stderr
+    assert len(stdout.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+EDGES_LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    eg.write_edge_blocks(sys.argv[1], sys.argv[2])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_full_disk_is_told_by_edge_blocks_with_the_path(child: Child, tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    edges = eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency.tocoo()
+    (tmp_path / "edges").mkdir()
+    table = pyarrow.table({"source": edges.row, "target": edges.col})
+    parquet.write_table(table, tmp_path / "edges" / "part.parquet")
+    stdout, stderr = child(EDGES_LIMITED, tmp_path / "edges", tmp_path / "blocks").communicate(timeout=120)
+    assert stdout.startswith(f"OutputError {tmp_path / 'blocks'} could not be written"), stderr
+    assert len(stdout.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["edges"]
+
+
+SAVER = """
+folder, k, end = sys.argv[1], int(sys.argv[2]), time.time() + 2
+mine = make(k)
+print("ready", flush=True)
+n = 0
+while time.time() < end or n < 4:  # on a busy machine too
+    mine.save(folder)
+    n += 1
+print(n)
+"""
+
+
+def test_d18_two_writers_and_a_reader_see_whole_results_only(child: Child, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    writers = [child(SAVER, folder, k) for k in (3, 4)]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    while not folder.exists():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    seen = []
+    while all(writer.poll() is None for writer in writers):
+        seen.append(is_whole(folder))
+    answers = [writer.communicate(timeout=60) for writer in writers]
+    assert all(writer.returncode == 0 for writer in writers), answers
+    assert all(int(stdout) > 3 for stdout, _ in answers)
+    assert set(seen) == {3, 4}
+    assert is_whole(folder) in (3, 4)
+    assert left_overs(folder) == []
+
+
+HOLDER = """
+from equigraph.results.persistence import OutputFolder
+with OutputFolder(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+CLUSTER = [
+    sys.executable,
+    "-c",
+    "from equigraph.apps.cli import main; main()",
+    "cluster",
+    "dataset:classroom",
+]
+
+
+def test_d18_the_second_of_two_commands_is_refused_before_it_computes(child: Child, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    holder = child(HOLDER, out, prelude=NO_RESULTS)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    # Endless, if it computed.
+    args = ["-m", "nmtf", "-k", "3", "--max-iter", "1000000000", "--tol", "0", "-o", str(out)]
+    answer = subprocess.run([*CLUSTER, *args], capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 2
+    expected = f"Error: Another run is writing to {out}: wait until it is done, or give another folder.\n"
+    assert answer.stderr == expected
+    holder.kill()
+    holder.wait()
+    # The lock of who was killed is nobody's.
+    answer = subprocess.run(
+        [*CLUSTER, "-k", "3", "-m", "nmtf", "-o", str(out)], capture_output=True, text=True, timeout=60
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert is_whole(out) == 3
+
+
+def test_d18_save_waits_for_another_writer_and_gives_up(
+    result: eg.ClusteringResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OutputFolder(tmp_path), pytest.raises(ParameterError, match="Another run is writing"):
+        OutputFolder(tmp_path, patience=0.05).__enter__()
+    result.save(tmp_path)
+    assert is_whole(tmp_path) == 3
+
+
+WRITES = """
+from pathlib import Path
+from equigraph._utils.files import atomic_path, private_folder
+with atomic_path(Path(sys.argv[1]) / "a.csv") as file, private_folder(Path(sys.argv[1])) as folder:
+    file.write_text("half")
+    (folder / "inner").write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_left_overs_of_killed_runs_are_removed_by_the_next_and_those_of_living_ones_are_not(
+    child: Child, tmp_path: Path
+) -> None:
+    writers = [child(WRITES, tmp_path, prelude=NO_RESULTS) for _ in range(2)]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "writing\n"
+    stranger = tmp_path / f"{PARTIAL}link"
+    stranger.symlink_to(tmp_path)
+    assert len(list(tmp_path.glob(f"{PARTIAL}*"))) == 5
+    writers[0].kill()
+    writers[0].wait()
+    with atomic_path(tmp_path / "b.csv") as partial:
+        partial.write_text("whole")
+    assert len(list(tmp_path.glob(f"{PARTIAL}*"))) == 3  # of the living one, and the link
+    writers[1].kill()
+    writers[1].wait()
+    with private_folder(tmp_path):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([stranger.name, "b.csv"])
+
+
+BLOCKS = """
+from equigraph.stores.block_files import BlockWriter, temporary_blocks
+with temporary_blocks() as folder, BlockWriter(sys.argv[1], 10, [0, 10]) as writer:
+    folder.mkdir()
+    (writer.partial / "big").write_bytes(b"x" * 10**6)
+    print(folder.parent, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_left_overs_of_blocks_are_removed_by_the_next(
+    child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from equigraph.stores.block_files import temporary_blocks
+
+    process = child(BLOCKS, tmp_path / "blocks", prelude=NO_RESULTS)
+    assert process.stdout is not None
+    temporary = Path(process.stdout.readline().strip())
+    process.kill()
+    process.wait()
+    assert temporary.is_dir()
+    assert len(list(tmp_path.glob(f"{PARTIAL}*"))) == 1
+    stored = eg.write_blocks(eg.datasets.make_classroom().adjacency, tmp_path / "blocks")
+    assert stored.n_nodes == 30
+    assert [path.name for path in tmp_path.iterdir()] == ["blocks"]
+    with temporary_blocks():
+        assert not temporary.exists()

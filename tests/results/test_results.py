@@ -1,0 +1,296 @@
+"""ClusteringResult: its table, every export, its provenance, and the same answer in every process."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+from equigraph.exceptions import GraphError
+from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.results.contents import RESULT_FILES
+from equigraph.results.result import ClusteringResult
+from tests.optional import optional
+
+igraph = optional("igraph")
+nx = optional("networkx")
+pd = optional("pandas")
+pl = optional("polars")
+pa = optional("pyarrow")
+parquet = optional("pyarrow.parquet")
+
+
+@pytest.fixture(scope="module")
+def room() -> Graph:
+    data = eg.datasets.make_classroom()
+    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+@pytest.fixture(scope="module")
+def result(room: Graph) -> ClusteringResult:
+    return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def many() -> tuple[Graph, ClusteringResult]:
+    """Return a graph whose number of clusters is found, so that membership and interaction are sparse."""
+    pairs = nx.disjoint_union_all([nx.path_graph(2) for _ in range(40)])
+    graph = read_graph(pairs, groups=np.arange(80) % 2)
+    return graph, eg.cluster(graph, method="louvain", random_state=0)
+
+
+def edge_table(graph: Graph) -> pd.DataFrame:
+    upper = sparse.triu(graph.adjacency, format="coo")
+    names = graph.node_names
+    return pd.DataFrame({"source": names[upper.row], "target": names[upper.col]})
+
+
+def people(graph: Graph) -> dict:
+    return dict(zip(graph.node_names.tolist(), graph.sensitive_features.tolist(), strict=True))
+
+
+def mixed() -> ClusteringResult:
+    graph = Graph(
+        nx.to_scipy_sparse_array(nx.path_graph(4)),
+        np.array([7, "b", 2.5, ("c", 1)], dtype=object),
+        np.array([1, "x", 1, "x"], dtype=object),
+    )
+    return eg.cluster(graph, method="random", n_clusters=2, random_state=0)
+
+
+def test_table(room: Graph, result: ClusteringResult) -> None:
+    table = result.table()
+    assert list(table) == ["node", "cluster", "group", "strength"]
+    assert table["node"].tolist() == room.node_names.tolist()
+    np.testing.assert_array_equal(table["cluster"], result.labels)
+    share = result.membership.max(axis=1) / result.membership.sum(axis=1)
+    np.testing.assert_allclose(table["strength"], share)
+    without = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
+    assert "group" not in without.table()
+
+
+def test_strength_of_a_node_without_membership_is_nan(room: Graph, result: ClusteringResult) -> None:
+    from dataclasses import replace
+
+    membership = result.membership.copy()
+    membership[0] = 0
+    assert np.isnan(replace(result, membership=membership).table()["strength"][0])
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_to_frame(result: ClusteringResult, backend: str) -> None:
+    frame = result.to_frame(backend)
+    assert type(frame).__module__.split(".")[0] == backend
+    table = frame if backend == "pandas" else pa.table(frame).to_pandas()
+    assert list(table.columns) == list(result.table())
+    for name, column in result.table().items():
+        assert table[name].tolist() == column.tolist()
+
+
+def test_to_csv_and_to_parquet(result: ClusteringResult, tmp_path) -> None:
+    result.to_csv(tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["cluster"]) for row in rows] == result.labels.tolist()
+    result.to_parquet(tmp_path / "t.parquet")
+    read = parquet.read_table(tmp_path / "t.parquet").to_pydict()
+    assert read == {name: column.tolist() for name, column in result.table().items()}
+
+
+def test_values_of_mixed_types_are_texts_in_tables_of_one_type(tmp_path) -> None:
+    result = mixed()
+    names, groups = ["7", "b", "2.5", "('c', 1)"], ["1", "x", "1", "x"]
+    result.to_parquet(tmp_path / "t.parquet")
+    for read in (
+        parquet.read_table(tmp_path / "t.parquet").to_pydict(),
+        result.to_frame("pyarrow").to_pydict(),
+        result.to_frame("polars").to_dict(as_series=False),
+    ):
+        assert read["node"] == names
+        assert read["group"] == groups
+    assert result.to_frame("pandas")["node"].tolist() == [7, "b", 2.5, ("c", 1)]
+
+
+def test_names_that_tables_have_a_type_for_are_kept(tmp_path) -> None:
+    grid = nx.grid_2d_graph(2, 2)
+    result = eg.cluster(grid, method="random", n_clusters=2, random_state=0)
+    assert result.to_frame("pyarrow").to_pydict()["node"] == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    result.to_parquet(tmp_path / "t.parquet")
+    assert parquet.read_table(tmp_path / "t.parquet").to_pydict()["node"][1] == [0, 1]
+
+
+def test_to_networkx_matches_by_name(room: Graph) -> None:
+    edges = edge_table(room)
+    graph = read_graph(edges, groups=people(room))
+    result = eg.cluster(graph, method="nmtf", n_clusters=3, random_state=0)
+    wanted = dict(zip(result.node_names.tolist(), result.labels.tolist(), strict=True))
+    for source in (graph, edges, edges.sample(frac=1, random_state=0), room, room.to_networkx()):
+        network = result.to_networkx(source)
+        assert nx.get_node_attributes(network, "cluster") == wanted
+        assert nx.get_node_attributes(network, "group") == people(room)
+        assert network.number_of_edges() == room.n_edges
+    with pytest.raises(GraphError, match="other nodes than the 30 that were clustered"):
+        result.to_networkx(nx.path_graph(30))
+    bare = eg.cluster(room.adjacency, method="nmtf", n_clusters=3, random_state=0)
+    assert not nx.get_node_attributes(bare.to_networkx(room.adjacency), "group")
+
+
+def test_to_json_and_summary(room: Graph, result: ClusteringResult, tmp_path) -> None:
+    result.to_json(tmp_path / "r.json")
+    told = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert told.pop("labels") == dict(zip(room.node_names.tolist(), result.labels.tolist(), strict=True))
+    assert told == json.loads(json.dumps(result.summary()))
+    assert told["sizes"] == result.sizes.tolist()
+    assert told["parameters"]["n_clusters"] == 3
+    assert told["seed"] == 0
+
+
+def test_save(result: ClusteringResult, tmp_path) -> None:
+    result.save(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == set(RESULT_FILES)
+    with np.load(tmp_path / "membership.npz") as stored:
+        np.testing.assert_array_equal(stored["membership"], result.membership)
+    np.testing.assert_allclose(
+        np.loadtxt(tmp_path / "interaction.csv", delimiter=","), result.interaction, rtol=1e-9
+    )
+    assert json.loads((tmp_path / "result.json").read_text())["input_hash"] == result.input_hash
+
+
+def test_save_sparse(many: tuple[Graph, ClusteringResult], tmp_path) -> None:
+    graph, result = many
+    assert result.n_clusters == 40
+    assert sparse.issparse(result.membership)
+    assert result.membership.nnz == graph.n_nodes
+    assert result.table()["strength"].tolist() == [1.0] * 80
+    result.save(tmp_path)
+    stored = sparse.load_npz(tmp_path / "membership.npz")
+    np.testing.assert_array_equal(np.asarray(stored.argmax(axis=1)).ravel(), result.labels)
+    entries = pd.read_csv(tmp_path / "interaction.csv")
+    assert list(entries.columns) == ["cluster", "other", "interaction"]
+    dense = np.zeros((40, 40))
+    dense[entries["cluster"], entries["other"]] = entries["interaction"]
+    np.testing.assert_array_equal(dense, result.interaction.toarray())
+    np.testing.assert_array_equal(np.diag(dense), 0.5)  # one edge between two nodes: 2 of 4 ordered pairs
+
+
+def test_input_hash_is_that_of_the_graph_whatever_holds_it() -> None:
+    network = nx.Graph([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
+    matrix = nx.to_scipy_sparse_array(network)
+    edges = list(network.edges)
+    containers = [
+        network,
+        matrix,
+        matrix.tocoo(),
+        matrix.toarray(),
+        matrix.astype(np.float32),
+        igraph.Graph(edges),
+        pd.DataFrame(edges[::-1], columns=["source", "target"]),
+        pl.DataFrame(edges, schema=["source", "target"], orient="row"),
+    ]
+    groups = {0: "a", 1: "b", 2: "a", 3: "b"}
+    hashes = {
+        eg.cluster(one, sensitive_features=groups, method="random", n_clusters=2, random_state=0).input_hash
+        for one in containers
+    }
+    assert hashes == {read_graph(network, groups).fingerprint()}
+    other = eg.cluster(network, method="random", n_clusters=2, random_state=0).input_hash
+    assert other == as_graph(network).fingerprint()
+    assert other not in hashes
+
+
+def test_versions_and_attribute(result: ClusteringResult) -> None:
+    assert result.versions["equigraph"] == eg.__version__
+    assert result.versions["numpy"] == np.__version__
+    assert set(result.versions) == {"python", "equigraph", "numpy", "scipy", "scikit-learn", "numba"}
+    assert result.attribute == "gender"
+
+
+def test_repr(result: ClusteringResult, many: tuple[Graph, ClusteringResult]) -> None:
+    assert repr(result).startswith("ClusteringResult(NMTF, 30 nodes in 3 clusters, Q=0.")
+    assert repr(many[1]).startswith("ClusteringResult(Louvain, 80 nodes in 40 clusters, Q=")
+
+
+def test_the_model_must_be_of_the_graph(room: Graph) -> None:
+    model = eg.RandomClustering(2, random_state=0).fit(room)
+    with pytest.raises(GraphError, match="fitted to 30 nodes and this graph has 3"):
+        ClusteringResult.from_estimator(model, nx.path_graph(3))
+
+
+SCRIPT = """
+import equigraph as eg
+edges = [(f"n{i % 17}", f"n{(i * 7 + 3) % 23}") for i in range(90)]
+import pandas as pd
+table = pd.DataFrame(sorted(set(e for e in edges if e[0] != e[1])), columns=["source", "target"])
+names = set(table["source"]) | set(table["target"])  # its order depends on the hash seed
+groups = {name: "xy"[int(name[1:]) % 2] for name in names}
+for method in ("nmtf", "ifair-nmtf", "fair-louvain", "scalable-fair-sc", "random"):
+    result = eg.cluster(table, sensitive_features=groups, method=method, n_clusters=3, random_state=0)
+    print(method, result.labels.tolist(), result.input_hash)
+"""
+
+
+def test_labels_do_not_depend_on_the_hash_seed() -> None:
+    pytest.importorskip("pandas")
+    answers = []
+    for seed in ("0", "4242"):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        answers.append(done.stdout)
+    assert answers[0].count("\n") == 5
+    assert answers[0] == answers[1]
+
+
+def test_a_graph_on_disk_is_scored_like_the_same_in_memory(tmp_path):
+    sbm = eg.datasets.make_fair_sbm(200, 2, 2, random_state=0)
+    blocks = eg.write_blocks(sbm.adjacency, tmp_path / "blocks")
+    settings = {"method": "ifair-nmtf", "n_clusters": 2, "random_state": 0, "max_iter": 20, "tol": 0}
+    groups = sbm.sensitive_features
+    here = eg.cluster(sbm.adjacency, sensitive_features=groups, **settings)
+    there = eg.cluster(blocks, sensitive_features=groups, **settings)
+    assert there.labels.tolist() == here.labels.tolist()
+    assert there.scores == pytest.approx(here.scores)
+    assert there.input_hash == here.input_hash
+
+
+def test_the_graph_is_validated_encoded_and_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from equigraph.graph import graph as of_graph
+    from equigraph.graph import validate
+    from equigraph.graph.groups import encode
+
+    calls: list[str] = []
+
+    def counted(module: object, name: str) -> None:
+        function = getattr(module, name)
+
+        def call(*args: object, **more: object) -> object:
+            calls.append(name)
+            return function(*args, **more)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(validate, "_check_symmetric")
+    counted(encode, "make_groups")
+    counted(of_graph, "hash_features")
+    data = eg.datasets.make_classroom()
+    graph = read_graph(data.adjacency, groups=data.sensitive_features, attribute="gender")
+    model = eg.RandomClustering(3, random_state=0).fit(graph)
+    found = ClusteringResult.from_estimator(model, graph)
+    eg.metrics.evaluate(graph, found.labels)
+    found.summary()
+    found.explain(0, graph=graph)
+    eg.compare(graph, methods=["random"], n_clusters=3, n_seeds=2)
+    eg.tradeoff_curve(graph, n_clusters=3, estimator=eg.FairLouvain(), fairness=[0, 1], random_state=0)
+    assert sorted(calls) == ["_check_symmetric", "hash_features", "make_groups"]

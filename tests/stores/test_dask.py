@@ -1,0 +1,312 @@
+"""Rows on the workers of a real Dask cluster: the same factors, few bytes, and workers that die."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import equigraph as eg
+from equigraph.exceptions import GraphError, ParameterError
+from equigraph.factorization.penalties import GraphPenalty
+from equigraph.search import plans
+from equigraph.stores.blocks import write_blocks
+from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.distributed.worker import RowOwners
+from equigraph.stores.edge_blocks import write_edge_blocks
+from tests.reference.marks import TINY_GRAPHS
+
+pytestmark = TINY_GRAPHS
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def client(dask_workers):
+    wait_for_workers(dask_workers, 2)
+    return dask_workers
+
+
+@pytest.fixture(scope="module")
+def data():
+    return eg.datasets.make_fair_sbm(400, 3, 2, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def blocks(data, tmp_path_factory):
+    graph = eg.Graph(data.adjacency, None, data.sensitive_features, "group")
+    return write_blocks(graph, tmp_path_factory.mktemp("dask") / "blocks", rows_per_block=57)
+
+
+def fitted(data, graph=None, **parameters):
+    settings = {"n_clusters": 4, "fairness": 2.0, "tol": 0, "max_iter": 40, "random_state": 1, **parameters}
+    groups = {} if graph is not None else {"sensitive_features": data.sensitive_features}
+    return eg.IFairNMTF(**settings).fit(data.adjacency if graph is None else graph, **groups)
+
+
+def wait_for_workers(client, count):
+    client.wait_for_workers(count, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"init": "random", "dtype": "float32"}, {"init": "random", "self_pairs": False}],
+    ids=str,
+)
+def test_workers_find_the_factors_of_this_process(client, data, blocks, settings):
+    here = fitted(data, **settings)
+    tolerance = 1e-4 if settings.get("dtype") else 1e-8
+    for graph in (blocks, None):
+        there = fitted(data, graph, execution=client, **settings)
+        np.testing.assert_allclose(there.membership_, here.membership_, atol=tolerance)
+        np.testing.assert_allclose(there.interaction_, here.interaction_, atol=tolerance)
+        np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=tolerance)
+        np.testing.assert_array_equal(there.labels_, here.labels_)
+    # From the same blocks the sums are the same to the bit, whoever takes them.
+    streamed = fitted(data, blocks, **settings)
+    np.testing.assert_array_equal(
+        fitted(data, blocks, execution=client, **settings).membership_, streamed.membership_
+    )
+
+
+def test_penalties_between_nodes_use_the_workers_for_products(client, data, blocks):
+    penalty = 0.1 * GraphPenalty(data.adjacency)
+    here = fitted(data, penalty=penalty, max_iter=10)
+    there = fitted(data, blocks, penalty=penalty, max_iter=10, execution=client)
+    np.testing.assert_allclose(there.membership_, here.membership_, atol=1e-8)
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch):
+    monkeypatch.setattr(plans, "_LARGE_NODES", 1)
+    monkeypatch.setattr(plans, "_LEAST_PARTS", 100)
+
+
+def halves(counts, population):
+    size = 0
+    for count in counts:
+        size += count
+    return 1 - abs(2 * counts[0] / size - 1)
+
+
+OPTIONS = [
+    {"fairness": 0.0},
+    {"fairness": 0.5},
+    {"fairness": 0.3, "size_bounds": (130, 135)},
+    {"at_least": 0.9, "notion": eg.metrics.notions.Notion("halves", "H", halves)},
+]
+
+
+@pytest.mark.usefixtures("everything_is_large")
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options))
+def test_fair_partition_is_the_same_on_workers_and_from_disk(client, data, blocks, options):
+    settings = {"n_clusters": 3, "effort": 0.1, "random_state": 0, **options}
+    streamed = eg.FairPartition(**settings).fit(blocks)
+    there = eg.FairPartition(**settings, execution=client).fit(blocks)
+    np.testing.assert_array_equal(there.labels_, streamed.labels_)
+    np.testing.assert_array_equal(there.interaction_, streamed.interaction_)
+    assert there.objective_ == streamed.objective_
+    assert there.n_nonempty_clusters_ == 3
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_graph_in_memory_is_sent_to_the_workers(client, data):
+    settings = {"n_clusters": 3, "fairness": 0.5, "effort": 0.1, "random_state": 0}
+    groups = {"sensitive_features": data.sensitive_features}
+    here = eg.FairPartition(**settings).fit(data.adjacency, **groups)
+    there = eg.FairPartition(**settings, execution=client).fit(data.adjacency, **groups)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+
+
+def test_fair_nmtf_is_the_same_on_workers_and_from_disk(client, blocks):
+    options = {"init": "partition", "max_iter": 20, "tol": 1e-2, "random_state": 0}
+    streamed = eg.FairNMTF(3, 0.5, **options).fit(blocks)
+    there = eg.FairNMTF(3, 0.5, **options, execution=client).fit(blocks)
+    np.testing.assert_array_equal(there.membership_, streamed.membership_)
+    np.testing.assert_array_equal(there.objective_history_, streamed.objective_history_)
+
+
+def test_callbacks_hear_of_every_step_and_may_stop(client, data, blocks):
+    seen = []
+
+    def stop(progress):
+        seen.append((progress.step, progress.objective))
+        return progress.step == 6
+
+    model = fitted(data, blocks, execution=client, init="random", callbacks=stop)
+    assert [step for step, _ in seen] == [1, 2, 3, 4, 5, 6]
+    assert model.status_ == "stopped"
+    np.testing.assert_array_equal(model.objective_history_, [objective for _, objective in seen])
+
+
+def test_only_what_belongs_to_a_worker_is_on_it(client, blocks):
+    from equigraph.stores.distributed.dask_rows import DaskRows
+
+    store = DaskRows(client, blocks)
+    store.place("H", np.ones((400, 4)))
+    store.multiply("H", "AH")
+    facts = store.facts()
+    assert len({fact["pid"] for fact in facts} - {os.getpid()}) == 2
+    assert sum(fact["panels"] for fact in facts) == 2 * 400 * 4 * 8
+    total = sum(block.indices.nbytes + block.indptr.nbytes for block in blocks.blocks())
+    assert sum(fact["blocks"] for fact in facts) == total
+    assert max(fact["blocks"] for fact in facts) < 0.7 * total
+    # Each worker sends its rows to the other one, once.
+    assert sum(fact["sent"] for fact in facts) == 400 * 4 * 8
+    np.testing.assert_allclose(store.collect("AH")[:, 0], blocks.to_graph().adjacency.sum(axis=1))
+    store.close()
+
+
+# Losses: a real worker process is killed.
+
+
+def killer(steps):
+    """Return a callback that kills one worker process after each of some steps."""
+    pids, left = [], set(steps)
+
+    def kill(progress):
+        if progress.step in left:
+            left.discard(progress.step)
+            pid = next(iter(distributed.Client.current().run(os.getpid).values()))
+            os.kill(pid, signal.SIGKILL)
+            pids.append(pid)
+
+    return kill, pids
+
+
+# Before and after a checkpoint, and twice in a row.
+@pytest.mark.parametrize("steps", [(3,), (30, 31)])
+def test_the_loss_of_a_worker_changes_nothing(client, data, blocks, steps):
+    wait_for_workers(client, 2)
+    kill, pids = killer(steps)
+    with client.as_current():
+        lossy = fitted(data, blocks, execution=client, init="random", callbacks=kill)
+    assert len(pids) == len(steps)
+    np.testing.assert_array_equal(lossy.membership_, fitted(data, blocks, init="random").membership_)
+    wait_for_workers(client, 2)
+
+
+def test_the_loss_of_a_worker_of_a_graph_in_memory(client, data):
+    wait_for_workers(client, 2)
+    kill, _ = killer((2,))
+    with client.as_current():
+        lossy = fitted(data, execution=client, init="random", callbacks=kill, max_iter=8)
+    wait_for_workers(client, 2)
+    np.testing.assert_array_equal(
+        lossy.membership_, fitted(data, execution=client, init="random", max_iter=8).membership_
+    )
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_the_loss_of_a_worker_during_a_search(client, blocks):
+    kill, pids = killer((1,))
+    model = eg.FairPartition(3, 0.5, effort=0.1, random_state=0)
+    with client.as_current():
+        lossy = clone(model).set_params(execution=client, callbacks=kill).fit(blocks)
+    assert pids
+    np.testing.assert_array_equal(lossy.labels_, model.fit(blocks).labels_)
+
+
+# Where the cluster comes from.
+
+
+def test_a_running_client_an_address_and_a_wrong_address(client, data, blocks, monkeypatch):
+    expected = fitted(data, blocks, init="random", max_iter=5).membership_
+    with client.as_current():
+        current = fitted(data, blocks, init="random", max_iter=5, execution="dask")
+    np.testing.assert_array_equal(current.membership_, expected)
+    address = fitted(data, blocks, init="random", max_iter=5, execution=client.scheduler.address)
+    np.testing.assert_array_equal(address.membership_, expected)
+    monkeypatch.setattr("equigraph.stores.distributed.clients.TIMEOUT", 1.0)
+    with pytest.raises(ParameterError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
+        fitted(data, execution="tcp://127.0.0.1:1")
+    with pytest.raises(ParameterError, match="execution must be 'dask' or the address"):
+        fitted(data, execution="spark")
+    with pytest.raises(ParameterError, match="execution must be"):
+        fitted(data, execution=3)
+
+
+def test_a_curve_by_workers(client, data):
+    dial = [0.0, 1.0]
+    settings = {"n_clusters": 2, "init": "random", "max_iter": 5, "tol": 0}
+    model = eg.IFairNMTF(**settings, execution=client.scheduler.address)
+    groups = {"sensitive_features": data.sensitive_features, "fairness": dial, "random_state": 0}
+    curve = eg.tradeoff_curve(data.adjacency, estimator=model, **groups)
+    here = eg.tradeoff_curve(data.adjacency, estimator=eg.IFairNMTF(**settings), **groups)
+    for point, other in zip(curve.points, here.points, strict=True):
+        np.testing.assert_array_equal(point.labels, other.labels)
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_whole_dial_by_workers(client, data, blocks):
+    settings = {"n_clusters": 2, "effort": 0.1}
+    model = eg.FairPartition(**settings, execution=client.scheduler.address)
+    there = eg.tradeoff_curve(blocks, estimator=model, fairness=[0.0, 0.5], random_state=0)
+    here = eg.tradeoff_curve(
+        blocks, estimator=eg.FairPartition(**settings), fairness=[0.0, 0.5], random_state=0
+    )
+    for point, other in zip(there.points, here.points, strict=True):
+        np.testing.assert_array_equal(point.labels, other.labels)
+
+
+def test_a_folder_that_workers_cannot_see_is_one_sentence(client, data, blocks, tmp_path):
+    from dataclasses import replace
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(GraphError, match="is no folder of row blocks"):
+            fitted(data, replace(blocks, folder=tmp_path / "elsewhere"), execution=client, init="random")
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_workers_write_the_blocks_of_an_edge_set(client, data, tmp_path, named):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    edges = data.adjacency.tocoo()
+    upper = edges.row < edges.col
+    folder = tmp_path / "edges"
+    folder.mkdir()
+    for part in range(3):
+        ends = [end[upper][part::3].astype(np.int64) for end in (edges.row, edges.col)]
+        if named:
+            ends = [[f"node {number}" for number in end] for end in ends]
+        table = pyarrow.table({"source": ends[0], "target": ends[1]})
+        parquet.write_table(table, folder / f"{part}.parquet")
+    by_workers = write_edge_blocks(folder, tmp_path / "a", block_bytes=4000, execution=client)
+    alone = write_edge_blocks(folder, tmp_path / "b", block_bytes=4000)
+    assert by_workers.fingerprint() == alone.fingerprint()
+    assert by_workers.cuts == alone.cuts
+    by_workers.verify()
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 8, 11])
+def test_a_plan_gives_every_row_to_one_worker(n_workers):
+    cuts = tuple(range(0, 121, 10))
+    runs = tuple(np.linspace(0, 12, n_workers + 1).astype(int).tolist())
+    plan = RowOwners(cuts, runs)
+    pieces = plan.pieces()
+    assert pieces[0] == 0
+    assert pieces[-1] == 120
+    assert len(pieces) - 1 == min(n_workers, 8)
+    for low, high in itertools.pairwise(pieces):
+        parts = list(plan.holders(low, high))
+        assert [part[1] for part in parts] == [low, *(part[2] for part in parts[:-1])]
+        assert parts[-1][2] == high
+        for worker, first, last in parts:
+            assert plan.rows(worker)[0] <= first < last <= plan.rows(worker)[1]
+
+
+def test_threads_of_a_stream_give_the_same_bits(blocks):
+    panel = np.random.default_rng(0).random((400, 5))
+    products = []
+    for n_threads in (1, 3):
+        store = StreamedRows(blocks, n_threads=n_threads)
+        store.place("panel", panel)
+        store.multiply("panel", "image")
+        products.append(store.collect("image"))
+        store.close()
+    np.testing.assert_array_equal(products[0], products[1])

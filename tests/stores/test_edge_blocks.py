@@ -1,0 +1,186 @@
+"""Parquet edge sets become row blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
+from equigraph.stores.blocks import open_blocks
+from equigraph.stores.edge_blocks import sort_block, write_edge_blocks
+from tests.reference.marks import TINY_GRAPHS
+from tests.reference.stored import random_graph, write_parts
+
+pytestmark = TINY_GRAPHS
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_edge_set_becomes_the_graph_that_read_graph_makes(tmp_path, weighted):
+    rng = np.random.default_rng(0)
+    upper = sparse.triu(random_graph(80, weighted), 1).tocoo()
+    # Some edges in both directions, some twice; all nodes named, or read_graph would not know them.
+    again = rng.integers(0, upper.nnz, 50)
+    ring = np.arange(80), (np.arange(80) + 1) % 80
+    fresh = np.asarray(random_graph(80, weighted).todense())[ring] == 0
+    source = np.concatenate([upper.row, upper.col[again], upper.row[again[:9]], ring[0][fresh]])
+    target = np.concatenate([upper.col, upper.row[again], upper.col[again[:9]], ring[1][fresh]])
+    columns = {"source": source.astype(np.int64), "target": target.astype(np.int64)}
+    if weighted:
+        data = np.concatenate([upper.data, upper.data[again], upper.data[again[:9]], np.ones(fresh.sum())])
+        columns["weight"] = data
+    folder = write_parts(tmp_path / "edges", **columns)
+    stored = write_edge_blocks(folder, tmp_path / "blocks", block_bytes=400)
+    assert stored.n_blocks > 4
+    stored.verify()
+    pd = pytest.importorskip("pandas")
+
+    expected = eg.read_graph(pd.DataFrame(columns))
+    assert stored.fingerprint() == expected.fingerprint()
+    assert not list(tmp_path.glob(".equigraph-partial-*"))
+
+
+def test_a_block_that_is_sorted_again_is_the_same(tmp_path, monkeypatch):
+    """A scheduler that lost a worker asks for finished blocks again."""
+    twice = []
+
+    def sorted_twice(number, **options):
+        twice.append(number)
+        facts = sort_block(number, **options)
+        assert sort_block(number, **options) == facts
+        return facts
+
+    monkeypatch.setattr("equigraph.stores.edge_blocks.sort_block", sorted_twice)
+    edges = {"source": np.arange(40), "target": np.arange(1, 41)}
+    stored = write_edge_blocks(write_parts(tmp_path / "edges", **edges), tmp_path / "blocks", block_bytes=64)
+    assert stored.n_edges == 40
+    assert len(twice) == stored.n_blocks > 1
+    assert not (tmp_path / "blocks" / "spill").exists()
+
+
+def test_a_number_of_nodes_that_is_none_is_refused(tmp_path):
+    folder = write_parts(tmp_path / "edges", source=np.arange(4), target=np.arange(1, 5))
+    with pytest.raises(ParameterError, match="n_nodes=-1"):
+        write_edge_blocks(folder, tmp_path / "blocks", n_nodes=-1)
+
+
+def test_a_broken_later_file_is_named(tmp_path):
+    folder = write_parts(tmp_path / "edges", source=np.arange(4), target=np.arange(1, 5))
+    (folder / "part-2.parquet").write_bytes(b"nonsense")
+    with pytest.raises(GraphError, match=r"part-2\.parquet cannot be read"):
+        write_edge_blocks(folder, tmp_path / "blocks")
+    assert not (tmp_path / "blocks").exists()
+
+
+@pytest.mark.parametrize(("rule", "value"), [("sum", 5.0), ("max", 3.0), ("min", 2.0), ("mean", 2.5)])
+def test_conflicting_weights(tmp_path, rule, value):
+    folder = write_parts(tmp_path / "e", 1, source=[0, 1, 1], target=[1, 0, 2], weight=[2.0, 3.0, 0.0])
+    with pytest.raises(GraphError, match="between 0 and 1 is listed with the weights 2 and 3"):
+        write_edge_blocks(folder, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+    dense = write_edge_blocks(folder, tmp_path / "b", duplicates=rule).to_graph().adjacency.toarray()
+    np.testing.assert_array_equal(dense, [[0, value, 0], [value, 0, 0], [0, 0, 0]])
+
+
+def test_rows_without_weights_are_counted_by_sum(tmp_path):
+    folder = write_parts(tmp_path / "e", 2, source=[0, 1, 1, 0], target=[1, 0, 2, 1])
+    dense = write_edge_blocks(folder, tmp_path / "b", duplicates="sum").to_graph().adjacency.toarray()
+    np.testing.assert_array_equal(dense, [[0, 3, 0], [3, 0, 1], [0, 1, 0]])
+    assert not write_edge_blocks(folder, tmp_path / "c").to_graph().is_weighted
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"source": [0, -1], "target": [1, 2]}, r"part-0.parquet, row 1: 'source' is -1"),
+        ({"source": [0, 2**40], "target": [1, 2]}, r"row 1: 'source' is 1099511627776"),
+        ({"source": [0, None], "target": [1, 2]}, r"row 1: 'source' is missing"),
+        ({"source": [0.5, 1.0], "target": [1.0, 2.0]}, "holds double, expected whole numbers"),
+        ({"source": [0], "target": [1], "weight": [-2.0]}, "the weight is -2, expected"),
+        ({"source": [0], "target": [1], "weight": ["x"]}, "the weights are no numbers"),
+        ({"source": [0]}, "expected two ends"),
+    ],
+)
+def test_bad_edge_sets_are_refused_and_leave_nothing(tmp_path, columns, message):
+    folder = write_parts(tmp_path / "e", 1, **columns)
+    with pytest.raises(GraphError, match=message):
+        write_edge_blocks(folder, tmp_path / "b")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e"]
+
+
+def test_loops_missing_files_and_the_number_of_nodes(tmp_path):
+    folder = write_parts(tmp_path / "e", 1, source=[0, 1, 4], target=[1, 1, 4])
+    with pytest.warns(SelfLoopWarning, match="2 self-loops were dropped"):
+        stored = write_edge_blocks(folder, tmp_path / "b")
+    assert (stored.n_nodes, stored.n_edges) == (5, 1)
+    with pytest.warns(SelfLoopWarning):
+        assert write_edge_blocks(folder, tmp_path / "c", n_nodes=9).n_nodes == 9
+    with pytest.raises(GraphError, match="names node 4: expected nodes below n_nodes=3"):
+        write_edge_blocks(folder, tmp_path / "d", n_nodes=3)
+    with pytest.raises(GraphError, match="no parquet file"):
+        write_edge_blocks(tmp_path / "nowhere", tmp_path / "d")
+    with pytest.raises(ParameterError, match="duplicates='first' is unknown"):
+        write_edge_blocks(folder, tmp_path / "d", duplicates="first")
+
+
+def named_parts(folder, weighted=True):
+    """Write edges between names of any kind of characters, some of them with a weight each."""
+    rng = np.random.default_rng(0)
+    names = np.array(["Zoé", "ann", "Bob", "10", "9", "x y", "ł", "ann "] + [f"n{i}" for i in range(60)])
+    pairs = np.unique(np.sort(rng.integers(0, names.size, (300, 2)), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    columns = {"source": names[pairs[:, 0]].astype(object), "target": names[pairs[:, 1]].astype(object)}
+    if weighted:
+        columns["weight"] = 1.0 + rng.random(pairs.shape[0])
+    return write_parts(folder, **columns), columns
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_names_are_numbered_as_read_graph_does(tmp_path, weighted):
+    pandas = pytest.importorskip("pandas")
+    folder, columns = named_parts(tmp_path / "edges", weighted)
+    stored = write_edge_blocks(folder, tmp_path / "blocks", block_bytes=600)
+    graph = eg.read_graph(pandas.DataFrame(columns))
+    assert stored.n_blocks > 1
+    assert (tmp_path / "blocks" / "names.parquet").exists()
+    np.testing.assert_array_equal(stored.node_names, graph.node_names)
+    np.testing.assert_array_equal(stored.to_graph().adjacency.toarray(), graph.adjacency.toarray())
+    assert stored.fingerprint() == graph.fingerprint()
+    groups = {name: len(name) % 2 for name in graph.node_names.tolist()}
+    labels = [
+        eg.FairPartition(3, random_state=0).fit(one, sensitive_features=groups).labels_
+        for one in (stored, graph)
+    ]
+    np.testing.assert_array_equal(*labels)
+    stored.verify()
+
+
+@pytest.mark.parametrize("gap", [None, ""])
+def test_bad_names_are_one_sentence(tmp_path, gap):
+    gaps = write_parts(tmp_path / "gaps", source=["a", "b", gap], target=["b", "c", "d"], n_parts=1)
+    with pytest.raises(GraphError, match=r"part-0\.parquet, row 2: 'source' is missing, expected the name"):
+        write_edge_blocks(gaps, tmp_path / "x")
+    mixed = write_parts(tmp_path / "mixed", source=["a", "b"], target=[1, 2], n_parts=1)
+    with pytest.raises(GraphError, match="'target' holds int64, expected names as text"):
+        write_edge_blocks(mixed, tmp_path / "x")
+    twice = write_parts(
+        tmp_path / "twice", source=["a", "b"], target=["b", "a"], weight=[1.0, 2.0], n_parts=1
+    )
+    with pytest.raises(GraphError, match="The edge between a and b is listed with the weights 1 and 2"):
+        write_edge_blocks(twice, tmp_path / "x")
+    with pytest.raises(ParameterError, match="n_nodes is for nodes that are numbers"):
+        write_edge_blocks(twice, tmp_path / "x", n_nodes=4)
+    assert not (tmp_path / "x").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gaps", "mixed", "twice"]
+
+
+def test_damaged_names_are_found(tmp_path):
+    folder, _ = named_parts(tmp_path / "edges", False)
+    write_edge_blocks(folder, tmp_path / "blocks")
+    names = tmp_path / "blocks" / "names.parquet"
+    data = bytearray(names.read_bytes())
+    data[len(data) // 2] ^= 1
+    names.write_bytes(bytes(data))
+    with pytest.raises(GraphError, match=r"names\.parquet is gone or has changed"):
+        open_blocks(tmp_path / "blocks")
