@@ -14,6 +14,7 @@ from equigraph._utils.callbacks import Callbacks, Notifier, Progress, ProgressBa
 from equigraph._utils.parameters import (
     CALLBACKS,
     AnyOf,
+    Boolean,
     Choice,
     Constraint,
     Instance,
@@ -188,7 +189,7 @@ class FairPartition(GraphClusterer):
         "execution": EXECUTION,
         "callbacks": CALLBACKS,
         "time_limit": Real(low=0, optional=True, help="Seconds after which the best labels so far are kept."),
-        "verbose": Choice(values=(True, False), help="Whether to show a progress bar."),
+        "verbose": Boolean(help="Whether to show a progress bar."),
     }
 
     def __init__(
