@@ -34,6 +34,7 @@ _COMMANDS = (
     "methods",
     "datasets",
     "cite",
+    "warmup",
 )
 
 
