@@ -23,7 +23,8 @@ from benchmarks._rule_instances import Instance, random_instance
 from equigraph.exceptions import ConflictError, EquigraphWarning, NotFoundError
 from equigraph.rules import Facts, Rules, compile_rules, feasible_labels, keeps
 from equigraph.search.agree import search_under
-from equigraph.search.search import Search, Target
+from equigraph.search.large import make_search
+from equigraph.search.targets import Target
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
 
@@ -192,7 +193,7 @@ def large(n: int, k: int = 10, pairs: int = 1000) -> None:
     facts = Facts(eg.Graph(adjacency), groups)
     print(f"{n:,} nodes, {adjacency.nnz // 2:,} edges")
     begin = time.perf_counter()
-    search = Search(adjacency, codes, k)
+    search = make_search(adjacency, codes, k)
     search.solve([Target(0.5)])
     free = time.perf_counter() - begin
     print(f"without rules: {free:.0f} s, objective {search.pool.value(0.5):.4f}", flush=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 # Lanes from top to bottom; in each the folders that a clustering passes through, from left to right, with its steps.
 LANES = (
-    ("read", (("cli/", "1-3"), ("graph/", "4-8"), ("groups/", "9"))),
-    ("solve", (("base.py", "10"), ("community/", "11-12"), ("search/", "13-15"))),
-    ("score", (("base.py", "16"), ("results.py", "17"), ("metrics/", "17"))),
-    ("write", (("folders.py", "18"), ("report/", "19"), ("cli/", "20"))),
+    ("read", (("apps/cli/", "1-2"), ("graph/", "3-4"), ("graph/groups/", "5"))),
+    ("solve", (("base.py", "6"), ("community/", "7"), ("search/", "7"))),
+    ("score", (("base.py", "8"), ("results/", "9"), ("metrics/", "9"))),
+    ("write", (("results/", "10"), ("apps/report/", "11"), ("apps/cli/", "11"))),
 )
 PASSED = (
     "EDGES, --groups",

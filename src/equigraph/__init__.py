@@ -29,13 +29,13 @@ if TYPE_CHECKING:
         Louvain,
         RandomClustering,
         neural,
+        refine_labels,
     )
     from equigraph.community.neural import DMoN
     from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF, penalties
-    from equigraph.graph import Graph, as_graph, read_graph
-    from equigraph.results import ClusteringResult, cluster
+    from equigraph.graph import Graph, as_graph, knn_graph, read_graph
+    from equigraph.results import ClusteringResult, cluster, fair_communities
     from equigraph.rules import Rules
-    from equigraph.search import refine_labels
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.stores.blocks import BlockGraph, open_blocks, write_blocks
     from equigraph.stores.edge_blocks import write_edge_blocks
@@ -64,13 +64,12 @@ _NAMES = {
         "analysis.tradeoff": "TradeoffCurve TradeoffCurves tradeoff_curve",
         "apps.classes": "ClassLists Division divide read_class_lists",
         "apps.classes.roster": "Roster read_roster",
-        "community": "FairLouvain FairPartition Leiden Louvain RandomClustering",
+        "community": "FairLouvain FairPartition Leiden Louvain RandomClustering refine_labels",
         "community.neural": "DMoN",
         "factorization": "DFNMF FairNMTF IFairNMTF NMTF SymNMF",
-        "graph": "Graph as_graph read_graph",
-        "results": "ClusteringResult cluster",
+        "graph": "Graph as_graph knn_graph read_graph",
+        "results": "ClusteringResult cluster fair_communities",
         "rules": "Rules",
-        "search": "refine_labels",
         "spectral": "FairSC IndividualFairSC ScalableFairSC SpectralClustering",
         "stores.blocks": "BlockGraph open_blocks write_blocks",
         "stores.edge_blocks": "write_edge_blocks",
@@ -83,9 +82,10 @@ __all__ = [
     "FairNMTF", "FairPartition", "FairSC", "Graph", "IFairNMTF", "IndividualFairSC", "Leiden", "Louvain",
     "RandomClustering", "Roster", "Rules", "ScalableFairSC", "SpectralClustering", "Stability", "SymNMF",
     "TradeoffCurve", "TradeoffCurves", "__version__", "as_graph", "callbacks", "cite", "classes", "cluster",
-    "community", "compare", "datasets", "divide", "exceptions", "metrics", "neural", "open_blocks", "penalties",
-    "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules", "spectral",
-    "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
+    "community", "compare", "datasets", "divide", "exceptions", "fair_communities", "knn_graph", "metrics", "neural",
+    "open_blocks",
+    "penalties", "plotting", "read_class_lists", "read_graph", "read_roster", "refine_labels", "roster", "rules",
+    "spectral", "stability", "tradeoff", "tradeoff_curve", "write_blocks", "write_edge_blocks",
 ]  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from equigraph.exceptions import (
     InfeasibleError,
     ParameterError,
     SmallClusterWarning,
+    require,
     warn,
 )
 from equigraph.graph import Graph, as_graph
@@ -38,6 +39,7 @@ from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.remarks import warn_about_groups
 from equigraph.graph.groups.sums import indicator
+from equigraph.metrics.notions import Notion
 from equigraph.stores.blocks import BlockGraph
 
 # Clusters of fewer nodes than this on average are refused by methods whose cost grows with the square of their number,
@@ -181,10 +183,11 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         sensitive_features : array-like of shape (n_nodes,), dict of columns, frame or 2-D array, optional
             Group of each node, in node order; a mapping from node name to group, or a pandas Series with the
             node names as its index, also works. An edge table takes only these, since its nodes are sorted
-            by name. Several attributes come as a dict from their names to any of these, as a frame (by its index, by a
-            first column of node names, or in node order), or as an array of shape (n_nodes, n_attributes). By default
-            the groups that came with the graph; without any there is no fairness term. Nodes without a group come with
-            a graph that was read with ``missing="ignore"``.
+            by name; beside a matrix without names a Series or frame is in node order, whatever its index. Several
+            attributes come as a dict from their names to any of these, as a frame (by its index, by a first column of
+            node names, or in node order), or as an array of shape (n_nodes, n_attributes). By default the groups that
+            came with the graph; without any there is no fairness term. Nodes without a group come with a graph that was
+            read with ``missing="ignore"``.
 
         Returns
         -------
@@ -283,6 +286,10 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         if found is not None:
             found = found.weighted(getattr(self, "attribute_weights", None))
         attributes = self._checked_attributes(graph, found, own=sensitive_features is None)
+        notion = getattr(self, "notion", None)
+        if isinstance(notion, Notion) and attributes is not None:
+            for groups in attributes.groups.values():
+                notion.check(groups.sizes)
         self.seed_ = as_seed(getattr(self, "random_state", None))
         return Problem(graph=graph, attributes=attributes, seed=self.seed_, given=given)
 
@@ -431,6 +438,7 @@ def _framed(membership: Any, kind: str, X: Any, model: GraphClusterer) -> Any:
             f"The membership of {type(model).__name__} is sparse where no number of clusters is given: "
             f"a frame needs n_clusters."
         )
+    require(kind, extra=None, purpose=f"A {kind} table")
     columns = dict(zip(model.get_feature_names_out().tolist(), membership.T, strict=True))
     frame: Any = nw.from_dict(columns, backend=kind).to_native()  # type: ignore[arg-type]
     if kind == "pandas" and hasattr(getattr(X, "index", None), "to_numpy") and len(X) == len(frame):

@@ -6,6 +6,7 @@ Every message is one sentence that says what is wrong, where, and what was expec
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -13,9 +14,35 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+# What a terminal obeys instead of showing it: control characters, reversed writing, and halves of pairs of surrogates.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Characters of a message, and those of its end that stay where it is longer: what was expected stands there.
+_LONGEST, _END = 1_500, 400
+
+
+def visible(text: str) -> str:
+    r"""Return a text in which nothing is left that a terminal would obey; line ends and tabs stay."""
+    return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def shown(message: str) -> str:
+    r"""Return a message as it is shown: what came from a file is visible, and too much of it is cut.
+
+    >>> shown("the name is \x1b[2J"), len(shown("x" * 50_000)) < 2_000
+    ('the name is \\x1b[2J', True)
+    """
+    text = visible(message)
+    if len(text) <= _LONGEST:
+        return text
+    start = text[: _LONGEST - _END - 60]  # with the words between them still short enough not to be cut again
+    return f"{start} ... ({len(text) - len(start) - _END:,} characters left out) ... {text[-_END:]}"
+
 
 class EquigraphError(Exception):
     """Base class of every error that equigraph raises on purpose."""
+
+    def __init__(self, message: str = "", *rest: object) -> None:
+        super().__init__(shown(str(message)), *rest)
 
 
 class InputError(EquigraphError, ValueError):
@@ -78,6 +105,10 @@ class SelfLoopWarning(EquigraphWarning):
     """Self-loops were dropped."""
 
 
+class DistanceWarning(EquigraphWarning):
+    """The weights of a matrix look like distances."""
+
+
 class EmptyClusterWarning(EquigraphWarning):
     """Fewer clusters are populated than were asked for."""
 
@@ -126,7 +157,7 @@ def warn(message: str, category: type[Warning]) -> None:
         "sklearn",
     ):
         level, frame = level + 1, frame.f_back
-    warnings.warn(category(message), stacklevel=level)
+    warnings.warn(category(shown(message)), stacklevel=level)
 
 
 def reason(error: BaseException) -> str:
@@ -152,11 +183,13 @@ def only_ours(what: str, kind: type[EquigraphError]) -> Iterator[None]:
         raise kind(f"{what}: {reason(error)}.") from error
 
 
-def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module, or say in one sentence which extra brings it."""
+def require(module: str, *, extra: str | None, purpose: str) -> ModuleType:
+    """Import an optional module, or say in one sentence how to install it: by an extra, or by itself."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
+        package = module.split(".")[0]
+        wanted = package if extra is None else f"'equigraph[{extra}]'"
         raise MissingDependencyError(
-            f"{purpose} needs {module.split('.')[0]}, which is not installed: pip install 'equigraph[{extra}]'."
+            f"{purpose} needs {package}, which is not installed: pip install {wanted}."
         ) from error

@@ -20,7 +20,7 @@ from equigraph._utils.compilation import MESSAGE, watch_compiler
 # A loop that is compiled sooner than most.
 PROGRAM = """
 import numpy as np
-from equigraph.stores.distributed.tile_kernels import split_points
+from equigraph.stores.kernels import split_points
 points = np.zeros((1, 3), dtype=np.int64)
 split_points(np.array([0, 3, 6, 9]), np.tile(np.arange(3), 3), np.array([2]), points)
 print(points.sum())

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from equigraph.community import FairLouvain
 from equigraph.community.louvain import fair_louvain
 from equigraph.exceptions import FairnessIgnoredWarning, ParameterError
-from equigraph.search.exact_k import merge_clusters
-from equigraph.search.levels import scores_of
+from equigraph.search.merge import merge
+from equigraph.search.partition import scores_of
 from tests.reference.label_fixtures import prepare
 from tests.reference.labels_objective import NOTIONS
 from tests.reference.marks import TINY_GRAPHS
@@ -92,7 +92,7 @@ def test_the_free_search_is_no_worse_than_its_own_clusters_merged(make_skewed):
     adjacency, codes = make_skewed(1)
     found = fair_louvain(adjacency, codes, fairness=0.5)
     level, objective = prepare(adjacency, codes, 0.5)
-    merged = merge_clusters(level, found.labels, 2, found.labels.max() + 1, objective)
+    merged = merge(level, found.labels, 2, found.labels.max() + 1, objective)
     assert objective.value(*scores_of(level, merged, objective)) <= found.objective + 2e-3
 
 

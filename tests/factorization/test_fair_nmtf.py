@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import equigraph as eg
 from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, ParameterError
 from equigraph.factorization.penalties import Scatter
+from equigraph.graph.groups import encode_groups
 from tests.contract.menagerie import CASES
 from tests.factorization.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.marks import TINY_GRAPHS
@@ -91,7 +92,7 @@ def test_the_objective_of_the_factorisation_never_rises(blocks, solver, penalty,
 def test_the_history_ends_with_the_objective_of_the_factors(blocks, fairness):
     model = fit(blocks, fairness)
     adjacency, codes = blocks
-    expected = normalised_objective(model, adjacency, Scatter(eg.groups.encode_groups(codes)), fairness)
+    expected = normalised_objective(model, adjacency, Scatter(encode_groups(codes)), fairness)
     assert model.objective_history_[-1] == pytest.approx(expected, rel=1e-8)
 
 
@@ -100,7 +101,7 @@ def test_the_factors_are_the_local_minimum_itself(blocks, fairness):
     """Nothing is touched up afterwards: no small change of an entry of H lowers the objective by more than rounding."""
     model = fit(blocks, fairness, tol=1e-7, max_iter=3000)
     adjacency, codes = blocks
-    penalty = Scatter(eg.groups.encode_groups(codes))
+    penalty = Scatter(encode_groups(codes))
     best = normalised_objective(model, adjacency, penalty, fairness)
     rng = np.random.default_rng(0)
     H = model.membership_.copy()
@@ -112,7 +113,7 @@ def test_the_factors_are_the_local_minimum_itself(blocks, fairness):
 
 
 def test_the_dial_lowers_the_scatter_of_the_groups(apart):
-    penalty = Scatter(eg.groups.encode_groups(apart[1]))
+    penalty = Scatter(encode_groups(apart[1]))
     values = []
     for fairness in (0, 0.5, 0.95):
         H, _ = scaled(fit(apart, fairness, 4))

@@ -157,7 +157,7 @@ def test_zero_fairness_is_nmtf(room):
 
 
 def test_no_groups_means_no_fairness_and_one_warning(room):
-    with pytest.warns(FairnessIgnoredWarning, match="no sensitive_features") as record:
+    with pytest.warns(FairnessIgnoredWarning, match="no groups") as record:
         model = eg.IFairNMTF(3, random_state=0, tol=0).fit(room.adjacency)
     assert len(record) == 1
     assert record[0].filename == __file__
@@ -397,11 +397,11 @@ def test_the_constant_value_is_shown_as_it_was_given(room):
 
 def test_messages_of_fit_name_the_function_that_has_the_option(room):
     directed = np.triu(room.adjacency.toarray())
-    with pytest.raises(GraphError, match=r"read_graph\(\.\.\., symmetrize='max', 'min', 'mean' or 'sum'\)"):
+    with pytest.raises(GraphError, match="read a directed graph with symmetrize='max'"):
         eg.NMTF(3).fit(directed)
     missing = room.sensitive_features.astype(object)
     missing[4] = None
-    with pytest.raises(GroupsError, match=r"say read_graph\(\.\.\., missing='ignore'\) or read_graph\("):
+    with pytest.raises(GroupsError, match=r"missing='ignore'"):
         eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=missing)
 
 

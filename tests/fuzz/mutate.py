@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 
-from equigraph.results.folders import digest_of
+from equigraph.results.persistence import checksum_of
 from tests.fuzz.seeds import Files
 
 NUMBERS = (
@@ -204,7 +204,7 @@ def _vouched(files: Files) -> Files:
         for name in manifest["files"]:
             digest = hashlib.sha256(files[name]).hexdigest()
             manifest["files"][name] = {"bytes": len(files[name]), "sha256": digest}
-        checksum = digest_of(manifest)
+        checksum = checksum_of(manifest)
     except (ValueError, KeyError, TypeError, AttributeError):
         return files
     return {**files, "manifest.json": json.dumps({**manifest, "checksum": checksum}).encode()}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, SelfLoopWarning
-from equigraph.graph import Graph, as_graph
+from equigraph.graph import Graph, as_graph, read_graph
 from tests.optional import optional
 
 igraph = optional("igraph")
@@ -197,7 +197,7 @@ def test_parallel_edges_follow_the_rule_of_duplicates():
     graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
     assert as_graph(graph).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     graph.add_edge(1, 2, weight=5)
-    with pytest.raises(GraphError, match=r"pair \(1, 2\).*duplicates="):
+    with pytest.raises(GraphError, match=r"pair \(1, 2\).*duplicates"):
         as_graph(graph)
     assert as_graph(graph, duplicates="sum").adjacency[1, 2] == 6
 
@@ -348,8 +348,32 @@ def test_equal_repeats_and_zero_weights():
     assert (graph.n_nodes, graph.n_edges) == (4, 1)
     assert graph.adjacency[0, 1] == 2
     unweighted = pl.DataFrame({"source": [1, 2, 1], "target": [2, 1, 2]})
-    for how in ("error", "sum", "first"):
+    for how in ("error", "mean", "first"):
         assert as_graph(unweighted, duplicates=how).adjacency.toarray().tolist() == [[0, 1], [1, 0]]
+
+
+def test_rows_without_weights_are_counted_by_sum(tmp_path):
+    pairs = [("a", "b"), ("b", "a"), ("b", "c"), ("a", "b")]
+    table = pd.DataFrame(pairs, columns=["source", "target"])
+    table.to_csv(tmp_path / "edges.csv", index=False)
+    table.to_parquet(tmp_path / "edges.parquet")
+    hours = table.assign(hour=[8, 9, 10, 11])  # may be a weight, so it must be said that it is none
+    hours.to_csv(tmp_path / "hours.csv", index=False)
+    many = nx.MultiGraph(pairs)
+    named = igraph.Graph.TupleList(pairs)
+    paths = [tmp_path / name for name in ("edges.csv", "edges.parquet")]
+    counted = [[0, 3, 0], [3, 0, 1], [0, 1, 0]]
+    for source in (table, pl.DataFrame(table), table.assign(w=1), many, named, *paths):
+        graph = read_graph(source, duplicates="sum")
+        assert graph.node_names.tolist() == ["a", "b", "c"]
+        assert graph.adjacency.toarray().tolist() == counted
+        assert not read_graph(source).is_weighted
+    for source in (hours, tmp_path / "hours.csv"):
+        assert read_graph(source, weight=False, duplicates="sum").adjacency.toarray().tolist() == counted
+    one_way = as_graph(table, duplicates="sum", symmetrize="min").adjacency.toarray()
+    assert one_way.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    assert as_graph(table, duplicates="sum", dtype="float32").adjacency.dtype == np.float32
+    assert read_graph([[0, 5], [5, 0]], weight=False, duplicates="sum").adjacency[0, 1] == 1
 
 
 def test_symmetrize_makes_rows_directed():

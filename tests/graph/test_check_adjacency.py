@@ -222,7 +222,7 @@ def test_symmetrized_matches_dense_arithmetic(rows, how, kind):
 
 
 NAMES = np.array(["ann", "bob"])
-DIRECTED = "for a directed graph say how to combine the two with symmetrize='max', 'min', 'mean' or 'sum'."
+DIRECTED = "read a directed graph with symmetrize='max', 'min', 'mean' or 'sum'."
 
 
 @pytest.mark.parametrize(

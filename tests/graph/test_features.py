@@ -88,6 +88,8 @@ def test_two_columns_of_names_and_groups_are_one_attribute_as_ever():
     assert graph.sensitive_features.tolist() == IN_ORDER["gender"]
     strangers = pd.DataFrame({"name": ["w", "x", "y", "z"], "gender": PEOPLE["gender"]})
     with pytest.raises(GroupsError, match="name none of the nodes"):
+        with_features(nx.path_graph(4), strangers)
+    with pytest.raises(GroupsError, match="'name' has another value in every row"):
         with_features(nx.to_scipy_sparse_array(nx.path_graph(4)), strangers)
 
 

@@ -57,7 +57,7 @@ def test_graphs_match_a_dictionary(listed, duplicates, directed, weighted):
             build()
         return
     dense = np.zeros((N, N))
-    merge = MERGE.get(duplicates, max) if weighted else max
+    merge = MERGE.get(duplicates, max) if weighted or duplicates == "sum" else max
     for (i, j), weights in listed_of.items():
         if i != j:
             value = merge(sorted(weights) if duplicates in ("sum", "mean") else weights)

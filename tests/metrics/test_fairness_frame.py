@@ -297,9 +297,9 @@ def test_a_comparison_needs_the_same_nodes_and_groups():
     [
         lambda a, b: {"a": a, "b": b},
         lambda a, b: pd.DataFrame({"a": a, "b": b}),
-        lambda a, b: pd.DataFrame({"a": a, "b": b}).iloc[::-1],
+        lambda a, b: pd.DataFrame({"a": a, "b": b}, index=np.arange(24)[::-1]),
     ],
-    ids=["dict", "frame", "by index"],
+    ids=["dict", "frame", "another index"],
 )
 def test_attributes_come_in_several_forms(given):
     A, labels, gender, _ = draw(0)
@@ -356,3 +356,13 @@ def test_a_page_is_escaped():
     frame = FairnessFrame([[0, 1], [1, 0]], ["<b>", "c"], sensitive_features=["x", "y"])
     assert "&lt;b&gt;" in frame._repr_html_()
     assert "<b>" not in frame._repr_html_()
+
+
+def test_a_frame_takes_groups_as_a_fit_does():
+    nx = pytest.importorskip("networkx")
+    network = nx.karate_club_graph()
+    frame = FairnessFrame(network, np.arange(34) % 2, sensitive_features="club")
+    assert list(frame.attributes) == ["club"]
+    edges = pd.DataFrame(network.edges, columns=["source", "target"])
+    with pytest.raises(GroupsError, match="do not fit an edge list"):
+        FairnessFrame(edges, np.arange(34) % 2, sensitive_features=np.arange(34) % 3)

@@ -146,7 +146,7 @@ def test_comparison(frame):
     assert repr(without) == "FrameDifference(Q +0.000, +0 without a linked person, 0 of 12 nodes moved)"
     for view in ("by_group", "by_intersection"):
         with pytest.raises(
-            GroupsError, match=r"^There are no groups: give sensitive_features=, or a graph that has"
+            GroupsError, match=r"^There are no groups: give sensitive_features, or a graph that has"
         ):
             getattr(without, view)
 

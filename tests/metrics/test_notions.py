@@ -299,6 +299,52 @@ def test_a_notion_typed_at_a_prompt_is_compiled_too():
     assert _call(notion.compiled(), np.array([1, 3]), np.array([3, 5])) == 0.25
 
 
+def importing(counts, population):
+    import math
+
+    return math.exp(-abs(counts[0] - counts[1]))
+
+
+def with_a_dict(counts, population):
+    return {0: 1.0, 1: 0.5}.get("first" if counts[0] else "other", WEIGHTS["a"])
+
+
+WEIGHTS = {"a": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (lambda counts, population: float("nan"), "is nan"),
+        (lambda counts, population: counts[0] / counts[1], r"fails for .* division by zero"),
+        (lambda counts, population: [0.5, 0.5], r"is \[0.5, 0.5\]"),
+        (lambda counts, population: "fair", "is 'fair'"),
+        (lambda counts, population: counts.sum(), "no attribute 'sum'"),
+        (lambda counts: 1.0, "fails for"),
+        (importing, "cannot be compiled"),
+        (with_a_dict, "cannot be compiled"),
+    ],
+)
+def test_a_notion_that_is_none_is_one_sentence(score, message):
+    path = np.diag(np.ones(11), 1)
+    model = eg.FairPartition(2, 0.5, notion=Notion("own", "O", score), effort=0, random_state=0)
+    with pytest.raises(ParameterError, match=message) as caught:
+        model.fit(path + path.T, sensitive_features=list("ab" * 6))
+    assert "'own'" in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [((1, "O", halves), "name"), (("own", "", halves), "measure"), (("own", "O", 0.5), "score")],
+)
+def test_parts_of_a_notion_are_checked(given, message):
+    with pytest.raises(ParameterError, match=message):
+        Notion(*given)
+    with pytest.raises(ParameterError, match="guide"):
+        Notion("own", "O", halves, guide="up")
+
+
 def test_tables_with_their_own_population():
     part = np.array([[1, 1], [0, 4]])
     assert normalized_balance_of_table(part, np.array([10, 30])) == pytest.approx((2 * 1 + 4 * 0) / 6)

@@ -120,14 +120,6 @@ def test_point_01_two_named_columns_are_matched_without_a_graph(room, score):
         )
 
 
-def test_point_01_a_default_index_is_a_name_where_the_other_has_names(room):
-    graph, labels = room
-    table = pd.DataFrame({"cluster": labels, "gender": graph.sensitive_features})
-    expected = normalized_balance_score(labels, sensitive_features=graph.sensitive_features)
-    other = table["gender"].iloc[ORDER]
-    assert normalized_balance_score(table["cluster"], sensitive_features=other) == expected
-
-
 @pytest.mark.parametrize("score", PAIR_SCORES)
 def test_point_01_names_on_one_side_only_are_refused(room, score):
     graph, labels = room

@@ -90,7 +90,7 @@ def test_point_10_a_data_set_is_a_graph():
     by_house = eg.cluster(room, sensitive_features="house", n_clusters=3, random_state=0)
     assert by_house.sensitive_features.tolist() == room.house.tolist()
     assert by_house.attribute == "house"
-    with pytest.raises(GroupsError, match=r"no attribute 'hous' \(did you mean 'house'\?\)"):
+    with pytest.raises(GroupsError, match=r"no node attribute 'hous' \(did you mean 'house'\?\)"):
         eg.cluster(room, sensitive_features="hous", n_clusters=3)
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from scipy import sparse
 
 from equigraph.graph import check_adjacency
-from equigraph.search.levels import first_level
+from equigraph.search.level import first_level
 from equigraph.search.objective import make_objective
 from tests.reference import labels_objective
 
@@ -45,10 +45,11 @@ def prepare(
     resolution=1.0,
     weights=None,
     cap=np.inf,
+    k=0,
     least=1,
     most=None,
 ):
-    """Return the graph as a level, and the objective."""
+    """Return the graph as a level, and the objective, with bounds on the sizes of k clusters."""
     n = adjacency.shape[0]
     objective, columns = make_objective(
         codes,
@@ -59,8 +60,8 @@ def prepare(
         resolution=resolution,
         weights=weights,
     )
-    objective = replace(objective, cap=cap, least=least, most=n if most is None else most)
-    return first_level(adjacency, columns, objective.population.size), objective
+    bounds = {"least": np.full(k, least), "most": np.full(k, n if most is None else most)}
+    return first_level(adjacency, columns, objective.population.size), replace(objective, cap=cap, **bounds)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pytest
 import equigraph as eg
 from equigraph._utils.files import PARTIAL, atomic_path, private_folder
 from equigraph.exceptions import InputError, OutputError, ParameterError
-from equigraph.results.folders import OutputFolder
+from equigraph.results.persistence import OutputFolder
 from tests.results.conftest import NO_RESULTS, is_whole
 
 Child = Callable[..., subprocess.Popen[str]]
@@ -228,7 +228,7 @@ def test_d18_two_writers_and_a_reader_see_whole_results_only(child: Child, tmp_p
 
 
 HOLDER = """
-from equigraph.results.folders import OutputFolder
+from equigraph.results.persistence import OutputFolder
 with OutputFolder(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)

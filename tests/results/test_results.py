@@ -15,7 +15,7 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.exceptions import GraphError
 from equigraph.graph import Graph, as_graph, read_graph
-from equigraph.results.loading import RESULT_FILES
+from equigraph.results.contents import RESULT_FILES
 from equigraph.results.result import ClusteringResult
 from tests.optional import optional
 

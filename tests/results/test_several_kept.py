@@ -12,7 +12,7 @@ import equigraph as eg
 from equigraph.analysis.comparison import Comparison
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.plotting import CompositionDisplay, GraphDisplay
-from equigraph.results.featured import features_of
+from equigraph.results.features import stored_features
 from tests.optional import optional
 
 nx = optional("networkx")
@@ -102,25 +102,11 @@ def test_comparisons_have_the_scores_of_every_attribute(graph, tmp_path):
     assert "by_attribute" not in one.table()[0]
 
 
-@pytest.mark.parametrize(
-    "attributes",
-    [
-        "none",
-        [3],
-        [{"name": "a", "weight": 1, "bins": None}],
-        [{"name": "a", "weight": "1", "bins": None, "n_ungrouped": 0}],
-    ],
-)
-def test_a_damaged_list_of_attributes_is_refused(attributes, tmp_path):
-    with pytest.raises(InputError, match="'attributes' of the wrong kind"):
-        features_of({"attributes": attributes}, {}, tmp_path)
-
-
 def test_a_column_that_is_not_there_is_told(tmp_path):
     one = {"weight": 1, "bins": None, "n_ungrouped": 0}
-    told = {"attributes": [{"name": "a", **one}, {"name": "b", **one}]}
-    with pytest.raises(InputError, match="tells of a column"):
-        features_of(told, {"group[a]": np.array(["x"])}, tmp_path)
+    entries = [{"name": "a", **one}, {"name": "b", **one}]
+    with pytest.raises(InputError, match="missing in the labels"):
+        stored_features(entries, {"group[a]": np.array(["x"])}, tmp_path)
 
 
 def test_pages_of_notebooks_and_networks_show_each_attribute(graph, result):

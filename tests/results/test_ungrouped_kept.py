@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 import equigraph as eg
 from equigraph.exceptions import InputError
 from equigraph.graph import Graph
-from equigraph.results.featured import group_cells
-from equigraph.results.folders import Kept
-from equigraph.results.loading import clustering_parts
+from equigraph.results.features import group_cells
+from equigraph.results.persistence import OutputFolder
 
 
 def room_with(values: list[object]) -> Graph:
@@ -43,16 +41,15 @@ def test_nan_is_an_empty_cell() -> None:
     assert group_cells(whole) is whole
 
 
-def test_a_number_of_nodes_without_a_group_that_the_labels_contradict(tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    result = eg.cluster(room_with([*("ab" * 14), None, None]), n_clusters=3, random_state=0)
-    result.save(folder)
-    told = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    files["result.json"] = json.dumps({**told, "n_ungrouped": 3}).encode()
-    manifest = json.loads(files["manifest.json"])
-    with pytest.raises(InputError, match=r"labels.csv has 2 nodes without a group, and 3 were told of"):
-        clustering_parts(Kept(folder, manifest, files))
+def test_a_cell_that_was_emptied_is_noticed(tmp_path: Path) -> None:
+    eg.cluster(room_with([*("ab" * 14), None, None]), n_clusters=3, random_state=0).save(tmp_path)
+    lines = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines()
+    name, cluster, _, strength = lines[1].split(",")
+    (tmp_path / "labels.csv").write_text("\n".join([lines[0], f"{name},{cluster},,{strength}", *lines[2:]]))
+    with OutputFolder(tmp_path) as out:
+        out.add("labels.csv")
+    with pytest.raises(InputError, match=r"labels\.csv has 3 empty cells"):
+        eg.ClusteringResult.load(tmp_path)
 
 
 def test_tables_in_notebooks_count_the_nodes_that_have_a_group() -> None:

@@ -15,7 +15,7 @@ def test_exactly_k_from_any_labels(tiny, start, k):
 
 
 def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
-    monkeypatch.setattr("equigraph.search.exact_k._MOST_PAIRED", 16)
+    monkeypatch.setattr("equigraph.search.merge._MOST_PAIRED", 16)
     adjacency = make_graph(150, 0, density=0.01)
     assert (np.diff(adjacency.indptr) == 0).sum() > 5
     for k in (3, 16, 40):

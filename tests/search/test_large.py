@@ -11,10 +11,10 @@ from scipy import sparse
 import equigraph as eg
 from equigraph._utils.callbacks import Notifier
 from equigraph.search import plans
-from equigraph.search.levels import compact
-from equigraph.search.search import Search, Target
+from equigraph.search.large import LargeSearch, make_search
+from equigraph.search.targets import Target
 from tests.reference.labels_objective import NOTIONS
-from tests.search.test_parts import scattered
+from tests.search.test_rows import scattered
 
 
 def planted(n=3000, k=5, seed=0):
@@ -30,19 +30,26 @@ def everything_is_large(monkeypatch):
 
 
 def solve(adjacency, codes, k, fairness, starts=(), **options):
-    search = Search(adjacency, codes, k, **options)
-    assert search.plan.n_parts
+    search = make_search(adjacency, codes, k, **options)
+    assert isinstance(search, LargeSearch)
     return search, search.solve([Target(fairness)], starts)[0]
 
 
 def test_where_a_graph_begins_to_be_large(monkeypatch):
     monkeypatch.undo()
 
-    def parts(n):
-        return Search(sparse.csr_array((n, n)), None, 2).plan.n_parts
+    def is_large(n):
+        return isinstance(make_search(sparse.csr_array((n, n)), None, 2), LargeSearch)
 
-    assert parts(plans._LARGE_NODES - 1) == 0
-    assert parts(plans._LARGE_NODES) > 0
+    assert not is_large(plans._LARGE_NODES - 1)
+    assert is_large(plans._LARGE_NODES)
+
+
+def test_parts_of_huge_graphs_are_fewer_so_that_their_graph_fits(monkeypatch):
+    monkeypatch.undo()
+    large, huge = (plans.n_parts_for(10**7, entries, 10) for entries in (10**7, 10**8))
+    assert huge**2 <= plans._MOST_PAIRS < large**2
+    assert plans.n_parts_for(10**7, 10**8, 1_000) == 20_000  # clusters come first
 
 
 @pytest.mark.parametrize("starts", [0, 1])
@@ -56,7 +63,7 @@ def test_planted_clusters_are_found_from_below_alone_and_with_a_random_start(sta
 @pytest.mark.parametrize("notion", NOTIONS)
 def test_along_the_dial_fairness_rises(notion):
     adjacency, codes, target = planted()
-    search = Search(adjacency, codes, 5, notion=notion, effort=0.1)
+    search = make_search(adjacency, codes, 5, notion=notion, effort=0.1)
     values = [0.0, 0.3, 0.6, 1.0]
     found = [search.score(labels) for labels in search.solve([Target(f) for f in values], [target])]
     fair = [one[1] for one in found]
@@ -70,8 +77,8 @@ def test_the_result_is_near_that_of_the_search_on_nodes(monkeypatch):
     adjacency, codes, _ = planted(n=1500, k=6)
     search, labels = solve(adjacency, codes, 6, 0.5, effort=0.3)
     monkeypatch.undo()
-    fine = Search(adjacency, codes, 6, effort=0.3)
-    assert not fine.plan.n_parts
+    fine = make_search(adjacency, codes, 6, effort=0.3)
+    assert not isinstance(fine, LargeSearch)
     values = [
         search.objective.at(0.5).value(*search.score(one)) for one in (labels, fine.solve([Target(0.5)])[0])
     ]
@@ -166,6 +173,6 @@ def test_a_callback_stops_and_the_labels_are_whole():
         told.append(progress)
         return True
 
-    labels = Search(adjacency, codes, 4, effort=0.1).solve([Target(0.5)], notify=Notifier(stop))[0]
+    labels = make_search(adjacency, codes, 4, effort=0.1).solve([Target(0.5)], notify=Notifier(stop))[0]
     assert told
-    assert np.unique(compact(labels)).size == 4
+    assert np.unique(labels).size == 4

@@ -1,4 +1,4 @@
-"""Merging of clusters: greedy over all pairs, and small ones into their neighbours."""
+"""Merging of clusters: greedy over all pairs, small ones into their neighbours; and their division."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from equigraph.graph import check_adjacency
-from equigraph.search.exact_k import merge_clusters
-from equigraph.search.kernels.climb import absorb
-from equigraph.search.kernels.merge import merge_pairs
-from equigraph.search.kernels.state import start
-from equigraph.search.levels import aggregate, compact
-from tests.reference.label_fixtures import codes_for, labels_for, prepare
+from equigraph.search import merge as merging
+from equigraph.search.level import compact
+from equigraph.search.merge import merge, split
+from tests.reference.label_fixtures import codes_for, prepare
 from tests.reference.labels_objective import NOTIONS
-from tests.reference.naive_steps import absorb_small, greedy_merges
+from tests.reference.naive_steps import greedy_merges
 
 # A mean over clusters, whose number changes, is merged as a sum: only one merge of it is exact.
 SIZED = tuple(notion for notion in NOTIONS if notion != "balance")
@@ -44,7 +42,7 @@ def test_one_merge_takes_the_best_pair(notion, fairness, make_graph, naive):
         def value(found, dense=dense, codes=codes):
             return naive.naive_objective(dense, found, codes, fairness, notion)
 
-        merged = merge_clusters(level, labels, count - 1, count - 1, objective)
+        merged = merge(level, labels, count - 1, count - 1, objective)
         assert np.unique(merged).size == count - 1
         expected = greedy_merges(value, labels, count - 1)[-1]
         assert value(merged) == pytest.approx(value(expected), abs=1e-9)
@@ -65,7 +63,7 @@ def test_merges_of_a_star_are_those_of_a_naive_greedy(fairness, n_hubs, naive):
 
     for expected in greedy_merges(value, first, 2):
         k = np.unique(expected).size
-        assert alike(merge_clusters(level, first, k, k, objective), expected)
+        assert alike(merge(level, first, k, k, objective), expected)
 
 
 @pytest.mark.parametrize("notion", SIZED)
@@ -87,56 +85,30 @@ def test_all_merges_are_those_of_a_naive_greedy(notion, fairness, two_attributes
         path = greedy_merges(value, first, 2)
         for expected in path:
             k = np.unique(expected).size
-            merged = merge_clusters(level, first, k, k, objective)
+            merged = merge(level, first, k, k, objective)
             assert value(merged) == pytest.approx(value(expected), abs=1e-9)
             if fairness == 0:
                 assert alike(merged, expected)
         # Within a range, the best moment on the way is kept.
-        best = merge_clusters(level, first, 2, 7, objective)
+        best = merge(level, first, 2, 7, objective)
         inside = [value(found) for found in path if np.unique(found).size <= 7]
         assert value(best) == pytest.approx(max(inside), abs=1e-9)
 
 
-def test_labels_of_merged_pairs_name_their_clusters(naive):
-    """The kernel itself: new labels of the clusters, at the last moment of the range if that is the best."""
-    adjacency = weighted_graph(8, 1, density=0.6)
-    level, objective = prepare(adjacency, codes_for(8, 2, 1), 0.0)
-    coarse = aggregate(level, np.arange(8, dtype=np.int32), objective)
-    merged = merge_pairs(
-        coarse.graph.toarray(),
-        coarse.strength.copy(),
-        coarse.counts.copy(),
-        *coarse.held,
-        3,
-        3,
-        objective.score,
-        objective.terms(),
-    )
-    assert np.unique(merged).size == 3
-    assert all(merged[label] == label for label in np.unique(merged))
-
-
-@pytest.mark.parametrize("notion", SIZED)
-@pytest.mark.parametrize("fairness", [0.0, 0.4])
 @pytest.mark.parametrize("density", [0.0, 0.05, 0.3])
-def test_small_ones_are_absorbed_by_the_best_neighbour(notion, fairness, density, naive):
+def test_many_small_ones_are_absorbed_first(density, monkeypatch):
+    monkeypatch.setattr(merging, "_MOST_PAIRED", 8)
     for seed in range(3):
-        adjacency = weighted_graph(16, seed, density)
-        codes = codes_for(16, 2, seed)
-        level, objective = prepare(adjacency, codes, fairness, notion)
-        parts = labels_for(16, 9, seed)
-        coarse, terms = aggregate(level, parts, objective), objective.terms()
-        order = np.argsort(coarse.sizes, kind="stable")
-        dense = adjacency.toarray()
+        level, objective = prepare(weighted_graph(60, seed, density), codes_for(60, 2, seed), 0.2)
+        alone = np.arange(60, dtype=np.int32)
+        for k in (2, 8, 20):
+            assert np.unique(merge(level, alone, k, k, objective)).size == k
 
-        def value(found, dense=dense, codes=codes):
-            return naive.naive_objective(dense, found, codes, fairness, notion)
 
-        for n_wanted in (8, 5, 2):
-            labels = np.arange(9, dtype=np.int32)
-            clusters = start(coarse.sites(), labels, 9, objective.score, terms)
-            absorb(coarse.sites(), labels, clusters, objective.score, terms, order, n_wanted)
-            expected = absorb_small(value, dense, parts, order, n_wanted)
-            assert alike(labels, expected)
-            assert np.unique(labels).size >= n_wanted
-            assert clusters.tally[1] == np.unique(labels).size
+def test_clusters_are_divided_within_themselves(make_graph):
+    level, objective = prepare(make_graph(60, 0, 0.2), None, 0.0)
+    halves = (np.arange(60) // 30).astype(np.int32)
+    for k in (3, 20, 60):
+        parts = split(level, halves, k, objective, np.random.default_rng(0))
+        assert np.unique(parts).size >= k
+        assert all(np.unique(halves[parts == part]).size == 1 for part in np.unique(parts))

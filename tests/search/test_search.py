@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +12,12 @@ from scipy import sparse
 
 import equigraph as eg
 from equigraph._utils.callbacks import Notifier
-from equigraph.exceptions import SlowNotionWarning
 from equigraph.graph.units import unit_weights
-from equigraph.metrics.notions import get_notion
 from equigraph.search.free import best_number
-from equigraph.search.objective import make_objective
+from equigraph.search.large import make_search
 from equigraph.search.pool import TOLERANCE
-from equigraph.search.search import Search, Target
+from equigraph.search.search import Search
+from equigraph.search.targets import Target
 from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, skewed_blocks
 from tests.reference.labels_objective import NOTIONS
 
@@ -35,7 +33,7 @@ def value(fairness, scores):
 def test_along_the_dial_fairness_rises_and_every_value_has_the_best_labels(notion, effort, make_skewed):
     for seed in range(2):
         adjacency, codes = make_skewed(seed, n_blocks=4, size=20)
-        search = Search(adjacency, codes, 3, notion=notion, effort=effort, seed=seed)
+        search = make_search(adjacency, codes, 3, notion=notion, effort=effort, seed=seed)
         found = search.solve([Target(f) for f in VALUES], [labels_for(codes.size, 3, seed)])
         points = [search.score(labels) for labels in found]
         for labels in found:
@@ -53,9 +51,9 @@ def test_a_curve_is_at_least_as_good_as_every_single_fit(seed, make_graph):
     adjacency, codes = make_graph(n, seed, 0.15), codes_for(n, 2 + seed % 2, seed)
     targets = [Target(0.0), Target(0.2), Target(0.5), Target(0.8), Target(at_least=0.9)]
     options = {"effort": 0.3, "seed": seed}
-    together = Search(adjacency, codes, 3, **options).solve(targets)
+    together = make_search(adjacency, codes, 3, **options).solve(targets)
     for target, labels in zip(targets, together, strict=True):
-        search = Search(adjacency, codes, 3, **options)
+        search = make_search(adjacency, codes, 3, **options)
         alone, curve = search.score(search.solve([target])[0]), search.score(labels)
         if target.at_least is None:
             assert value(target.fairness, curve) >= value(target.fairness, alone) - 1e-12
@@ -68,14 +66,14 @@ def test_a_curve_is_at_least_as_good_as_every_single_fit(seed, make_graph):
 def test_the_labels_returned_are_the_best_of_all_that_were_seen(target, make_skewed, monkeypatch):
     adjacency, codes = make_skewed(1, n_blocks=4, size=15)
     seen = []
-    add = Search.add
+    keep = Search.keep
 
     def watched(self, labels):
         seen.append(self.score(labels))
-        return add(self, labels)
+        return keep(self, labels)
 
-    monkeypatch.setattr(Search, "add", watched)
-    search = Search(adjacency, codes, 4, effort=0.3, seed=2)
+    monkeypatch.setattr(Search, "keep", watched)
+    search = make_search(adjacency, codes, 4, effort=0.3, seed=2)
     found = search.score(search.solve([target])[0])
     assert len(seen) > 20
     if target.at_least is not None:
@@ -100,7 +98,7 @@ def test_the_labels_returned_are_the_best_of_all_that_were_seen(target, make_ske
 )
 def test_exactly_k_clusters(n, k, seed, density, fairness, n_unknown, make_graph):
     codes = codes_for(n, 2, seed, n_unknown)
-    search = Search(make_graph(n, seed, density), codes, k, effort=0.05, seed=seed)
+    search = make_search(make_graph(n, seed, density), codes, k, effort=0.05, seed=seed)
     labels = search.solve([Target(fairness)])[0]
     assert labels.dtype == np.int32
     assert np.unique(labels).tolist() == list(range(k))
@@ -113,17 +111,21 @@ def test_the_unit_of_weights_does_not_matter_to_the_bit(factor):
     adjacency, codes = sparse.csr_array(upper + upper.T), codes_for(40, 2, 0)
     np.testing.assert_array_equal(unit_weights(adjacency * factor).data, unit_weights(adjacency).data)
     targets = [Target(0.0), Target(0.3), Target(at_least=0.9)]
-    first, other = (Search(a, codes, 4, effort=0.2).solve(targets) for a in (adjacency, adjacency * factor))
+    first, other = (
+        make_search(a, codes, 4, effort=0.2).solve(targets) for a in (adjacency, adjacency * factor)
+    )
     np.testing.assert_array_equal(first, other)
 
 
 def test_the_seed_alone_decides(make_skewed):
     adjacency, codes = make_skewed(2, n_blocks=4, size=15, inside=0.2, outside=0.1)
     targets = [Target(0.4), Target(at_least=0.7)]
-    runs = [Search(adjacency, codes, 5, effort=0.2, seed=seed).solve(targets) for seed in (1, 1)]
+    runs = [make_search(adjacency, codes, 5, effort=0.2, seed=seed).solve(targets) for seed in (1, 1)]
     np.testing.assert_array_equal(runs[0], runs[1])
     # Without a search that ends in the same optimum, another seed gives other labels.
-    starts = [Search(adjacency, codes, 5, effort=0, seed=seed).solve([Target(0.4)])[0] for seed in range(6)]
+    starts = [
+        make_search(adjacency, codes, 5, effort=0, seed=seed).solve([Target(0.4)])[0] for seed in range(6)
+    ]
     assert len({one.tobytes() for one in starts}) > 1
 
 
@@ -131,14 +133,14 @@ def test_further_runs_only_add(make_skewed):
     adjacency, codes = make_skewed(3, n_blocks=4, size=15, inside=0.2, outside=0.1)
     values = []
     for n_runs in (1, 3):
-        search = Search(adjacency, codes, 5, effort=0.05, seed=0)
+        search = make_search(adjacency, codes, 5, effort=0.05, seed=0)
         values.append(value(0.3, search.score(search.solve([Target(0.3)], n_runs=n_runs)[0])))
     assert values[1] >= values[0] - 1e-12
 
 
 def test_a_search_without_starts_and_without_effort(make_skewed):
     adjacency, codes = make_skewed(0)
-    found = Search(adjacency, codes, 3, seed=1, effort=0).solve([Target(0.0), Target(0.5)])
+    found = make_search(adjacency, codes, 3, seed=1, effort=0).solve([Target(0.0), Target(0.5)])
     assert [np.unique(labels).size for labels in found] == [3, 3]
 
 
@@ -146,8 +148,8 @@ def test_without_groups_the_dial_has_no_effect(make_skewed):
     adjacency, _ = make_skewed(0, n_blocks=4, size=15, inside=0.2, outside=0.1)
     for effort in (0, 0.2):
         targets = [Target(0.0), Target(0.5), Target(1.0), Target(at_least=0.9)]
-        alone = [Search(adjacency, None, 5, effort=effort).solve([target])[0] for target in targets]
-        for labels in alone + Search(adjacency, None, 5, effort=effort).solve(targets):
+        alone = [make_search(adjacency, None, 5, effort=effort).solve([target])[0] for target in targets]
+        for labels in alone + make_search(adjacency, None, 5, effort=effort).solve(targets):
             np.testing.assert_array_equal(labels, alone[0])
 
 
@@ -156,10 +158,10 @@ def test_starts_may_leave_numbers_out(make_skewed):
     adjacency, codes = make_skewed(0)
     labels = np.array([0, 5, 9])[labels_for(codes.size, 3, 0)]
     for k in (2, 3, 7):
-        search = Search(adjacency, codes, k, effort=0)
+        search = make_search(adjacency, codes, k, effort=0)
         assert np.unique(search.exactly(labels)).tolist() == list(range(k))
         assert np.unique(search.solve([Target(0.5)], [labels])[0]).tolist() == list(range(k))
-    search = Search(adjacency, codes, 3, effort=0)
+    search = make_search(adjacency, codes, 3, effort=0)
     np.testing.assert_array_equal(search.exactly(labels), labels_for(codes.size, 3, 0))
 
 
@@ -167,7 +169,7 @@ def test_starts_take_part(make_skewed):
     """The blocks in pairs are the best fair clusters; even without effort, who is given them does not lose them."""
     adjacency, codes = make_skewed(0)
     pairs = np.arange(codes.size) // 60
-    search = Search(adjacency, codes, 3, effort=0)
+    search = make_search(adjacency, codes, 3, effort=0)
     labels = search.solve([Target(0.3)], [pairs])[0]
     assert value(0.3, search.score(labels)) >= value(0.3, search.score(pairs)) - 1e-12
 
@@ -177,7 +179,7 @@ def test_several_attributes_are_weighed(make_graph, naive):
     codes = np.column_stack([np.arange(24) % 2, np.arange(24) // 8])
     reached = []
     for weights in ([1.0, 0.001], [0.001, 1.0]):
-        search = Search(adjacency, codes, 3, weights=np.array(weights), effort=0.2)
+        search = make_search(adjacency, codes, 3, weights=np.array(weights), effort=0.2)
         labels = search.solve([Target(0.9)])[0]
         expected = naive.naive_notion(labels, codes, "normalized", weights)
         assert search.score(labels)[1] == pytest.approx(expected, abs=1e-12)
@@ -194,7 +196,7 @@ def test_the_callback_is_told_and_stops(make_skewed):
         told.append((progress.stage, progress.step, progress.total))
         return len(told) == 2
 
-    labels = Search(adjacency, codes, 4, effort=1).solve([Target(0.5)], notify=Notifier(stop))[0]
+    labels = make_search(adjacency, codes, 4, effort=1).solve([Target(0.5)], notify=Notifier(stop))[0]
     assert [stage for stage, _, _ in told] == ["search", "search"]
     assert told[-1][1] == 2 < told[-1][2]
     assert np.unique(labels).size == 4
@@ -214,7 +216,7 @@ def test_the_number_of_clusters_comes_out(make_skewed):
 
 def test_the_front_fills_the_gaps_of_the_dial():
     adjacency, codes = skewed_blocks(0, n_blocks=4, size=15, paired=2)
-    search = Search(adjacency, codes, 4, effort=0.1)
+    search = make_search(adjacency, codes, 4, effort=0.3)
     pool = search.front()
     for labels, told in zip(pool.labels, pool.scores, strict=True):
         assert np.unique(labels).size == 4
@@ -230,52 +232,9 @@ def test_swaps_at_the_end_only_help():
     adjacency, codes = skewed_blocks(1, n_blocks=6, size=100, paired=3)
     found = []
     for n_swaps in (0, 3):
-        search = Search(adjacency, codes, 6, effort=0.1)
+        search = make_search(adjacency, codes, 6, effort=0.1)
         assert search.plan.n_swaps  # these nodes are so many that an annealing misses some
         search.plan = replace(search.plan, n_swaps=n_swaps)
         modularity, notion = search.score(search.solve([Target(0.5)])[0])
         found.append((modularity + notion) / 2)
     assert found[1] > found[0]
-
-
-# A notion that takes no folded groups, as one's own does by default.
-UNFOLDED = replace(get_notion("evenness"), name="own", folds=False)
-
-
-@pytest.mark.parametrize("k", [10, 400])
-@pytest.mark.parametrize("notion", [UNFOLDED, get_notion("evenness")], ids=["own", "built in"])
-def test_only_a_long_wait_for_many_groups_is_announced(k, notion):
-    """What docs/reliability.md gives figures of: one of these takes minutes at default effort, the others seconds."""
-    codes = np.arange(2000) % 1000
-    objective, _ = make_objective(codes, n_nodes=2000, total=40_000.0, notion=notion)
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        objective.warn_if_slow(40_000, k)
-        objective.warn_if_slow(40_000, k, effort=0.0)
-    if k == 10 or notion.folds:
-        assert not heard
-    else:
-        (said,) = heard
-        assert said.category is SlowNotionWarning
-        assert "'own' reads the members of all 1,000 groups" in str(said.message)
-        assert "folds=True" in str(said.message)
-
-
-@pytest.mark.parametrize("fairness", [0.0, 0.5])
-def test_a_long_wait_is_announced_before_it_begins(fairness, make_skewed, monkeypatch):
-    monkeypatch.setattr("equigraph.search.objective._LONG", 0.0)
-    adjacency, codes = make_skewed(0, n_blocks=3, size=10)
-    known = []
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        model = eg.FairPartition(3, fairness=fairness, notion=UNFOLDED, effort=0.1, random_state=0)
-        model.set_params(callbacks=lambda _: known.append(len(heard))).fit(
-            adjacency, sensitive_features=codes
-        )
-        eg.FairLouvain(3, fairness=fairness, notion=UNFOLDED, random_state=0).fit(
-            adjacency, sensitive_features=codes
-        )
-    slow = [one for one in heard if one.category is SlowNotionWarning]
-    assert len(slow) == (2 if fairness else 0)
-    assert known
-    assert not fairness or min(known) >= 1

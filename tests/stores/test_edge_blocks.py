@@ -83,6 +83,13 @@ def test_conflicting_weights(tmp_path, rule, value):
     np.testing.assert_array_equal(dense, [[0, value, 0], [value, 0, 0], [0, 0, 0]])
 
 
+def test_rows_without_weights_are_counted_by_sum(tmp_path):
+    folder = write_parts(tmp_path / "e", 2, source=[0, 1, 1, 0], target=[1, 0, 2, 1])
+    dense = write_edge_blocks(folder, tmp_path / "b", duplicates="sum").to_graph().adjacency.toarray()
+    np.testing.assert_array_equal(dense, [[0, 3, 0], [3, 0, 1], [0, 1, 0]])
+    assert not write_edge_blocks(folder, tmp_path / "c").to_graph().is_weighted
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

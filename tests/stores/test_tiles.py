@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 
 from equigraph.stores.block_files import RowBlock
+from equigraph.stores.products import add_tile, tally_tile
 from tests.reference.stored import random_graph
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33, 40])
+@pytest.mark.parametrize("k", [1, 2, 5, 8, 17])
 def test_tiles_of_any_cut_give_the_same_bits_and_the_dense_product(weighted, dtype, k):
-    from equigraph.stores.distributed.tile_kernels import add_tile, split_points, tally_tile
+    from equigraph.stores.kernels import split_points
 
     A = random_graph(weighted=weighted)
     panel = np.random.default_rng(k).random((90, k)).astype(dtype)
     block = RowBlock(0, 90, A.indptr, A.indices, A.data if weighted else None, 1.0)
-    whole, parts = np.zeros((90, k + 3), dtype), np.zeros((90, k + 3), dtype)
+    whole, parts = np.zeros((90, k), dtype), np.zeros((90, k), dtype)
     add_tile(A.indptr[:-1], A.indptr[1:], block, 0, panel, whole)
     cuts = np.array([0, 31, 32, 90])
     points = np.empty((4, 90), A.indptr.dtype)
@@ -27,8 +28,7 @@ def test_tiles_of_any_cut_give_the_same_bits_and_the_dense_product(weighted, dty
         add_tile(points[i], points[i + 1], block, cuts[i], panel[cuts[i] : cuts[i + 1]], parts)
     np.testing.assert_array_equal(parts, whole)
     dense = A.toarray() @ panel.astype(float)
-    np.testing.assert_allclose(whole[:, :k], dense, rtol=1e-5 if dtype == np.float32 else 1e-13)
-    assert not whole[:, k:].any()
+    np.testing.assert_allclose(whole, dense, rtol=1e-5 if dtype == np.float32 else 1e-13)
     labels = np.random.default_rng(k).integers(0, k, 90).astype(np.int32)
     onehot = np.eye(k)[labels]
     pairs = np.zeros((k, k))

@@ -13,28 +13,40 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Literal
 
-# Nothing calls these loops from C, and a wrapper for each takes a twelfth of the time that compiling them takes.
-_LEAN: dict[str, Any] = {"no_cfunc_wrapper": True}
+# Nothing calls these loops from C, and a wrapper for each takes a twelfth of the time that compiling them takes; so do
+# checks of every division, which by zero gives what numpy gives.
+_LEAN: dict[str, Any] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
 MESSAGE = "equigraph: compiling (first run only)..."
+NOT_KEPT = (
+    "equigraph: compiling in every run, since no folder for the cache can be written: set NUMBA_CACHE_DIR..."
+)
+# Loops that numba found no folder for.
+_not_kept: list[str] = []
 
 
 def compiled(
-    function: Callable[..., Any] | None = None, *, inline: Literal["never", "always"] = "never"
+    function: Callable[..., Any] | None = None,
+    *,
+    inline: Literal["never", "always"] = "never",
+    inner: bool = False,
 ) -> Any:
     """Return a function compiled by numba on first use: kept on disk, and free of the interpreter's lock.
 
     Where no folder for the cache can be written it is compiled in every process. Used as a decorator, with or without
-    ``inline="always"``.
+    ``inline="always"``, or ``inner=True`` for what only compiled code calls: it has no wrapper for Python, which takes
+    a tenth of the time, and calling it from there ends the process.
     """
     from numba import njit
 
     if function is None:
-        return partial(compiled, inline=inline)
+        return partial(compiled, inline=inline, inner=inner)
     watch_compiler()
+    options = {**_LEAN, "no_cpython_wrapper": inner, "nogil": True, "inline": inline}
     try:
-        return _forgiving(njit(cache=True, nogil=True, inline=inline, **_LEAN)(function))
+        return _forgiving(njit(cache=True, **options)(function))
     except RuntimeError:
-        return njit(nogil=True, inline=inline, **_LEAN)(function)
+        _not_kept.append(function.__qualname__)
+        return njit(**options)(function)
 
 
 def _forgiving(dispatcher: Any) -> Any:
@@ -95,4 +107,4 @@ def _is_ours(dispatcher: Any) -> bool:
 def announce() -> None:
     """Write the notice, once, to a terminal or to the log that standard error is."""
     if sys.stderr is not None:
-        print(MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits
+        print(NOT_KEPT if _not_kept else MESSAGE, file=sys.stderr, flush=True)  # noqa: T201 - this is for whoever waits

@@ -1,8 +1,8 @@
-"""Output files that are either complete or not there, and what killed runs left behind.
+"""Output files that are complete or not there, and removal of what killed runs left behind.
 
 Whatever is being written lies under a name with the prefix `PARTIAL`, and the process that writes it holds a lock
-on it. A lock ends with its process, however that ends: what has the prefix and is not held is a left-over, and the
-next one who writes there removes it.
+on it. A lock ends with its process, however that ends: what has the prefix and is not locked is a left-over, and the
+next writer removes it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ except ImportError:  # Windows: nothing is locked there, and nothing taken for a
 
 PARTIAL = ".equigraph-partial-"
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
-# What a disk says that takes no more. numpy says it without a number.
+# Errors of a disk that takes no more. numpy raises it without a number.
 _REFUSALS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, None)
 
 
@@ -56,7 +56,7 @@ def private_folder(parent: Path, prefix: str = PARTIAL) -> Iterator[Path]:
 
 @contextmanager
 def naming_the_path(path: Path) -> Iterator[None]:
-    """Turn what a disk says that takes no more into a sentence with the path."""
+    """Turn errors of a full or failing disk into a sentence with the path."""
     try:
         yield
     except OSError as error:
@@ -85,7 +85,7 @@ def hold(handle: int) -> bool:
 
 
 def is_held(path: Path) -> bool:
-    """Return whether a process holds a file; asking takes a moment in which nobody else can."""
+    """Return whether a process holds the lock of a file."""
     if fcntl is None:
         return False
     try:
@@ -129,7 +129,7 @@ def umask() -> int:
 
 @contextmanager
 def _held(parent: Path, prefix: str, make: Callable[[], Path]) -> Iterator[Path]:
-    """Give something new that is held while the block runs and removed after it."""
+    """Make a file or folder, locked while the block runs and removed after it."""
     sweep(parent, prefix)
     path, handle = _make_held(make)
     try:

@@ -1,4 +1,4 @@
-"""Calls from a result to what stands above it in the order of imports: pictures, pages, explanations."""
+"""Calls to what stands above in the order of imports: pictures, pages and explanations of a result, spreadsheets."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _MODULES = {
     "TradeoffDisplay": "equigraph.plotting",
     "TradeoffCurvesDisplay": "equigraph.plotting",
     "write_report": "equigraph.apps.report",
+    "read_cells": "equigraph.apps.classes.roster.workbooks",
     "make_widget": "equigraph.apps.explore.offline",
 }
 

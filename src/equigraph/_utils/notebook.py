@@ -6,34 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from equigraph._utils.hooks import hook
-
 MAX_ROWS, MAX_GROUPS = 60, 20
 _CELL = "text-align:right;font-variant-numeric:tabular-nums"
-
-
-class Explorable:
-    """A clustering or a curve that a notebook can show as a board with a dial."""
-
-    def explore(self, graph: Any = None) -> Any:
-        """Return a widget with the board, the dial over all labels of the curve, and the graph, to look at.
-
-        Parameters
-        ----------
-        graph : graph, optional
-            The graph that was clustered; by default the one that is remembered. Without it there are no links.
-
-        Returns
-        -------
-        anywidget.AnyWidget
-            For Jupyter, marimo and whatever else shows such widgets.
-
-        Raises
-        ------
-        MissingDependencyError
-            If the extra ``widget`` is not installed.
-        """
-        return hook("make_widget")(self, getattr(self, "graph", None) if graph is None else graph)
 
 
 def page_of(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -125,7 +125,10 @@ class Instance(Constraint):
         return all(callable(getattr(value, method, None)) for method in self.methods)
 
     def _describe(self) -> str:
-        return "an object with the methods " + ", ".join(self.methods)
+        words = "an object with the methods " + ", ".join(self.methods)
+        if self.methods in (("__iter__",), ("__call__",)):
+            words = "a list or a tuple" if self.methods == ("__iter__",) else "a function"
+        return f"{words} ({self.help[:1].lower()}{self.help[1:].rstrip('.')})" if self.help else words
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What results of every kind share: a table with its exports, values for JSON, and the versions in use."""
+"""Tables with their exports, values for JSON, and the versions in use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def frame_of(columns: dict[str, Any], backend: Literal["pandas", "polars", "pyar
     """Return columns as a frame of a library; what the library has no type for becomes texts."""
     import narwhals as nw
 
-    library = require(backend, extra="io", purpose=f"A {backend} table")
+    library = require(backend, extra="io" if backend == "pyarrow" else None, purpose=f"A {backend} table")
     if backend != "pandas":
         make = library.array if backend == "pyarrow" else library.Series
         columns = {name: typed(column, make) for name, column in columns.items()}
@@ -67,11 +67,16 @@ class Tabular:
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the table as parquet (extra ``io``); what it has no type for is written as texts."""
-        pyarrow = require("pyarrow", extra="io", purpose="Writing parquet")
-        parquet = require("pyarrow.parquet", extra="io", purpose="Writing parquet")
-        columns = {name: typed(column, pyarrow.array) for name, column in self.table().items()}
-        with atomic_path(path) as partial:
-            parquet.write_table(pyarrow.table(columns), partial)
+        write_parquet(path, self.table())
+
+
+def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, NDArray]) -> None:
+    """Write columns of one length as parquet; what it has no type for as texts."""
+    pyarrow = require("pyarrow", extra="io", purpose="Writing parquet")
+    parquet = require("pyarrow.parquet", extra="io", purpose="Writing parquet")
+    typed_columns = {name: typed(column, pyarrow.array) for name, column in columns.items()}
+    with atomic_path(path) as partial:
+        parquet.write_table(pyarrow.table(typed_columns), partial)
 
 
 def typed(column: NDArray, make: Callable[[list[Any]], Any]) -> NDArray | list[Any]:
@@ -157,7 +162,7 @@ def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON can hold; objects are told by their repr."""
+    """Return a value that JSON can hold; objects as their repr."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 from typing import Any
 
-# What a terminal obeys instead of showing it: control characters, reversed writing, and halves of pairs of surrogates.
-_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from equigraph.exceptions import visible
 
+__all__ = ["count", "counted", "did_you_mean", "latex", "listed", "one_line", "visible"]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -40,11 +39,6 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     names = {str(one).casefold(): one for one in reversed(list(known))}
     close = difflib.get_close_matches(str(name).casefold(), names, n=1)
     return f" (did you mean {names[close[0]]!r}?)" if close else ""
-
-
-def visible(text: str) -> str:
-    r"""Return a text in which nothing is left that a terminal would obey; line ends and tabs stay."""
-    return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def latex(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What is compared: methods by name and estimators of one's own, fitted seed after seed, and what comes of it."""
+"""Candidates of a comparison: methods by name and estimators of one's own, fitted with several seeds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TWINS = {"FairSC": "SpectralClustering", "ScalableFairSC": "SpectralClustering"
 
 
 @dataclass(frozen=True)
-class Contender:
+class Candidate:
     """One row of a comparison before it is run."""
 
     name: str
@@ -39,7 +39,7 @@ class Contender:
     fairness: float | None = None  # its dial; None leaves it as it is
 
     def make(self, **wanted: Any) -> Any:
-        """Return a new estimator; of what is wanted it is told what it has a parameter for."""
+        """Return a new estimator; of what is wanted those parameters are set that it has."""
         base = get_method(self.name).load()() if self.given is None else clone(self.given)
         known = base.get_params(deep=False)
         chosen = {"fairness": self.fairness, **wanted}
@@ -67,14 +67,16 @@ class Outcome:
     status: str | None
 
 
-def contenders(methods: Iterable[Any], fairness: float | Mapping[str, float] | None) -> tuple[Contender, ...]:
+def candidates_of(
+    methods: Iterable[Any], fairness: float | Mapping[str, float] | None
+) -> tuple[Candidate, ...]:
     """Return what is compared, each under a name of its own."""
-    found: list[Contender] = []
+    found: list[Candidate] = []
     for one in methods:
         if isinstance(one, str):
-            entry = Contender(get_method(one).name)
+            entry = Candidate(get_method(one).name)
         else:
-            entry = Contender(_own_name(one, [known.name for known in found]), given=_checked(one))
+            entry = Candidate(_own_name(one, [known.name for known in found]), given=_checked(one))
         found.append(entry)
     return tuple(_with_dial(entry, fairness, [one.name for one in found]) for entry in found) if found else ()
 
@@ -94,7 +96,7 @@ def _own_name(estimator: Any, taken: list[str]) -> str:
     return next(one for one in numbered if one not in taken)
 
 
-def _with_dial(entry: Contender, fairness: float | Mapping[str, float] | None, names: list[str]) -> Contender:
+def _with_dial(entry: Candidate, fairness: float | Mapping[str, float] | None, names: list[str]) -> Candidate:
     if isinstance(fairness, Mapping):
         strangers = [name for name in fairness if name not in names]
         if strangers:
@@ -106,11 +108,11 @@ def _with_dial(entry: Contender, fairness: float | Mapping[str, float] | None, n
         fairness = fairness.get(entry.name)
     elif entry.given is not None:
         fairness = None  # whoever brings an estimator has set its dial
-    return entry if fairness is None else Contender(entry.name, entry.given, float(fairness))
+    return entry if fairness is None else Candidate(entry.name, entry.given, float(fairness))
 
 
 def fit(
-    entry: Contender, graph: Graph, n_clusters: int, seed: int, watch: Watched | None = None, **more: Any
+    entry: Candidate, graph: Graph, n_clusters: int, seed: int, watch: Watched | None = None, **more: Any
 ) -> Outcome:
     """Fit once, and score the labels."""
     from equigraph.metrics import evaluate
@@ -136,7 +138,7 @@ def _sizes(model: Any, labels: NDArray[Any]) -> tuple[int, ...]:
     return tuple(np.unique(labels, return_counts=True)[1].tolist())
 
 
-def same_without_fairness(entry: Contender, graph: Graph, n_clusters: int, seed: int, found: Outcome) -> str:
+def same_without_fairness(entry: Candidate, graph: Graph, n_clusters: int, seed: int, found: Outcome) -> str:
     """Say that the labels are those of the same method without fairness, where they are; nothing otherwise."""
     from equigraph.metrics import adjusted_rand_score
 
@@ -150,7 +152,7 @@ def same_without_fairness(entry: Contender, graph: Graph, n_clusters: int, seed:
     return f"The clusters of seed {seed} are those of {twin[1]}: fairness changed nothing." if same else ""
 
 
-def _twin(entry: Contender, n_clusters: int) -> tuple[Contender, str] | None:
+def _twin(entry: Candidate, n_clusters: int) -> tuple[Candidate, str] | None:
     """Return the same method without fairness, and what it is called."""
     model = entry.make(n_clusters=n_clusters)
     kind = type(model).__name__
@@ -160,20 +162,20 @@ def _twin(entry: Contender, n_clusters: int) -> tuple[Contender, str] | None:
         plain = SpectralClustering(
             normalized=getattr(model, "normalized", True), row_normalize=model.row_normalize
         )
-        return Contender(kind, given=plain), _TWINS[kind]
+        return Candidate(kind, given=plain), _TWINS[kind]
     if getattr(model, "fairness", None):
-        return Contender(entry.name, entry.given, 0.0), f"{kind} without fairness"
+        return Candidate(entry.name, entry.given, 0.0), f"{kind} without fairness"
     return None
 
 
-def tuned(entry: Contender, graph: Graph, n_clusters: int, seed: int) -> Contender:
+def tuned(entry: Candidate, graph: Graph, n_clusters: int, seed: int) -> Candidate:
     """Return the same with the value of its dial for which Q times NB is largest; what has no dial stays as it is."""
     if not entry.has_dial:
         return entry
     constraint = getattr(entry.make(), "_parameters", {}).get("fairness")
     bounded = isinstance(constraint, Real) and constraint.high == 1
     values = np.linspace(0, 1, _TRIED_SHARES).tolist() if bounded else _TRIED_WEIGHTS
-    tried = [Contender(entry.name, entry.given, value) for value in values]
+    tried = [Candidate(entry.name, entry.given, value) for value in values]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = [fit(one, graph, n_clusters, seed).scores for one in tried]
@@ -256,17 +258,17 @@ class ComparisonRow:
         return f"{value:.3f}{more}" if isinstance(value, float) else str(value)
 
 
-def row_of(entry: Contender, outcomes: list[Outcome]) -> ComparisonRow:
+def row_of(entry: Candidate, outcomes: list[Outcome]) -> ComparisonRow:
     """Return the row of a method from its fits, one per seed."""
     first = outcomes[0]
-    told: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     for name in COMPARED:
         values = np.array([one.scores.get(name, np.nan) for one in outcomes], dtype=float)
-        told[name] = _finite(values.mean())
-        told[f"{name}_spread"] = _finite(values.std(ddof=1)) if values.size > 1 else None
+        scores[name] = _finite(values.mean())
+        scores[f"{name}_spread"] = _finite(values.std(ddof=1)) if values.size > 1 else None
     return ComparisonRow(
         method=entry.name,
-        **told,
+        **scores,
         by_attribute={
             name: _finite(np.mean([one.scores[name] for one in outcomes]))
             for name in first.scores

@@ -18,13 +18,13 @@ from equigraph._utils.files import write_text
 from equigraph._utils.notebook import page_of
 from equigraph._utils.parameters import Integer, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
-from equigraph._utils.records import frame_of, harmless, write_json
+from equigraph._utils.records import frame_of, harmless
 from equigraph._utils.text import GIVE_GROUPS, count, counted, latex, one_line
 from equigraph.analysis.candidates import (
+    Candidate,
     ComparisonRow,
-    Contender,
     Outcome,
-    contenders,
+    candidates_of,
     fit,
     row_of,
     same_without_fairness,
@@ -36,21 +36,12 @@ from equigraph.graph.features import with_features
 from equigraph.graph.names import object_array
 from equigraph.methods import METHODS
 from equigraph.metrics.scores import COMPARED
-from equigraph.results.folders import digest_of, parse_json
-from equigraph.results.loading import check_entries
+from equigraph.results.persistence import read_record, write_record
 
-FORMAT, VERSION = "equigraph comparison", 2
+KIND = "comparison"
 _SHOWN = (*COMPARED, "n_nonempty", "sizes", "stability", "seconds", "fairness", "status")
 _WORDS = ("method", "n_nonempty", "sizes", "status", "notes", "error", "bad_input")
 _LATEX_HEADS = {"Q": "$Q$", "B": "$B$", "NB": "$N\\!B$", "rho": r"$\rho$", "min_balance": r"$\min B$"}
-_ENTRIES: dict[str, tuple[type, ...]] = {
-    "n_nodes": (int,),
-    "n_edges": (int,),
-    "n_clusters": (int,),
-    "seeds": (list,),
-    "stopped": (bool,),
-    "rows": (list,),
-}
 
 
 @dataclass(frozen=True)
@@ -101,8 +92,8 @@ class Comparison:
         columns: dict[str, Any] = {}
         for name in rows[0] if rows else ():
             values = [row.get(name) for row in rows]
-            told = [value for value in values if value is not None]
-            numeric = all(isinstance(value, float) for value in told) and name not in _WORDS
+            known = [value for value in values if value is not None]
+            numeric = all(isinstance(value, float) for value in known) and name not in _WORDS
             columns[name] = np.asarray(values, dtype=float) if numeric else object_array(values)
         return frame_of(columns, backend)
 
@@ -133,7 +124,8 @@ class Comparison:
         ...     eg.Comparison.load(f"{folder}/table.json") == comparison
         True
         """
-        return cls(**comparison_parts(Path(path)))
+        found: Self = read_record(path, KIND, cls)
+        return found
 
     def to_csv(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
         """Write one line per method; sizes and notes are joined by a blank and by "; ".
@@ -150,8 +142,7 @@ class Comparison:
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write everything as JSON, with a checksum; `load` reads it again."""
-        content = {"format": FORMAT, "version": VERSION, **self.summary()}
-        write_json(path, {**content, "checksum": digest_of(content)})
+        write_record(Path(path), KIND, self.summary())
 
     def _repr_html_(self) -> str:
         """Return the table, for a notebook."""
@@ -230,7 +221,7 @@ class Comparison:
 def compare(
     graph: Any,
     *,
-    methods: Iterable[Any] | None = None,
+    methods: str | Iterable[Any] | None = None,
     n_clusters: int,
     fairness: float | Mapping[str, float] | None = None,
     tune: bool = False,
@@ -248,7 +239,7 @@ def compare(
     ----------
     graph : graph
         Anything that `equigraph.graph.as_graph` takes.
-    methods : iterable of str and estimators, optional
+    methods : str, or iterable of str and estimators, optional
         Names from `equigraph.methods.METHODS`, by default all; and estimators of one's own, whose rows have the name of
         their class: anything with ``fit``, ``get_params`` and ``labels_``. Those of `GraphClusterer` are fitted to the
         graph, others to its adjacency, with ``sensitive_features`` where their ``fit`` takes them. Parameters called
@@ -296,7 +287,9 @@ def compare(
     """
     constraints = {"n_clusters": Integer(low=2), "n_seeds": Integer(low=1)}
     check_parameters("compare", constraints, {"n_clusters": n_clusters, "n_seeds": n_seeds})
-    chosen = contenders(METHODS if methods is None else methods, fairness)
+    chosen = candidates_of(
+        METHODS if methods is None else [methods] if isinstance(methods, str) else methods, fairness
+    )
     graph = with_features(graph, sensitive_features)
     if tune and graph.sensitive_features is None:
         raise ParameterError(f"tune=True needs groups: {GIVE_GROUPS}.")
@@ -314,7 +307,7 @@ def compare(
 
 
 def _run(
-    entry: Contender, graph: Graph, n_clusters: int, seeds: tuple[int, ...], notify: Notifier, tune: bool
+    entry: Candidate, graph: Graph, n_clusters: int, seeds: tuple[int, ...], notify: Notifier, tune: bool
 ) -> tuple[ComparisonRow, bool]:
     """Return the row of a method, and whether a callback wants to stop."""
     row, stop = ComparisonRow(entry.name), False
@@ -339,7 +332,7 @@ def _run(
 
 
 def _fits(
-    entry: Contender, graph: Graph, n_clusters: int, seeds: tuple[int, ...], notify: Notifier
+    entry: Candidate, graph: Graph, n_clusters: int, seeds: tuple[int, ...], notify: Notifier
 ) -> tuple[list[Outcome], bool]:
     """Fit with one seed after the other; also return whether a callback wants to stop."""
     outcomes: list[Outcome] = []
@@ -352,30 +345,5 @@ def _fits(
 
 
 def _watch(notify: Notifier, name: str, done: int, total: int) -> Watched | None:
-    """Return what lets the callbacks stop a fit halfway; of its own stages they are not told."""
+    """Return what lets the callbacks stop a fit halfway; they are not called for stages of the fit itself."""
     return Watched(lambda progress: notify(name, done, total)) if notify.callbacks else None
-
-
-def comparison_parts(path: Path) -> dict[str, Any]:
-    """Return the parts of a `Comparison` from the file that `to_json` wrote."""
-    try:
-        told = parse_json(path.read_bytes(), path)
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({error.strerror}): expected a comparison as JSON."
-        ) from None
-    if told.get("format") != FORMAT or told.get("version") != VERSION:
-        raise InputError(
-            f"{path} is no comparison of version {VERSION}: expected the file that to_json wrote."
-        )
-    if told.pop("checksum", None) != digest_of(told):
-        raise InputError(f"{path} has changed since equigraph wrote it: make the comparison again.")
-    check_entries(told, _ENTRIES, path)
-    try:
-        rows = tuple(
-            ComparisonRow(**{**row, "sizes": tuple(row["sizes"]), "notes": tuple(row["notes"])})
-            for row in told["rows"]
-        )
-    except (TypeError, KeyError):
-        raise InputError(f"{path} has a row that is none: expected the file that to_json wrote.") from None
-    return {**{name: told[name] for name in _ENTRIES}, "rows": rows, "seeds": tuple(told["seeds"])}

@@ -14,10 +14,9 @@ from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.community.partition import NOTION
 from equigraph.metrics.notions import Notion
-from equigraph.search.exact_k import fix_clusters, merge_clusters
-from equigraph.search.levels import Level, compact, scores_of
-from equigraph.search.multilevel import climb
-from equigraph.search.objective import Objective, problem_of
+from equigraph.search.arrays import Level
+from equigraph.search.level import compact, first_level
+from equigraph.search.objective import Objective, make_objective
 
 # Where the dial rests on its way up.
 _DIAL = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
@@ -191,11 +190,16 @@ def fair_louvain(
     seed: int = 0,
 ) -> Found:
     """Do what `FairLouvain` says, on a validated adjacency and the group codes of each attribute (None: none)."""
-    objective, level = problem_of(
-        adjacency, codes, fairness=fairness, notion=notion, resolution=resolution, weights=weights
+    objective, columns = make_objective(
+        codes,
+        n_nodes=adjacency.shape[0],
+        total=float(adjacency.sum(dtype=np.float64)),
+        fairness=fairness,
+        notion=notion,
+        resolution=resolution,
+        weights=weights,
     )
-    if objective.fairness > 0:
-        objective.warn_if_slow(adjacency.nnz, n_clusters or 0)
+    level = first_level(adjacency, columns, objective.population.size)
     search = _Climber(level, objective, np.random.default_rng(seed), n_clusters, max_passes)
     alone = np.arange(adjacency.shape[0], dtype=np.int32)
     found = [search.settle(alone)]
@@ -226,12 +230,14 @@ class _Climber:
         self, labels: NDArray[np.int32], objective: Objective, keep: bool = False, max_cycles: int = 20
     ) -> NDArray[np.int32]:
         """Climb an objective on all levels."""
+        from equigraph.search.moves import climb
+
         labels, n_cycles = climb(
             self.level,
             labels,
             objective,
             self.rng,
-            keep_clusters=keep,
+            fixed=keep,
             max_passes=self.max_passes,
             max_cycles=max_cycles,
             tol=self.tol,
@@ -242,6 +248,8 @@ class _Climber:
 
     def fix(self, labels: NDArray[np.int32], n_clusters: int, objective: Objective) -> NDArray[np.int32]:
         """Make exactly n_clusters of the labels."""
+        from equigraph.search.merge import fix_clusters
+
         return fix_clusters(
             self.level,
             labels,
@@ -271,10 +279,12 @@ class _Climber:
             if int(labels.max()) + 1 != self.n_clusters:
                 labels = self.climb(labels, self.objective)
             return self.found(self.fix(labels, self.n_clusters, self.objective))
+        from equigraph.search.merge import merge
+
         best = self.found(self.climb(labels, self.objective))
         while self.objective.fairness > 0 and best.labels.max() > 1:
             n_found = int(best.labels.max()) + 1
-            fewer = merge_clusters(self.level, best.labels, 2, n_found, self.objective)
+            fewer = merge(self.level, best.labels, 2, n_found, self.objective)
             fewer = self.climb(self.climb(fewer, self.objective, keep=True), self.objective)
             next_one = self.found(fewer)
             if next_one.objective <= best.objective + self.tol:
@@ -284,6 +294,8 @@ class _Climber:
 
     def found(self, labels: NDArray[np.int32]) -> Found:
         """Score labels from scratch."""
+        from equigraph.search.partition import scores_of
+
         labels = compact(labels)
         modularity, notion = scores_of(self.level, labels, self.objective)
         value = self.objective.value(modularity, notion)

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from numpy.typing import NDArray
-from scipy import sparse
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.callbacks import Callbacks, Notifier, Progress, ProgressBar, TimeLimit
+from equigraph._utils.parameters import (
+    CALLBACKS,
+    AnyOf,
+    Choice,
+    Constraint,
+    Instance,
+    Integer,
+    Real,
+    check_parameters,
+)
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
-from equigraph.exceptions import ParameterError
+from equigraph.community.refining import read_start
+from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
-from equigraph.search.agree import ON_CONFLICT, RULES, OnConflict, RuleKeeper, as_rules, search_under
-from equigraph.search.bounds import check_size_bounds
-from equigraph.search.free import best_number
+from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
+from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.plans import is_large
-from equigraph.search.refine import warn_if_short
-from equigraph.search.ruled import RuledSearch
-from equigraph.search.search import Search, Target
+from equigraph.search.targets import Target
 from equigraph.spectral.soft import soft_fair_labels
 from equigraph.stores.blocks import BlockGraph
 from equigraph.stores.stores import EXECUTION, check_scheduler, is_out_of_core, n_entries_of, open_store
@@ -38,6 +45,11 @@ NOTION = AnyOf(
 )
 
 
+SIZE_BOUNDS = AnyOf(
+    options=(Choice(values=("auto",)), Instance(methods=("__iter__",))),
+    optional=True,
+    help="Least and most nodes of a cluster, as a pair; by default at least a third of the mean.",
+)
 ATTRIBUTE_WEIGHTS = Instance(
     methods=("items",), optional=True, help="How much each of several attributes counts, by name."
 )
@@ -74,10 +86,10 @@ class FairPartition(GraphClusterer):
     attribute_weights : mapping from attribute to number, optional
         How much each of several attributes counts, such as ``{"needs": 2}``; those not named weigh 1. By default the
         weights that the graph was read with, or all alike.
-    size_bounds : (least, most), optional
-        Bounds on the number of nodes of a cluster (None leaves a side open); always met, or an InfeasibleError. Without
-        them clusters of one or two nodes may come out; where clusters have six nodes or more on average, a
-        `SmallClusterWarning` names these.
+    size_bounds : "auto", (least, most) or None, default="auto"
+        Bounds on the number of nodes of a cluster (None leaves a side open); always met, or an InfeasibleError. "auto"
+        is at least a third of the mean size, rounded up, or the least that rules leave room for. Without bounds single
+        nodes may come out as clusters: alone they are as fair as whole nodes allow.
     rules : Rules or dict, optional
         Hard rules, which the labels keep, always; see `equigraph.rules.Rules`. Attributes that they name are those of
         the graph, or columns of ``sensitive_features``. Where rules speak of the numbers of clusters, these are kept
@@ -97,6 +109,10 @@ class FairPartition(GraphClusterer):
         are the same. See docs/scale.md.
     callbacks : callable or list of callables, optional
         Told about progress; when one asks to stop, the best labels so far are kept.
+    time_limit : float, optional
+        Seconds after which the best labels so far are kept; a second or two more on large graphs.
+    verbose : bool, default=False
+        Whether to show a progress bar.
 
     Attributes
     ----------
@@ -109,7 +125,8 @@ class FairPartition(GraphClusterer):
     objective_ : float
         :math:`(1 - f) Q + f N` of the labels; with ``at_least``, Q.
     status_ : str or None
-        "stopped" where the scheduler of a Dask cluster was lost: the labels are then the best that there were.
+        "stopped" where the search ended early, by a callback, the time limit, Ctrl-C or the loss of a Dask scheduler:
+        the labels are then the best that there were.
     rules_ : Rules or None
         The rules that the labels keep.
     relaxed_ : tuple
@@ -163,15 +180,15 @@ class FairPartition(GraphClusterer):
         ),
         "notion": NOTION,
         "attribute_weights": ATTRIBUTE_WEIGHTS,
-        "size_bounds": Instance(
-            methods=("__iter__",), optional=True, help="Least and most nodes of a cluster, as a pair."
-        ),
+        "size_bounds": SIZE_BOUNDS,
         "rules": RULES,
         "on_conflict": ON_CONFLICT,
         "effort": Real(low=0, help="Length of the search."),
         "n_init": Integer(low=1, help="Number of searches, of which the best is kept."),
         "execution": EXECUTION,
         "callbacks": CALLBACKS,
+        "time_limit": Real(low=0, optional=True, help="Seconds after which the best labels so far are kept."),
+        "verbose": Choice(values=(True, False), help="Whether to show a progress bar."),
     }
 
     def __init__(
@@ -182,7 +199,7 @@ class FairPartition(GraphClusterer):
         at_least: float | None = None,
         notion: str | Notion = "normalized",
         attribute_weights: Mapping[str, float] | None = None,
-        size_bounds: tuple[int | None, int | None] | None = None,
+        size_bounds: SizeBounds = "auto",
         rules: Rules | Mapping[str, Any] | None = None,
         on_conflict: OnConflict = "error",
         effort: float = 1.0,
@@ -190,6 +207,8 @@ class FairPartition(GraphClusterer):
         random_state: RandomState = None,
         execution: Any = None,
         callbacks: Callbacks = None,
+        time_limit: float | None = None,
+        verbose: bool = False,
     ):
         self.n_clusters = n_clusters
         self.fairness = fairness
@@ -204,22 +223,89 @@ class FairPartition(GraphClusterer):
         self.random_state = random_state
         self.execution = execution
         self.callbacks = callbacks
+        self.time_limit = time_limit
+        self.verbose = verbose
 
     def _fairness_wanted(self) -> bool:
         return self.fairness > 0 or self.at_least is not None
 
+    def _target(self) -> Target:
+        return Target(float(self.fairness), self.at_least)
+
     def _fit(self, problem: Problem) -> Clustering:
-        notify = Notifier(self.callbacks)
-        with self._opened(problem) as (problem, graph):
-            search, agreement = self._search(problem, graph)
-            target = Target(float(self.fairness), self.at_least)
-            labels = search.solve([target], self._starts(problem, search), notify, self.n_init)[0]
-            modularity, notion = search.score(labels)
-            interaction = _interaction(problem, search, labels)
-        found = self._under_rules(self._clustering(labels, modularity, notion), agreement)
-        lost = isinstance(search, Search) and search.lost
-        attributes = {**found.attributes, "status_": "stopped" if lost else None}
-        return replace(found, interaction=interaction, attributes=attributes)
+        with self._opened(problem) as (problem, graph), self._notifier() as notify:
+            search, keeper = self._search(problem, graph, self._number(problem, graph))
+            starts = self._starts(problem, search.n_clusters)
+            labels = search.solve([self._target()], starts, notify, self.n_init)[0]
+            return self._clustering(problem, search, labels, keeper)
+
+    def refine(
+        self,
+        X: Any,
+        labels: ArrayLike,
+        *,
+        sensitive_features: Any = None,
+        max_moves: int | None = None,
+        stay: float = 0.0,
+    ) -> Self:
+        """Improve labels that any other tool made, with the parameters of this object.
+
+        With ``effort=0`` only moves and swaps from these labels are tried; more searches further, and may end far from
+        them. ``n_clusters=None`` keeps as many clusters as the labels have.
+
+        Parameters
+        ----------
+        X : graph
+            As of `fit`, in memory.
+        labels : array-like of shape (n_nodes,), Series or mapping
+            Labels of any type, in node order or by the names of the nodes. With ``rules``, ``max_moves`` or ``stay``
+            some may be missing (None): these nodes are new, and go wherever it is best.
+        sensitive_features
+            As of `fit`.
+        max_moves : int, optional
+            How many nodes may get another label than they have.
+        stay : float, default=0
+            What each of these costs, in units of :math:`(1 - f) Q + f N` (of Q with ``at_least``): with .001 a node
+            moves only if that, and what comes with it, brings more than .001.
+
+        Returns
+        -------
+        self
+            The fitted estimator. With ``max_moves`` or ``stay``, or rules that speak of the numbers of clusters,
+            clusters keep the numbers that they have, where labels are the whole numbers 0, 1, ..., and otherwise the
+            place of their label among all sorted labels; ``size_bounds="auto"`` sets no bounds then.
+
+        Examples
+        --------
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> first = eg.RandomClustering(3, random_state=0).fit_predict(room.adjacency)
+        >>> model = eg.FairPartition(3, effort=0, random_state=0)
+        >>> model.refine(room.adjacency, first, sensitive_features=room.sensitive_features).modularity_ > 0.3
+        True
+        """
+        check_parameters("refine", {"max_moves": Integer(optional=True), "stay": Real(low=0)}, locals())
+        problem = self._prepare(X, sensitive_features)
+        few = max_moves is not None or stay > 0
+        ruled = few or self.rules is not None
+        start = read_start(labels, problem.graph, self.n_clusters, gaps=ruled)
+        home = start.home(self._target(), max_moves, stay) if few else None
+        with self._opened(problem) as (problem, graph), self._notifier() as notify:
+            placed = start.placed(problem.adjacency) if ruled else start.labels
+            search, keeper = self._search(problem, graph, start.n_clusters, placed if ruled else None, home)
+            found = search.solve([self._target()], [placed], notify)[0]
+            clustering = self._clustering(problem, search, found, keeper)
+        return self._finish(problem, replace(clustering, keeps_numbers=few or clustering.keeps_numbers))
+
+    @contextmanager
+    def _notifier(self) -> Iterator[Notifier]:
+        """Give who is told about progress: callbacks, a clock where there is a limit, and a bar where one is wanted."""
+        callbacks = list(Notifier(self.callbacks).callbacks)
+        if self.time_limit is not None:
+            callbacks.append(TimeLimit(self.time_limit))
+            callbacks[-1](Progress("search", 0, 1))
+        with ProgressBar() if self.verbose else nullcontext() as bar:
+            yield Notifier([*callbacks, bar] if bar is not None else callbacks)
 
     @contextmanager
     def _opened(self, problem: Problem) -> Iterator[tuple[Problem, Any]]:
@@ -243,90 +329,187 @@ class FairPartition(GraphClusterer):
             problem = replace(problem, graph=graph.to_graph())
         yield problem, problem.adjacency
 
-    def _under_rules(self, found: Clustering, agreement: RuleKeeper | None) -> Clustering:
-        """Check labels once more, and add what is to be known about the rules."""
-        if agreement is None:
-            return replace(found, attributes={**found.attributes, "rules_": None, "relaxed_": ()})
-        assert found.labels is not None
-        agreement.checked(found.labels)
-        agreement.warn_if_relaxed("FairPartition")
-        told = {"rules_": agreement.rules, "relaxed_": agreement.given_up}
-        numbered = as_rules(self.rules or {}).names_clusters
-        return replace(found, attributes={**found.attributes, **told}, keeps_numbers=numbered)
+    def _options(self, problem: Problem) -> dict[str, Any]:
+        weights = problem.fair_columns()[1]
+        return {"notion": self.notion, "effort": self.effort, "seed": problem.seed, "weights": weights}
 
-    def _clustering(self, labels: NDArray, modularity: float, notion: float) -> Clustering:
-        value = (1 - self.fairness) * modularity + self.fairness * notion
-        if self.at_least is not None:
-            value = modularity
-            warn_if_short("FairPartition", get_notion(self.notion), notion, self.at_least)
-        return Clustering(
-            labels=labels,
-            attributes={
-                "n_clusters_": int(labels.max()) + 1,
-                "modularity_": modularity,
-                "notion_": notion,
-                "objective_": value,
-            },
-        )
+    def _number(self, problem: Problem, graph: Any) -> int:
+        """Return the number of clusters, which may have to be found out."""
+        if self.n_clusters is not None:
+            return int(self.n_clusters)
+        from equigraph.search.free import best_number
 
-    def _search(self, problem: Problem, graph: Any) -> tuple[Search | RuledSearch, RuleKeeper | None]:
+        return best_number(graph, problem.fair_columns()[0], self._target(), **self._options(problem))
+
+    def _search(
+        self,
+        problem: Problem,
+        graph: Any,
+        n_clusters: int,
+        start: NDArray | None = None,
+        home: Home | None = None,
+    ) -> tuple[Any, RuleKeeper | None]:
         """Return the search that the parameters describe, and under rules what could be agreed on."""
-        codes, weights = problem.fair_columns()
-        options: dict[str, Any] = {
-            "notion": self.notion,
-            "effort": self.effort,
-            "seed": problem.seed,
-            "weights": weights,
-        }
-        n_clusters = self.n_clusters
-        if n_clusters is None:
-            target = Target(float(self.fairness), self.at_least)
-            n_clusters = best_number(graph, codes, target, **options)
-        check_size_bounds(self.size_bounds, problem.n_nodes, n_clusters)
-        options["size_bounds"] = self.size_bounds
-        if self.rules is None:
-            return Search(graph, codes, n_clusters, **options), None
-        facts, rules = Facts(problem.graph, problem.given), as_rules(self.rules)
-        agreement = search_under(rules, facts, codes, n_clusters, on_conflict=self.on_conflict, **options)
-        return agreement.search, agreement
+        from equigraph.search.large import make_search
 
-    def _starts(self, problem: Problem, search: Search | RuledSearch) -> list[NDArray]:
+        codes, options = problem.fair_columns()[0], self._options(problem)
+        check_size_bounds(self.size_bounds, problem.n_nodes, n_clusters)
+        if self.rules is None and home is None:
+            return make_search(graph, codes, n_clusters, size_bounds=self.size_bounds, **options), None
+        keeper = search_under(
+            as_rules(self.rules or {}),
+            Facts(problem.graph, problem.given),
+            codes,
+            n_clusters,
+            on_conflict=self.on_conflict,
+            size_bounds=None if home is not None and self.size_bounds == "auto" else self.size_bounds,
+            starts=[] if start is None else [start],
+            home=home,
+            **options,
+        )
+        return keeper.search, keeper
+
+    def _starts(self, problem: Problem, n_clusters: int) -> list[NDArray]:
         """Return a soft-fair spectral division where the graph is dense: single moves see little of it there."""
-        if search.plan.n_parts or not self.effort or problem.fair_columns()[0] is None:
-            return []
         n = problem.n_nodes
-        if problem.adjacency.nnz < _DENSE * n or n < _LEAST_DENSE:
+        if not self.effort or n < _LEAST_DENSE or problem.fair_columns()[0] is None:
+            return []
+        n_entries = n_entries_of(problem.graph)
+        if n_entries < _DENSE * n or is_large(n, n_entries):
             return []
         assert problem.groups is not None
         codes = problem.groups.codes
         if codes.min() < 0:
             return []
-        return [
-            soft_fair_labels(
-                problem.adjacency, codes, search.n_clusters, strength=_STRENGTH, seed=problem.seed
-            )
-        ]
+        return [soft_fair_labels(problem.adjacency, codes, n_clusters, strength=_STRENGTH, seed=problem.seed)]
+
+    def _clustering(
+        self, problem: Problem, search: Any, labels: NDArray, keeper: RuleKeeper | None
+    ) -> Clustering:
+        """Return what the base class takes, and say what was not reached."""
+        modularity, notion = search.score(labels)
+        value = (1 - self.fairness) * modularity + self.fairness * notion
+        n_clusters = int(labels.max()) + 1
+        if self.at_least is not None:
+            value = modularity
+            warn_if_short("FairPartition", get_notion(self.notion), notion, self.at_least)
+        if keeper is not None:
+            keeper.checked(labels)
+            keeper.warn_if_relaxed("FairPartition")
+        if hasattr(search, "interaction"):
+            interaction = search.interaction(labels) * problem.unit
+        else:
+            interaction = interaction_of(problem.graph, labels, n_clusters)
+        return Clustering(
+            labels=labels,
+            interaction=interaction,
+            keeps_numbers=as_rules(self.rules or {}).names_clusters,
+            attributes={
+                "n_clusters_": n_clusters,
+                "modularity_": modularity,
+                "notion_": notion,
+                "objective_": value,
+                "status_": "stopped" if search.stopped else None,
+                "rules_": None if keeper is None else keeper.rules,
+                "relaxed_": () if keeper is None else keeper.given_up,
+            },
+        )
 
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         with self._opened(problem) as (problem, graph):
-            search, agreement = self._search(problem, graph)
+            search, keeper = self._search(problem, graph, self._number(problem, graph))
+            starts = self._starts(problem, search.n_clusters)
             labels: list[NDArray] = []
             if values is None:
-                search.front(self._starts(problem, search), notify, self.n_init)
+                search.front(starts, notify, self.n_init)
             else:
-                targets = [Target(float(value)) for value in values]
-                labels = search.solve(targets, self._starts(problem, search), notify, self.n_init)
+                labels = search.solve([Target(float(value)) for value in values], starts, notify, self.n_init)
         found = DialLabels(labels, search.pool.labels)
-        if agreement is not None:
-            agreement.warn_if_relaxed("FairPartition")
+        if keeper is not None:
+            keeper.warn_if_relaxed("FairPartition")
             for one in (*found.labels, *found.front):
-                agreement.checked(one)
+                keeper.checked(one)
         return found
 
 
-def _interaction(problem: Problem, search: Search | RuledSearch, labels: NDArray) -> sparse.csr_array:
-    """Return the mean weight of the pairs between two clusters, wherever the graph is."""
-    n_clusters = int(labels.max()) + 1
-    if isinstance(search, Search) and search.ground is not None:
-        return search.ground.interaction(labels, search.objective) * problem.unit
-    return interaction_of(problem.graph, labels, n_clusters)
+def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
+    """Say how fair labels are that are not as fair as was asked for."""
+    if reached < at_least - 1e-12:
+        warn(
+            f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort.",
+            FairnessNotReachedWarning,
+        )
+
+
+def refine_labels(
+    graph: Any,
+    labels: ArrayLike,
+    *,
+    sensitive_features: Any = None,
+    max_moves: int | None = None,
+    stay: float = 0.0,
+    n_clusters: int | None = None,
+    effort: float = 0.0,
+    **parameters: Any,
+) -> NDArray[np.intp]:
+    r"""Improve labels that any other tool made.
+
+    A shorthand for ``FairPartition(...).refine(graph, labels, ...).labels_``.
+
+    Parameters
+    ----------
+    graph, labels, sensitive_features, max_moves, stay
+        See `FairPartition.refine`.
+    n_clusters : int, optional
+        Number of clusters of the result; by default as many as the labels have.
+    effort : float, default=0
+        0 keeps to local moves and swaps from the given labels; 1 and more search further, and may end far from them.
+    parameters
+        Further parameters of `FairPartition`.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,), dtype intp
+        Labels 0, 1, ..., numbered by size, largest first (ties: by their first node); exactly ``n_clusters`` of them.
+        No move of a single node raises :math:`(1 - f) Q + f N`; above 128 clusters, none to a neighbour's cluster. On
+        large graphs (100,000 nodes or two million stored entries) that is nearly so: the number of passes is bounded.
+
+    Raises
+    ------
+    InfeasibleError
+        If the size bounds cannot be met, or the rules with so few moves.
+    ConflictError
+        If rules contradict each other.
+    NotFoundError
+        If no labels that keep the rules were found, and it is not known whether there are any.
+
+    Examples
+    --------
+    >>> import equigraph as eg
+    >>> room = eg.datasets.make_classroom()
+    >>> first = eg.RandomClustering(3, random_state=0).fit_predict(room.adjacency)
+    >>> better = eg.refine_labels(
+    ...     room.adjacency, first, sensitive_features=room.sensitive_features, random_state=0
+    ... )
+    >>> eg.metrics.modularity_score(room.adjacency, better) > 0.3
+    True
+
+    Two who do not get on, at the price of few changes:
+
+    >>> first, second = np.flatnonzero(better == 0)[:2].tolist()
+    >>> rules = eg.Rules(apart=[(first, second)], sizes=(8, 12))
+    >>> apart = eg.refine_labels(
+    ...     room.adjacency,
+    ...     better,
+    ...     sensitive_features=room.sensitive_features,
+    ...     rules=rules,
+    ...     max_moves=2,
+    ...     random_state=0,
+    ... )
+    >>> rules.check(room.adjacency, apart), int((apart != better).sum()) <= 2
+    ([], True)
+    """
+    model = FairPartition(n_clusters, effort=effort, **parameters)
+    model.refine(graph, labels, sensitive_features=sensitive_features, max_moves=max_moves, stay=stay)
+    return model.labels_

@@ -15,11 +15,8 @@ from equigraph.factorization.penalties import GroupForm
 from equigraph.stores import FusedProduct
 from equigraph.stores.panels import (
     Tables,
-    empty_panel,
     entries_as,
-    pad,
     row_blocks,
-    rows_ahead,
     zero_totals,
 )
 from equigraph.stores.threads import most_threads, run_all, run_blocks
@@ -48,17 +45,17 @@ class CompiledRun:
     ):
         from equigraph.factorization.update_kernels import FixedInputs, Work
 
-        self._H = pad(H)
-        self._other = empty_panel(H.shape[0], self._H.shape[1], H.dtype)
-        self._tol, self._n_columns, self._n_threads = float(tol), H.shape[1], n_threads or product.n_threads
-        width, n_groups = self._H.shape[1], 0 if form is None else form.own.size
-        totals = zero_totals(self._n_columns, n_groups, width)
+        # A copy: the two arrays take turns.
+        self._H = np.array(H, order="C")
+        self._other = np.empty_like(self._H)
+        self._tol, self._n_threads = float(tol), n_threads or product.n_threads
+        n_clusters, n_groups = H.shape[1], 0 if form is None else form.own.size
+        totals = zero_totals(n_clusters, n_groups)
         cuts = row_blocks(product.entries.indptr, bytes_per_block=sum(part.nbytes for part in totals))
         no_table = np.zeros((0, 0))
         positive, negative, own = (no_table, no_table, np.zeros(0)) if form is None else form[1:]
         self._fixed = FixedInputs(
             entries=entries_as(product.entries, H.dtype),
-            ahead=rows_ahead(self._H),
             cuts=cuts,
             codes=None if form is None else form.codes.astype(np.int32),
             positive=positive,
@@ -67,11 +64,14 @@ class CompiledRun:
             squared_norm=product.squared_norm(),
             fit_interaction=fit_interaction,
         )
-        small, by_group = np.zeros((self._n_columns, width), H.dtype), np.zeros((n_groups, width), H.dtype)
+        small, by_group = (
+            np.zeros((n_clusters, n_clusters), H.dtype),
+            np.zeros((n_groups, n_clusters), H.dtype),
+        )
         n_blocks = cuts.size - 1
         W = np.array(W, dtype=np.float64, order="C")
         self._work = Work(
-            AH=empty_panel(H.shape[0], width, H.dtype),
+            AH=np.empty_like(self._H),
             tables=Tables(small, small.copy(), by_group, by_group.copy(), own.astype(H.dtype)),
             **{
                 f"{name}_blocks": np.zeros((n_blocks, *part.shape)) for name, part in totals._asdict().items()
@@ -85,7 +85,7 @@ class CompiledRun:
         self._change = float("nan")
         self._status: Status | None = None
         work = self._fixed.entries.indices.size + 4 * self._H.shape[0]
-        self._chunk = max(1, int(_CHUNK_WORK / (work * width)))
+        self._chunk = max(1, int(_CHUNK_WORK / (work * n_clusters)))
         self._start()
 
     def to_end(self, max_iter: int, notify: Notifier) -> Factors:
@@ -100,8 +100,7 @@ class CompiledRun:
                 if notify("factorization", len(history), max_iter, objective):
                     status = Status.STOPPED
             status = status or self._status
-        H = np.ascontiguousarray(self._H[:, : self._n_columns])
-        return Factors(H, self._work.W, np.asarray(history), self._change, status or Status.MAX_ITER)
+        return Factors(self._H, self._work.W, np.asarray(history), self._change, status or Status.MAX_ITER)
 
     def go(self, count: int) -> NDArray[np.float64]:
         """Do some iterations, and return the objective after each; fewer when the run ended."""

@@ -21,7 +21,7 @@ from equigraph.factorization.out_of_core_fair import fit_rows
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.factorization.starts import random_labels, start_from_labels
 from equigraph.search.plans import is_large
-from equigraph.search.search import Search, Target
+from equigraph.search.targets import Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
 from equigraph.stores import product_of, single_blas_thread
 from equigraph.stores.stores import EXECUTION, is_out_of_core
@@ -193,7 +193,9 @@ class FairNMTF(GraphClusterer):
         if self.init == "random":
             return random_labels(problem.n_nodes, self.n_clusters, seed)
         if self.init == "partition":
-            search = Search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
+            from equigraph.search.large import make_search
+
+            search = make_search(problem.adjacency, columns, self.n_clusters, weights=weights, seed=seed)
             return search.solve([Target(float(self.fairness))])[0]
         large = is_large(problem.n_nodes, problem.adjacency.nnz)  # a bounded number of passes
         find = quick_fair_labels if large else soft_fair_labels

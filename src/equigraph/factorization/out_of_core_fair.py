@@ -23,7 +23,7 @@ from equigraph.factorization.out_of_core import (
 from equigraph.factorization.out_of_core_updates import has_row_form
 from equigraph.factorization.penalties import Penalty
 from equigraph.factorization.starts import random_labels
-from equigraph.search.search import Search, Target
+from equigraph.search.targets import Target
 from equigraph.stores import single_blas_thread
 from equigraph.stores.distributed import RowStore
 from equigraph.stores.distributed.rows import StoreProduct
@@ -79,10 +79,11 @@ def _start(
         return random_labels(problem.n_nodes, model.n_clusters, seed), product.store
     if model.init == "partition":
         codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
-        search = Search(product.store, codes, model.n_clusters, seed=seed)
-        labels = search.solve([Target(float(model.fairness))])[0]
-        assert search.ground is not None
-        return labels, search.ground.store
+        from equigraph.search.large import LargeSearch, make_search
+
+        search = make_search(product.store, codes, model.n_clusters, seed=seed)
+        assert isinstance(search, LargeSearch)
+        return search.solve([Target(float(model.fairness))])[0], search.store
     strength = model._start_strength()
     return row_spectral_labels(
         problem, product, model.n_clusters, strength=strength, seed=seed

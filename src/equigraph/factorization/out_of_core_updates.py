@@ -15,7 +15,7 @@ from equigraph.factorization.multiplicative import Sums, is_nothing
 from equigraph.factorization.penalties import Penalty
 from equigraph.factorization.penalties.base import form_of
 from equigraph.stores.distributed.rows import Rows, RowStore, in_order
-from equigraph.stores.panels import Tables, Totals, pad, padded_width, zero_totals
+from equigraph.stores.panels import Tables, Totals, zero_totals
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
 CHECKPOINT = 25
@@ -45,7 +45,7 @@ class BlockSteps:
         self._n_steps = 0
         # The factors of the last checkpoint, where the rows are in other processes.
         self.kept: Checkpoint | None = None
-        store.place(self._here, pad(H))
+        store.place(self._here, np.ascontiguousarray(H))
 
     def squared_norm(self) -> float:
         """Return the sum of the squared weights of A."""
@@ -59,10 +59,9 @@ class BlockSteps:
         """Replace H by the next one and return its sums."""
         self._n_steps += 1
         if self._n_steps % CHECKPOINT == 0:
-            saved = self._store.checkpoint([self._here], [(self._here, "AH", self._n_clusters)])
+            saved = self._store.checkpoint([self._here], [(self._here, "AH")])
             if self._here in saved:
-                H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
-                self.kept = Checkpoint(H, W.copy(), self._n_steps - 1)
+                self.kept = Checkpoint(saved[self._here], W.copy(), self._n_steps - 1)
         self._here, self._before = self._before, self._here
         tables = self._tables(W, HH)
         parts = self._store.each(
@@ -76,7 +75,7 @@ class BlockSteps:
 
     def membership(self) -> NDArray:
         """Return H."""
-        return np.ascontiguousarray(self._store.collect(self._here)[:, : self._n_clusters])
+        return self._store.collect(self._here)
 
     def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Tables:
         middle = W.T @ HH @ W + W @ HH @ W.T
@@ -92,24 +91,21 @@ class BlockSteps:
         right = self._scale * (W + W.T)
         dtype = self._dtype
         return Tables(
-            right=pad(right, dtype),
-            middle=pad(middle, dtype),
-            positive=pad(positive, dtype),
-            negative=pad(negative, dtype),
+            right=right.astype(dtype),
+            middle=middle.astype(dtype),
+            positive=positive.astype(dtype),
+            negative=negative.astype(dtype),
             own=own.astype(dtype),
         )
 
     def _sums(self, parts: list[Totals]) -> Sums:
-        k = self._n_clusters
-        crosses = self._store.multiply(
-            self._here, "AH", n_columns=k, then=cross_rows, arguments=(self._here, k)
-        )
-        HH, HAH = in_order([part.HH for part in parts])[:k, :k], in_order(crosses)[:k, :k]
+        crosses = self._store.multiply(self._here, "AH", then=cross_rows, arguments=(self._here,))
+        HH, HAH = in_order([part.HH for part in parts]), in_order(crosses)
         moved = float(in_order([part.moved for part in parts]).sum())
         value = 0.0
         if self._form is not None:
-            self._group_sums = in_order([part.sums for part in parts])[:, :k]
-            squares = in_order([part.squares for part in parts])[:, :k].sum(axis=1)
+            self._group_sums = in_order([part.sums for part in parts])
+            squares = in_order([part.squares for part in parts]).sum(axis=1)
             value = self._form.value(self._group_sums, squares)
         return Sums(HH, HAH * self._scale, value, moved)
 
@@ -121,17 +117,13 @@ def has_row_form(penalty: Penalty) -> bool:
 
 def start_rows(rows: Rows, here: str, n_clusters: int, n_groups: int) -> Totals:
     """Return the sums of the rows of one block."""
-    from equigraph.stores.kernels import gram_rows
+    from equigraph.stores.kernels import gram_rows, sum_rows
 
     H = rows.get(here)
-    totals = zero_totals(n_clusters, n_groups, H.shape[1])
-    gram_rows(H, H, 0, H.shape[0], totals.HH)
+    totals = zero_totals(n_clusters, n_groups)
+    gram_rows(H, H, totals.HH)
     if n_groups:
-        assert rows.codes is not None
-        for column in range(n_clusters):
-            values = H[:, column].astype(np.float64)
-            totals.sums[:, column] = np.bincount(rows.codes, weights=values, minlength=n_groups)
-            totals.squares[:, column] = np.bincount(rows.codes, weights=values**2, minlength=n_groups)
+        sum_rows(H, rows.codes, totals.sums, totals.squares)
     return totals
 
 
@@ -143,18 +135,18 @@ def advance_rows(
 
     H, AH = rows.get(before), rows.get("AH")
     out = rows.room(here, H.shape[1:], H.dtype)
-    totals = zero_totals(n_clusters, n_groups, H.shape[1])
+    totals = zero_totals(n_clusters, n_groups)
     # A copy, so that tables that came over the wire and tables made here share one compiled loop.
     tables = Tables(*map(np.array, tables))
-    update_rows(H, AH, rows.codes if n_groups else None, tables, out, totals, 0, H.shape[0])
+    update_rows(H, AH, rows.codes if n_groups else None, tables, out, totals)
     return totals
 
 
-def cross_rows(rows: Rows, here: str, n_clusters: int) -> NDArray[np.float64]:
+def cross_rows(rows: Rows, here: str) -> NDArray[np.float64]:
     """Return H'AH of the rows of one block."""
     from equigraph.stores.kernels import gram_rows
 
     H, AH = rows.get(here), rows.get("AH")
-    sums = np.zeros((padded_width(n_clusters, np.dtype(np.float64)), AH.shape[1]))
-    gram_rows(H, AH, 0, H.shape[0], sums)
+    sums = np.zeros((H.shape[1], AH.shape[1]))
+    gram_rows(H, AH, sums)
     return sums

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.compilation import compiled
-from equigraph.stores.kernels import gram_rows, product_and_gram_rows, sum_rows, update_rows
+from equigraph.stores.kernels import add_product, gram_rows, sum_rows, update_rows
 from equigraph.stores.panels import FLOOR, Entries, Tables, Totals
 
 # Why `iterations` ended.
@@ -27,7 +27,6 @@ class FixedInputs(NamedTuple):
     """
 
     entries: Entries
-    ahead: int
     cuts: NDArray[np.int64]
     codes: NDArray[np.int32] | None
     positive: NDArray[np.float64]
@@ -111,6 +110,14 @@ def before_update(work):
 
 
 @compiled
+def _part(codes, low, high):
+    # A branch on an argument is decided when the loop is compiled, one on the field of a tuple is not.
+    if codes is None:
+        return None
+    return codes[low:high]
+
+
+@compiled
 def update_blocks(fixed, work, H, out, first, last):
     """Write the next H into ``out``, for some blocks of rows."""
     for b in range(first, last):
@@ -119,7 +126,9 @@ def update_blocks(fixed, work, H, out, first, last):
         fill_zero(totals.sums)
         fill_zero(totals.squares)
         fill_zero(totals.moved)
-        update_rows(H, work.AH, fixed.codes, work.tables, out, totals, fixed.cuts[b], fixed.cuts[b + 1])
+        low, high = fixed.cuts[b], fixed.cuts[b + 1]
+        codes = _part(fixed.codes, low, high)
+        update_rows(H[low:high], work.AH[low:high], codes, work.tables, out[low:high], totals)
 
 
 @compiled
@@ -127,8 +136,9 @@ def start_blocks(fixed, work, H, first, last):
     """Write the sums of H as it is, for some blocks of rows."""
     for b in range(first, last):
         low, high = fixed.cuts[b], fixed.cuts[b + 1]
-        gram_rows(H, H, low, high, work.HH_blocks[b])
-        sum_rows(H, fixed.codes, low, high, work.sums_blocks[b], work.squares_blocks[b])
+        gram_rows(H[low:high], H[low:high], work.HH_blocks[b])
+        codes = _part(fixed.codes, low, high)
+        sum_rows(H[low:high], codes, work.sums_blocks[b], work.squares_blocks[b])
 
 
 @compiled
@@ -157,9 +167,13 @@ def after_update(fixed, work):
 def product_blocks(fixed, work, H, first, last):
     """Write A H, for some blocks of rows."""
     for b in range(first, last):
-        HAH, low, high = work.HAH_blocks[b], fixed.cuts[b], fixed.cuts[b + 1]
+        low, high = fixed.cuts[b], fixed.cuts[b + 1]
+        indptr, indices, data, scale = fixed.entries
+        AH, HAH = work.AH[low:high], work.HAH_blocks[b]
+        fill_zero(AH)
         fill_zero(HAH)
-        product_and_gram_rows(fixed.entries, H, H, work.AH, low, high, fixed.ahead, HAH)
+        add_product(indptr[low:high], indptr[low + 1 : high + 1], indices, data, scale, np.int64(0), H, AH)
+        gram_rows(H[low:high], AH, HAH)
 
 
 @compiled

@@ -14,7 +14,7 @@ from equigraph.exceptions import GraphError, only_ours, require
 from equigraph.graph.edges import EdgeRows, encode_rows
 from equigraph.graph.limits import check_rows
 from equigraph.graph.names import text_array
-from equigraph.graph.tables import edge_columns, row_text
+from equigraph.graph.tables import Ends, edge_columns, row_text
 
 # Distinct texts of single batches that are kept before they are merged into those of the whole.
 PENDING = 4_000_000
@@ -72,23 +72,25 @@ BATCH = 1 << 16
 _LONG = 1 << 10
 
 
-def rows_of_table(table: Any, weight: str | int | bool | None) -> EdgeRows | None:
+def rows_of_table(table: Any, weight: str | int | bool | None, told: Ends | None = None) -> EdgeRows | None:
     """Return the rows of a pyarrow edge table.
 
     Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
     of two types. The reader of all tables then decides.
     """
     with only_ours("The table cannot be read", GraphError):
-        return _rows(table.schema, weight, lambda names: table.select(names).to_batches(max_chunksize=BATCH))
+        return _rows(
+            table.schema, weight, told, lambda names: table.select(names).to_batches(max_chunksize=BATCH)
+        )
 
 
-def rows_of_parquet(path: Path, weight: str | int | bool | None) -> EdgeRows | None:
+def rows_of_parquet(path: Path, weight: str | int | bool | None, told: Ends | None = None) -> EdgeRows | None:
     """Return the rows of a Parquet file, or None as `rows_of_table` does; only needed columns are read."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
     check_rows(parquet.read_metadata(path).num_rows, path)
     schema = parquet.read_schema(path)
     with parquet.ParquetFile(path, read_dictionary=_long_texts(path, schema)) as file:
-        return _rows(schema, weight, lambda names: file.iter_batches(batch_size=BATCH, columns=names))
+        return _rows(schema, weight, told, lambda names: file.iter_batches(batch_size=BATCH, columns=names))
 
 
 def _long_texts(path: Path, schema: Any) -> list[str]:
@@ -120,9 +122,9 @@ def _distinct(schema: Any) -> bool:
     return len(set(schema.names)) == len(schema.names)
 
 
-def _rows(schema: Any, weight: str | int | bool | None, batches: Any) -> EdgeRows | None:
+def _rows(schema: Any, weight: str | int | bool | None, told: Ends | None, batches: Any) -> EdgeRows | None:
     names = list(schema.names)
-    found = edge_columns(names, weight) if _distinct(schema) else None
+    found = _edge_columns(schema, weight, told) if _distinct(schema) else None
     if found is None:
         return None
     ends, at = found
@@ -137,6 +139,18 @@ def _rows(schema: Any, weight: str | int | bool | None, batches: Any) -> EdgeRow
     if kinds == ["integer", "integer"]:
         return _from_integers(batches(chosen), chosen)
     return None
+
+
+def _edge_columns(
+    schema: Any, weight: str | int | bool | None, told: Ends | None
+) -> tuple[tuple[int, int], int | None] | None:
+    """Do what `edge_columns` does; whether a text is like a number is seen by the reader of all tables."""
+    try:
+        return edge_columns(list(schema.names), weight, told)
+    except GraphError:
+        if any(_kind(field.type) == "text" for field in schema):
+            return None
+        raise
 
 
 def _kind(kind: Any) -> str:

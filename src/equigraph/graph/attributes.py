@@ -15,12 +15,14 @@ from equigraph._utils.parameters import check_known
 from equigraph._utils.text import count, did_you_mean
 from equigraph.exceptions import GroupsError, only_ours
 from equigraph.graph.adapters import library_of
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.graph import Graph, as_features
 from equigraph.graph.groups.attributes import AttributeOptions, as_matrix, is_column
 from equigraph.graph.groups.encode import column_of
 from equigraph.graph.names import (
     as_names,
     canonical,
+    first_nested,
     has_missing,
     look_alike,
     names_from_text,
@@ -74,11 +76,13 @@ def take_groups(
         from equigraph.graph.group_files import read_groups_file
 
         return read_groups_file(Path(groups), wanted, node_column, graph)
+    library = library_of(groups)
+    if library in ("igraph", "networkit"):
+        groups = labels_of_communities(groups)
     if isinstance(groups, Mapping):
         if _holds_columns(groups, graph):
             return _values_of_columns(groups, wanted, graph)
         return [Values(object_array(groups.values()), object_array(groups.keys()), name)]
-    library = library_of(groups)
     if library is not None and is_table(groups):
         return values_of_table(read_table(groups), wanted, node_column, graph, every)
     matrix = as_matrix(groups)
@@ -135,9 +139,10 @@ def keys_of_index(
 ) -> NDArray[Any] | None:
     """Return the index of a pandas object as names of nodes, or None where its values are in node order.
 
-    A default index says nothing but the order; any other one names nodes, whatever the order.
+    They are in node order where the graph has no names, whatever the index, as for every estimator of scikit-learn.
+    Beside names a default index says nothing but the order, and any other one names nodes.
     """
-    if index is None:
+    if index is None or not graph.named:
         return None
     nodes = {canonical(text) for text in texts(graph.node_names)}
     named = {canonical(text) for text in texts(index)}
@@ -188,7 +193,7 @@ def _key_of(
     """Return the column that names the nodes and its values; none where the index does, or the order.
 
     It is the first one, unless that is an attribute itself: one that was asked for, or, where all are meant, one with
-    values that repeat or name no node.
+    values that repeat or name no node. Where the graph has no names the rows are in node order.
     """
     columns = table.columns
     if node_column is not None:
@@ -199,6 +204,9 @@ def _key_of(
                 f"groups have {listed_columns(columns)}."
             )
         return key, table.values[key]
+    if not graph.named:
+        counted = 0 not in places and _counts_nodes(table, graph, every)
+        return (0, table.values[0]) if counted else (None, None)
     different = set(map(canonical, texts(table.values[0])))
     if 0 not in places:
         names_nodes = not different.isdisjoint(map(canonical, texts(graph.node_names))) if every else True
@@ -209,6 +217,38 @@ def _key_of(
     if 0 not in places and len(different) == table.n_rows:
         return 0, table.values[0]  # which will be told to name other nodes than the graph has
     return None, None
+
+
+def _counts_nodes(table: Table, graph: Graph, every: bool) -> bool:
+    """Return whether the first column is 0, 1, 2, ...; refuse one that may name rows in another order than theirs.
+
+    With `every` the column would be an attribute, and one that names each row is none.
+    """
+    first, n = table.columns[0], graph.n_nodes
+    by_column = f"node_column={first!r}, where the graph is read, matches them by position"
+    if table.n_rows != n:
+        raise GroupsError(
+            f"The groups have {count(table.n_rows, 'row')} for {count(n, 'node')} that have no names: expected one row "
+            f"per node, in node order ({by_column})."
+        )
+    rows = texts(table.values[0])
+    numbers = names_from_text(rows)
+    ordered = np.sort(numbers) if numbers.dtype.kind == "i" else np.empty(0)
+    counts = any(np.array_equal(ordered, np.arange(start, n + start)) for start in (0, 1))
+    in_order = counts and np.array_equal(numbers, ordered)
+    if in_order and ordered[0] == 0:
+        return True
+    if every and len(set(rows)) == n:
+        raise GroupsError(
+            f"The column {first!r} has another value in every row, and the graph has no names to match: leave it "
+            "out if the rows are in node order, or give the graph with the names of its nodes."
+        )
+    if counts and not in_order:
+        raise GroupsError(
+            f"The rows of the groups are numbered in another order by {first!r}, and the graph has no names: "
+            f"{by_column}, counting from 0; leave the column out if the rows are in node order."
+        )
+    return False
 
 
 def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str, order_known: bool) -> Graph:
@@ -226,6 +266,13 @@ def attach(graph: Graph, given: Sequence[Values], *, missing: str, unknown: str,
         else by_name(graph, one.keys, one.values, unknown)[1]
         for one in given
     ]
+    for one, values in zip(given, columns, strict=True):
+        nested = first_nested(values)
+        if nested is not None:
+            node, kind = graph.node_names[[nested]].tolist()[0], type(values[nested]).__name__
+            raise GroupsError(
+                f"{_called(one)} of node {node!r} is a {kind}: expected one value, such as a text."
+            )
     absent = [has_missing(values) for values in columns]
     for one, where in zip(given, absent, strict=True):
         if where.any():
@@ -274,7 +321,7 @@ def _check_missing(graph: Graph, given: Values, absent: NDArray[np.bool_], missi
         first = graph.node_names[absent][:1].tolist()[0]
         raise GroupsError(
             f"{_called(given)} is missing for {np.count_nonzero(absent)} of {count(graph.n_nodes, 'node')}, first "
-            f"{first!r}: give every node a value, or say missing='ignore' or missing='drop'."
+            f"{first!r}: give every node a value, or read the graph with missing='ignore' or 'drop'."
         )
     if absent.all() and missing != "own-group":
         raise GroupsError(
@@ -292,7 +339,7 @@ def _filled(given: Values, values: NDArray[Any], absent: NDArray[np.bool_], miss
     if "missing" in filled[~absent]:
         raise GroupsError(
             f"{_called(given)} has a value 'missing' already, which missing='own-group' would add to: "
-            f"give that value another name, or say missing='ignore'."
+            f"give that value another name, or read the graph with missing='ignore'."
         )
     filled[absent] = "missing"
     return filled
@@ -305,9 +352,12 @@ def _in_node_order(graph: Graph, values: NDArray[Any], order_known: bool) -> NDA
             "order; give a table, file, mapping, or Series with the node names as its index."
         )
     if values.size != graph.n_nodes:
+        named = (
+            "or a table that names the node of each value" if graph.named else "since the graph has no names"
+        )
         raise GroupsError(
             f"{count(values.size, 'group')} for {count(graph.n_nodes, 'node')}: expected one value per "
-            "node, in node order, or a table that names the node of each value."
+            f"node, in node order, {named}."
         )
     return values
 
@@ -356,6 +406,11 @@ def by_name(
 def _of_strangers(strangers: list[str], named: list[str], graph: Graph, what: str) -> str:
     """Return the sentence on names that are no nodes; where none is one, adding them is no way out."""
     nodes, first = texts(graph.node_names), strangers[0]
+    if not graph.named:
+        return (
+            f"The {what} name {first!r}, and the nodes of the graph have no names: expected their positions, 0 to "
+            f"{graph.n_nodes - 1}, or one value per node in node order."
+        )
     if len(strangers) > 1 and set(strangers) == set(named):
         return (
             f"The {what} name none of the nodes (they start with {first!r}, the nodes with {nodes[0]!r})"
@@ -408,7 +463,7 @@ def _with_nodes(graph: Graph, keys: NDArray[Any]) -> Graph:
         names, place = sort_names(names)
         order = np.argsort(place)
         adjacency = _permuted(adjacency, order)
-    return Graph._trusted(adjacency, names, positional=graph.positional)
+    return Graph._trusted(adjacency, names, positional=graph.positional, named=graph.named or None)
 
 
 def _joined_names(names: NDArray[Any], added: NDArray[Any]) -> NDArray[Any]:
@@ -433,4 +488,5 @@ def _permuted(adjacency: sparse.csr_array, order: NDArray[np.intp]) -> sparse.cs
 def _subgraph(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
     kept = np.flatnonzero(keep)
     adjacency = _permuted(graph.adjacency, kept)
-    return Graph._trusted(adjacency, graph.node_names[kept], positional=graph.positional)
+    names = graph.node_names[kept]
+    return Graph._trusted(adjacency, names, positional=graph.positional, named=graph.named or None)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from equigraph.exceptions import GraphError
+from equigraph.exceptions import GraphError, ParameterError
 from equigraph.graph.adapters import library_of, rows_from
 from equigraph.graph.edges import check_duplicates, graph_from_rows
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import check_unique
+from equigraph.graph.tables import Ends, edge_rows, is_table, matrix_and_names, read_table
 from equigraph.graph.validate import canonical_adjacency, check_dtype, check_symmetrize
 
 GRAPH_LIBRARIES = ("networkx", "igraph", "networkit", "torch_geometric")
@@ -45,8 +46,7 @@ def as_graph(
         nothing to combine.
     duplicates : {"error", "sum", "max", "min", "mean", "first"}, default="error"
         What to do with an edge that is listed more than once with conflicting weights. Equal weights are
-        one edge, unless ``"sum"`` asks to add up all rows of a pair; without weights repeated rows are
-        always one edge.
+        one edge, unless ``"sum"`` asks to add up all rows of a pair; without weights every row counts 1 then.
     dtype : float32 or float64, optional
         Type of the weights. By default float32 stays float32 and everything else becomes float64.
 
@@ -87,58 +87,74 @@ def convert(
     duplicates: str = "error",
     dtype: DTypeLike | None = None,
     weight: str | int | bool | None = None,
+    ends: Ends | None = None,
 ) -> Graph:
-    """Do what `as_graph` says, with a choice of weights."""
+    """Do what `as_graph` says, with a choice of weights and of the columns of the ends."""
     check_symmetrize(symmetrize)
     check_duplicates(duplicates)
     check_dtype(dtype)
+    if ends is not None and (library_of(X) in (None, *GRAPH_LIBRARIES) or isinstance(X, Graph)):
+        raise ParameterError(
+            f"source and target are columns of an edge table, and a {type(X).__name__} has none."
+        )
     if isinstance(X, Graph):
-        graph = X
+        graph = without_weights(X) if weight is False else X
     elif sparse.issparse(X) or isinstance(X, (np.ndarray, list, tuple)):
-        graph = _from_matrix(X, None, symmetrize, dtype)
+        graph = _from_matrix(X, None, symmetrize, dtype, weight)
     elif isinstance(X, Mapping) and "adjacency" in X:
         # A data set: an adjacency with, perhaps, names, groups and what these are called.
-        graph = convert(X["adjacency"], symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
+        graph = convert(
+            X["adjacency"], symmetrize=symmetrize, duplicates=duplicates, dtype=dtype, weight=weight
+        )
         names = graph.node_names if X.get("node_names") is None else X["node_names"]
         graph = Graph(graph.adjacency, names, X.get("sensitive_features"), X.get("attribute"))
     else:
-        graph = _from_foreign(X, symmetrize, duplicates, dtype, weight)
-    return without_weights(graph) if weight is False else graph
+        graph = _from_foreign(X, symmetrize, duplicates, dtype, weight, ends)
+    return graph
 
 
-def _from_matrix(X: Any, names: Any, symmetrize: str | None, dtype: DTypeLike | None) -> Graph:
+def _from_matrix(
+    X: Any, names: Any, symmetrize: str | None, dtype: DTypeLike | None, weight: str | int | bool | None
+) -> Graph:
     adjacency = canonical_adjacency(X, symmetrize=symmetrize, dtype=dtype, names=names)
     if names is None:
         names = np.arange(adjacency.shape[0], dtype=np.int64)
-    return Graph._trusted(adjacency, names)
+    graph = Graph._trusted(adjacency, names)
+    return without_weights(graph) if weight is False else graph
 
 
 def _from_foreign(
-    X: Any, symmetrize: str | None, duplicates: str, dtype: DTypeLike | None, weight: str | int | bool | None
+    X: Any,
+    symmetrize: str | None,
+    duplicates: str,
+    dtype: DTypeLike | None,
+    weight: str | int | bool | None,
+    ends: Ends | None,
 ) -> Graph:
     library = library_of(X)
     if library in GRAPH_LIBRARIES:
         rows, directed = rows_from(X, library, weight)
         how = symmetrize if directed else None
-        return graph_from_rows(
+        graph = graph_from_rows(
             rows, symmetrize=how, duplicates=duplicates, dtype=dtype, directed=directed, sort=False
         )
+        # The nodes of networkx are names even where they are 0, 1, 2, ...; the others only count theirs then.
+        return graph._but(named=True) if library == "networkx" else graph
     if library is not None:
         from equigraph.graph.arrow_tables import rows_of_table
-        from equigraph.graph.tables import edge_rows, is_table, matrix_and_names, read_table
 
         if is_table(X):
-            table_rows = rows_of_table(X, weight) if hasattr(X, "to_batches") else None
+            table_rows = rows_of_table(X, weight, ends) if hasattr(X, "to_batches") else None
             if table_rows is None:
                 table = read_table(X)
-                table_rows = edge_rows(table, weight)
+                table_rows = edge_rows(table, weight, ends)
             if table_rows is not None:
                 return graph_from_rows(table_rows, symmetrize=symmetrize, duplicates=duplicates, dtype=dtype)
             matrix, names = matrix_and_names(table)
             check_unique(names, "the columns of the table")
-            return _from_matrix(matrix, names, symmetrize, dtype)
+            return _from_matrix(matrix, names, symmetrize, dtype, weight)
     elif hasattr(X, "__array__"):
-        return _from_matrix(np.asarray(X), None, symmetrize, dtype)
+        return _from_matrix(np.asarray(X), None, symmetrize, dtype, weight)
     hint = "; a file is read with read_graph" if isinstance(X, str) or hasattr(X, "__fspath__") else ""
     raise GraphError(f"A {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
 

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -85,6 +85,23 @@ class TextFile:
         except csv.Error as error:
             raise GraphError(f"{self.where(number)}: {error}.") from error
         return [part.strip() for part in parts if part.strip()]
+
+
+@dataclass(frozen=True)
+class SheetFile(TextFile):
+    """The cells of a spreadsheet, read in the way of a text file."""
+
+    rows: list[list[str]] = field(default_factory=list)
+
+    def where(self, line: int) -> str:
+        """Say where a row is."""
+        return f"{self.path.name}, row {line}"
+
+    def records(self, *, empty: bool = False) -> Iterator[Record]:
+        """Yield every row that has a cell, and every other one if asked for."""
+        for number, row in enumerate(self.rows, start=1):
+            if empty or any(row):
+                yield Record(number, row)
 
 
 class _Lines:
@@ -192,12 +209,12 @@ def _sniff(path: Path) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a field is a number; digits parted by underscores are none."""
+    """Return whether a field is a number, as files write it: digits of other scripts, or parted by _, are none."""
     try:
         float(text)
     except ValueError:
         return False
-    return "_" not in text
+    return text.isascii() and "_" not in text
 
 
 def comma_hint(text: str) -> str:

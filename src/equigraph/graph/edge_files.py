@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.delimited import Record, TextFile, comma_hint, is_number
+from equigraph.graph.delimited import COMMENTS, Record, TextFile, comma_hint, is_number, open_text, read_line
 from equigraph.graph.edges import EdgeRows, graph_from_rows
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import names_from_text
-from equigraph.graph.tables import end_columns, weight_column
+from equigraph.graph.names import names_from_text, object_array
+from equigraph.graph.tables import Ends, are_words, end_columns, told_ends, weight_column
 
+# A line of networkx: two nodes and what their edge holds.
+_ATTRIBUTED = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*\Z")
 _SAY_HEADER = "say header=True or header=False"
 
 
@@ -37,9 +43,12 @@ def read_edges(
     symmetrize: str | None,
     duplicates: str,
     dtype: DTypeLike | None,
+    ends: Ends | None = None,
 ) -> Graph:
     """Read an edge list; without `header` the first record is looked at, and may name the columns."""
-    layout = edge_layout(file, header, weight)
+    layout = edge_layout(file, header, weight, ends)
+    if ends is not None:
+        header = layout.header is not None  # who names the columns knows
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
     if is_for_pyarrow(file):
         rows = fast_rows(file, layout)
@@ -49,6 +58,51 @@ def read_edges(
             except GraphError:
                 pass  # the exact reader finds the same fault and knows its line
     return graph_from_rows(_without_doubt(file, layout, exact_rows(file, layout), header), **options)
+
+
+def read_attributed(path: Path, *, weight: str | int | bool | None, **options: Any) -> Graph | None:
+    """Read lines of two nodes and a dict, as ``networkx.write_edgelist`` writes them; None if there are others.
+
+    As of a networkx graph, an edge without the attribute of the weight has the weight 1 where others have one.
+    """
+    key = "weight" if weight is None or weight is True else weight
+    place: dict[str, int] = {}
+    ends: list[tuple[int, int]] = []
+    weights: list[Any] = []
+    lines: list[int] = []
+    with open_text(path) as stream:
+        for number in itertools.count(1):
+            line = read_line(stream, path, number)
+            if not line:
+                break
+            if line.startswith(COMMENTS) or not line.strip():
+                continue
+            match = _ATTRIBUTED.match(line)
+            if match is None:
+                if lines:
+                    raise GraphError(f"{path.name}, line {number}: expected two nodes and a dict as before.")
+                return None
+            try:
+                data = ast.literal_eval(match[3])
+            except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+                raise GraphError(f"{path.name}, line {number}: {match[3]!r} is no dict of values.") from error
+            ends.append((place.setdefault(match[1], len(place)), place.setdefault(match[2], len(place))))
+            weights.append(data.get(key) if isinstance(data, dict) else None)
+            lines.append(number)
+    if not lines:
+        return None
+    weighted = weight is not False and any(value is not None for value in weights)
+    if isinstance(weight, str) and not weighted:
+        raise GraphError(f"{path.name}: no edge has an attribute {weight!r}: expected the name of a weight.")
+    both = np.asarray(ends, dtype=np.intp)
+    rows = EdgeRows(
+        both[:, 0],
+        both[:, 1],
+        object_array(1 if value is None else value for value in weights) if weighted else None,
+        names_from_text(list(place)),
+        lambda row: f"{path.name}, line {lines[row]}",
+    )
+    return graph_from_rows(rows, **options)
 
 
 def _without_doubt(file: TextFile, layout: EdgeLayout, rows: EdgeRows, header: bool | None) -> EdgeRows:
@@ -85,15 +139,21 @@ def _check_header(file: TextFile, layout: EdgeLayout, first: Record, rows: EdgeR
         )
 
 
-def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | None) -> EdgeLayout:
+def edge_layout(
+    file: TextFile, header: bool | None, weight: str | int | bool | None, told: Ends | None = None
+) -> EdgeLayout:
     """Find the header and the columns."""
     sample = file.sample()
     first = sample[0]
     width = len(first.fields)
     if header is None:
-        header = looks_like_header(sample)
+        by_name = told is not None and any(isinstance(name, str) for name in (*told, weight))
+        header = by_name or looks_like_header(sample)
     columns: list[Any] = first.fields if header else list(range(width))
-    ends = end_columns(columns) if header else None
+    if told is not None:
+        ends: tuple[int, int] | None = told_ends(columns, told, file.path.name)
+    else:
+        ends = end_columns(columns) if header else None
     if width < 2 or (ends is None and width > 3 and weight is None):
         raise GraphError(
             f"{file.where(first.line)}: expected 2 or 3 fields, got {width} (separator "
@@ -102,7 +162,12 @@ def edge_layout(file: TextFile, header: bool | None, weight: str | int | bool | 
         )
     if ends is None:
         ends = (0, 1)
-    at = weight_column(columns, ends, weight, file.path.name)
+    below = [record.fields for record in (sample[1:] if header else sample)]
+
+    def is_text(column: int) -> bool:
+        return are_words(fields[column] for fields in below if column < len(fields))
+
+    at = weight_column(columns, ends, weight, file.path.name, is_text)
     return EdgeLayout(width, ends, at, first.line if header else None)
 
 

@@ -14,7 +14,15 @@ from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError
 from equigraph.graph.delimited import comma_hint
 from equigraph.graph.graph import Graph
-from equigraph.graph.names import as_names, has_missing, object_array, sort_names, text_array, texts
+from equigraph.graph.names import (
+    as_names,
+    first_nested,
+    has_missing,
+    object_array,
+    sort_names,
+    text_array,
+    texts,
+)
 from equigraph.graph.sparse_arrays import canonical_index, cast_weights, index_type, lost_weights
 from equigraph.graph.validate import canonical_adjacency, check_dtype, pair_text, without_loops_and_zeros
 
@@ -38,7 +46,8 @@ def merge_repeated(
 ) -> sparse.csr_array:
     """Return the pairs with one entry each; pairs without any repetition are returned as they are.
 
-    Weights may be sorted in place; `conflict` makes the error for the first pair whose weights differ, if that is one.
+    Without weights ``"sum"`` counts the rows of a pair. Weights may be sorted in place; `conflict` makes the error for
+    the first pair whose weights differ, if that is one.
     """
     is_start = _starts(pairs)
     if is_start.all():
@@ -46,7 +55,9 @@ def merge_repeated(
     starts = np.flatnonzero(is_start)
     indptr = np.searchsorted(starts, pairs.indptr).astype(pairs.indptr.dtype)
     indices = pairs.indices[is_start]
-    if pairs.dtype.kind != "f" or duplicates == "first":  # without weights all rows of a pair are alike
+    if pairs.dtype.kind != "f" and duplicates == "sum":
+        data = np.diff(starts, append=pairs.nnz).astype(np.float64)
+    elif pairs.dtype.kind != "f" or duplicates == "first":  # without weights all rows of a pair are alike
         data = pairs.data[is_start]
     elif duplicates in ("sum", "mean"):
         data = added(pairs.data, starts, mean=duplicates == "mean")
@@ -124,6 +135,10 @@ def encode_rows(source: Array, target: Array, weight: Array | None, where: Calla
         missing = np.flatnonzero(has_missing(ids))
         if missing.size:
             raise GraphError(f"{where(int(missing[0]))}: the {end} is missing, expected the name of a node.")
+        nested = first_nested(ids, bytes)
+        if nested is not None:
+            kind = type(ids[nested]).__name__
+            raise GraphError(f"{where(nested)}: the {end} is a {kind}, expected text or a number.")
     ends = [as_names(source), as_names(target)]
     if len({end.dtype.kind for end in ends}) > 1 or ends[0].dtype.kind == "O":
         ends = [object_array(texts(end)) for end in ends]
@@ -181,8 +196,7 @@ def graph_from_rows(
     pairs = _distinct_pairs(rows, weight, names, place, duplicates, directed=directed)
     pairs = without_loops_and_zeros(pairs)
     if weight is None:
-        ones = np.ones(pairs.nnz, dtype=check_dtype(dtype) or np.float64)
-        pairs = sparse.csr_array((ones, pairs.indices, pairs.indptr), shape=pairs.shape)
+        pairs = pairs.astype(check_dtype(dtype) or np.float64)
     if directed:
         adjacency = canonical_adjacency(pairs, symmetrize=symmetrize, names=names)
     else:

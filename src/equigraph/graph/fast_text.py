@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.arrow_tables import TextCodes
-from equigraph.graph.delimited import COMMENTS, WHITESPACE, TextFile, separator_told
+from equigraph.graph.delimited import COMMENTS, WHITESPACE, SheetFile, TextFile, separator_told
 from equigraph.graph.limits import open_bytes
 from equigraph.graph.names import INTEGER, names_from_text, text_array
 
@@ -147,6 +147,8 @@ class Columns(NamedTuple):
 
 def is_for_pyarrow(file: TextFile) -> bool:
     """Return whether a file is large enough for pyarrow, and pyarrow installed."""
+    if isinstance(file, SheetFile):
+        return False
     times = _PACKED if file.path.suffix.lower() == ".gz" else 1
     return times * file.path.stat().st_size > FAST_BYTES and importlib.util.find_spec("pyarrow") is not None
 

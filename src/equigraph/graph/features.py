@@ -44,10 +44,10 @@ def place_features(graph: Graph, sensitive_features: Any, order_known: bool, mis
 
 
 def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
-    """Return a node attribute that is named as ``sensitive_features="gender"``; anything else stays as it is.
+    """Return node attributes that are named, such as ``"gender"`` or ``["gender", "role"]``; others stay as they are.
 
     A `source` that is a networkx, igraph or torch_geometric graph, a data set or a `Graph` has node attributes; for any
-    other a text is the name of a file.
+    other a text is the name of a file. A list with one text per node is the groups themselves.
 
     >>> import networkx as nx
     >>> network = nx.Graph([("ann", "bob")])
@@ -56,29 +56,41 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
     >>> named_feature(network, as_graph(network), "gender")["gender"].tolist()
     ['girl', 'boy']
     """
-    if not isinstance(sensitive_features, str) or Path(sensitive_features).is_file():
+    if isinstance(sensitive_features, str):
+        path = Path(sensitive_features)
+        if path.is_file() or path.suffix or path.name != sensitive_features:
+            return sensitive_features
+        names = [sensitive_features]
+    elif isinstance(sensitive_features, (list, tuple)) and len(sensitive_features) != graph.n_nodes:
+        names = list(sensitive_features)
+        if not names or not all(isinstance(name, str) for name in names):
+            return sensitive_features
+    else:
         return sensitive_features
-    name = sensitive_features
-    if isinstance(source, (Graph, Mapping)):
-        columns = dict(graph.features)
-        if isinstance(source, Mapping):
-            columns |= {
-                key: value
-                for key, value in source.items()
-                if isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
-            }
-        if not columns:
-            return name
-        if name not in columns:
-            known = ", ".join(map(repr, columns))
-            raise GroupsError(
-                f"There is no attribute {name!r}{did_you_mean(name, columns)}: there are {known}."
-            )
-        return {name: columns[name]}
     library = library_of(source)
-    if library not in ("networkx", "igraph", "torch_geometric"):
-        return name
-    return {name: node_attribute(source, library, name)}
+    if library in ("networkx", "igraph", "torch_geometric"):
+        return {name: node_attribute(source, library, name) for name in names}
+    columns = _columns_of(source, graph)
+    for name in names:
+        if name not in columns:
+            there = f"there are {', '.join(map(repr, columns))}" if columns else "the graph has none"
+            raise GroupsError(
+                f"There is no file and no node attribute {name!r}{did_you_mean(name, columns)}: {there}; give one "
+                "value per node, or the name of a file or an attribute."
+            )
+    return {name: columns[name] for name in names}
+
+
+def _columns_of(source: Any, graph: Graph) -> dict[str, NDArray[Any]]:
+    """Return the attributes of the nodes of a graph or a data set."""
+    columns = dict(graph.features) if isinstance(source, (Graph, Mapping)) else {}
+    if isinstance(source, Mapping):
+        columns |= {
+            key: value
+            for key, value in source.items()
+            if isinstance(value, np.ndarray) and value.shape == (graph.n_nodes,)
+        }
+    return columns
 
 
 def attributes_in_order(

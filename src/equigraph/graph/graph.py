@@ -50,6 +50,9 @@ class Graph:
     positional : bool, default=True
         Whether the node order is the user's own. It is not for a graph that came as an edge list, whose
         nodes are sorted by name; groups are then matched by name only.
+    named : bool, optional
+        Whether the nodes have names, by which a Series or frame is matched; without names it is taken in its order. By
+        default they have, unless the order is the user's own and the names are 0, 1, 2, ...
     missing : {"error", "ignore"}, default="error"
         What a node without a group is: a mistake, or one that counts for cohesion and sizes and for no group's share.
     dropped : ndarray, optional
@@ -80,6 +83,8 @@ class Graph:
     sensitive_features: Features | None = None
     attribute: str | None = None
     positional: bool = True
+    # Never None once built, as for the names.
+    named: bool = None  # type: ignore[assignment]
     missing: str = "error"
     dropped: NDArray[Any] | None = None
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
@@ -95,7 +100,7 @@ class Graph:
         check_unique(names, "the node names")
         given: Any = self.sensitive_features
         if given is not None and name_nodes(given):
-            given = self._placed(given, names)
+            given = self._placed(given, names, self.named)
         columns = {} if given is None else plain_columns(given)
         for column in columns.values():
             if column.shape != (n,):
@@ -108,15 +113,16 @@ class Graph:
             ("node_names", names),
             ("sensitive_features", features),
             ("attribute", attribute),
+            ("named", _has_names(names, self.positional) if self.named is None else self.named),
         ):
             object.__setattr__(self, field, value)
 
     @classmethod
-    def _placed(cls, features: Any, names: NDArray[Any]) -> Features | None:
+    def _placed(cls, features: Any, names: NDArray[Any], named: bool | None) -> Features | None:
         """Return features that name their nodes in node order, with None for a node that they do not name."""
         from equigraph.graph.attributes import attach, take_groups
 
-        nodes = cls._trusted(sparse.csr_array((names.size, names.size)), names)
+        nodes = cls._trusted(sparse.csr_array((names.size, names.size)), names, named=named)
         given = take_groups(features, None, None, nodes, every=True)
         return attach(nodes, given, missing="ignore", unknown="error", order_known=True).sensitive_features
 
@@ -128,6 +134,8 @@ class Graph:
             object.__setattr__(graph, field.name, others.pop(field.name, field.default))
         object.__setattr__(graph, "adjacency", adjacency)
         object.__setattr__(graph, "node_names", node_names)
+        if graph.named is None:
+            object.__setattr__(graph, "named", _has_names(node_names, graph.positional))
         assert not others
         return graph
 
@@ -307,6 +315,11 @@ class Graph:
         if self.dropped is not None and self.dropped.size:
             parts.append(f"{self.dropped.size:,} left out")
         return f"Graph({', '.join(parts)})"
+
+
+def _has_names(names: NDArray[Any], positional: bool) -> bool:
+    """Return whether nodes have names of their own; in the user's order 0, 1, 2, ... only counts them."""
+    return not positional or names.dtype.kind != "i" or not np.array_equal(names, np.arange(names.size))
 
 
 def as_features(

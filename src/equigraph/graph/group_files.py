@@ -51,7 +51,8 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
     only = wanted[0] if len(wanted) == 1 else None
     if not header and only is not None and column_place(names, only, GroupsError) is None and width == 2:
         # Two columns without a header need no choice; the attribute is only a name for the second.
-        return [Values(_typed(values[1]), values[0], str(only))]
+        chosen = values_of_table(Table(names, values), [1], node_column, graph)
+        return [Values(_typed(chosen[0].values), chosen[0].keys, str(only))]
     chosen = values_of_table(Table(names, values), wanted, node_column, graph)
     if not header:
         # A number is no name, but several have to be told apart.

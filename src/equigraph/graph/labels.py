@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.attributes import by_name, keys_of_index
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.graph import Graph
 from equigraph.graph.groups.encode import column_of, is_missing
 from equigraph.graph.names import object_array
@@ -20,18 +21,21 @@ from equigraph.graph.tables import row_labels
 def labels_in_order(labels: Any, graph: Graph, what: str = "labels", *, gaps: bool = False) -> NDArray[Any]:
     """Return the labels that come beside a graph as an array in node order.
 
-    They are matched by name where they have names. With `gaps` some nodes may have none; these get None.
+    Communities of other libraries are labels too. They are matched by name where both have names. With `gaps` some
+    nodes may have none; these get None.
 
     >>> path = Graph([[0, 1], [1, 0]], ["ann", "bob"])
     >>> labels_in_order({"bob": 1, "ann": 0}, path).tolist()
     [0, 1]
     """
     n = graph.n_nodes
+    labels = labels_of_communities(labels)
     try:
-        column, (index, counts_rows) = column_of(labels), row_labels(labels)
+        column = column_of(labels)
         if isinstance(labels, Mapping):
-            index, counts_rows = object_array(labels), False
-        keys = keys_of_index(index, counts_rows, graph, what)
+            keys: NDArray[Any] | None = object_array(labels)
+        else:
+            keys = keys_of_index(*row_labels(labels), graph, what)
         if keys is not None:
             column = by_name(graph, keys, column, "error", what)[1]
     except GroupsError as error:

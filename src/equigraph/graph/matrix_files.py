@@ -117,12 +117,16 @@ def read_matrix(
 
 def _numbers(file: TextFile, record: Record, skip: int) -> NDArray[np.float64]:
     try:
-        return np.asarray([float(field) for field in record.fields[skip:]])
+        values = np.asarray([float(field) for field in record.fields[skip:]])
+        plain = all(field.isascii() and "_" not in field for field in record.fields[skip:])
     except ValueError:
+        plain = False
+    if not plain:
         place, text = next((k, x) for k, x in enumerate(record.fields) if k >= skip and not is_number(x))
         raise GraphError(
             f"{file.where(record.line)}: field {place + 1} is {text!r}, expected a number{comma_hint(text)}."
-        ) from None
+        )
+    return values
 
 
 def _names(file: TextFile, top: list[str], side: list[str], layout: MatrixLayout) -> NDArray[np.generic]:

@@ -159,6 +159,14 @@ def has_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     return missing
 
 
+def first_nested(values: NDArray[Any], *kinds: type) -> int | None:
+    """Return the place of the first value that holds others, as a cell of Parquet may, or is of one of the kinds."""
+    if values.dtype.kind != "O":
+        return None
+    nested = (list, dict, set, np.ndarray, *kinds)
+    return next((place for place, value in enumerate(values) if isinstance(value, nested)), None)
+
+
 def places_of(keys: NDArray[Any], names: NDArray[Any]) -> NDArray[np.intp] | None:
     """Return the place of every key among the names, or None if that is not plain.
 

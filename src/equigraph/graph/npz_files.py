@@ -20,6 +20,9 @@ NAMES = ("A", "adjacency")
 # Bytes of an entry of the CSR that a dense matrix becomes: an index and a weight.
 _ENTRY = 12
 
+# Parts of a sparse matrix of scipy that say where its entries are.
+_WHOLE = {"indices", "indptr", "row", "col", "offsets", "shape"}
+
 # Shape of an array and, by numpy's letters, the kind of its entries.
 Declared = dict[str, tuple[tuple[int, ...], str]]
 
@@ -38,6 +41,11 @@ def read_npz(path: Path) -> Any:
         }
     if "format" in headers:
         check_bytes(sum(_declared_bytes(*header) for header in headers.values()), path)
+        for name in _WHOLE & headers.keys():
+            if headers[name][1].kind not in "iu":
+                raise GraphError(
+                    f"{path.name}: {name!r} of the sparse matrix has dtype {headers[name][1]}, expected whole numbers."
+                )
         return sparse.load_npz(path)
     chosen = choose({name: (shape, dtype.kind) for name, (shape, dtype) in headers.items()}, path)
     check_bytes(_declared_bytes(*headers[chosen]), path, free=FREE_DENSE)

@@ -10,11 +10,12 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
+from equigraph._utils.hooks import hook
 from equigraph.exceptions import GraphError, GroupsError, ParameterError, only_ours, require
 from equigraph.graph.adapters import library_of, node_attribute
 from equigraph.graph.attributes import Values, check_options, take_groups
-from equigraph.graph.convert import convert
-from equigraph.graph.delimited import open_text_file
+from equigraph.graph.convert import convert, without_weights
+from equigraph.graph.delimited import SheetFile, TextFile, open_text_file
 from equigraph.graph.edges import check_duplicates
 from equigraph.graph.features import AttributeChoice
 from equigraph.graph.graph import Graph
@@ -23,6 +24,7 @@ from equigraph.graph.limits import check_rows
 from equigraph.graph.market_files import read_matrix_market
 from equigraph.graph.mat_files import read_mat
 from equigraph.graph.npz_files import read_npz
+from equigraph.graph.tables import Ends
 from equigraph.graph.validate import check_dtype, check_symmetrize
 
 SUFFIXES = {
@@ -37,8 +39,11 @@ SUFFIXES = {
     ".mtx": "mtx",
     ".npz": "npz",
     ".mat": "mat",
+    ".xlsx": "xlsx",
+    ".xls": "xlsx",
+    ".ods": "xlsx",
 }
-FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat")
+FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", "mtx", "npz", "mat", "xlsx")
 
 
 def file_format(path: Path, format: str | None) -> str:
@@ -61,30 +66,61 @@ def file_format(path: Path, format: str | None) -> str:
 
 def check_file(path: Path) -> None:
     """Raise GraphError unless the path is a file."""
+    if path.is_dir():
+        raise GraphError(f"{path} is a folder: expected a file with a graph or groups{_folder_hint(path)}.")
     if not path.is_file():
-        raise GraphError(f"{path} does not exist or is not a file: expected a file with a graph or groups.")
+        raise GraphError(f"{path} does not exist: expected a file with a graph or groups.")
+
+
+def _folder_hint(path: Path) -> str:
+    """Return what a folder may be read by."""
+    if (path / "blocks.json").is_file():
+        return "; row blocks are opened by open_blocks"
+    if (path / "result.json").is_file():
+        return "; a stored result is read by ClusteringResult.load"
+    return ""
 
 
 def read_file(
-    path: Path, format: str | None, *, header: bool | None, delimiter: str | None, weight: Any, **options: Any
+    path: Path,
+    format: str | None,
+    *,
+    header: bool | None,
+    delimiter: str | None,
+    weight: Any,
+    ends: Ends | None,
+    **options: Any,
 ) -> Any:
     """Read a file into a Graph, or into a matrix, table or networkx graph that `as_graph` converts."""
+    if path.is_dir() and format in (None, "parquet") and not _folder_hint(path):
+        return _read_parts(path)
     check_file(path)
     kind = file_format(path, format)
-    if kind in ("delimited", "edges", "matrix"):
-        from equigraph.graph.edge_files import read_edges
+    if kind in ("delimited", "edges", "matrix", "xlsx"):
+        from equigraph.graph.edge_files import read_attributed, read_edges
         from equigraph.graph.matrix_files import is_matrix_file, read_matrix
 
         if delimiter is None and (format == "tsv" or Path(path.name.removesuffix(".gz")).suffix == ".tsv"):
             delimiter = "\t"
-        file = open_text_file(path, delimiter)
-        if kind == "matrix" or (kind == "delimited" and is_matrix_file(file, header)):
-            return read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
-        return read_edges(file, header=header, weight=weight, **options)
+        if kind in ("delimited", "edges") and header is None and delimiter is None and ends is None:
+            found = read_attributed(path, weight=weight, **options)
+            if found is not None:
+                return found
+        if kind == "xlsx":
+            file: TextFile = SheetFile(path, ",", rows=hook("read_cells")(path))
+        else:
+            file = open_text_file(path, delimiter)
+        if kind == "matrix" or (kind != "edges" and ends is None and is_matrix_file(file, header)):
+            _check_no_ends(ends, path, kind)
+            graph = read_matrix(file, header=header, symmetrize=options["symmetrize"], dtype=options["dtype"])
+            return without_weights(graph) if weight is False else graph
+        return read_edges(file, header=header, weight=weight, ends=ends, **options)
+    if kind != "parquet":
+        _check_no_ends(ends, path, kind)
     if header is not None or delimiter is not None:
         raise ParameterError(f"header and delimiter are for text files, and {path.name} is read as {kind}.")
     readers: dict[str, Callable[[Path], Any]] = {
-        "parquet": partial(_read_edge_parquet, weight=weight, **options),
+        "parquet": partial(_read_edge_parquet, weight=weight, ends=ends, **options),
         "graphml": read_graphml,
         "gml": read_gml,
         "mtx": read_matrix_market,
@@ -95,6 +131,18 @@ def read_file(
         return readers[kind](path)
 
 
+def _read_parts(path: Path) -> Any:
+    """Read a folder of parquet files, the parts of one edge list, as a pyarrow table."""
+    parts = sorted(path.rglob("*.parquet"))
+    if not parts:
+        raise GraphError(
+            f"{path} is a folder without parquet files: expected a file, or parts of an edge list."
+        )
+    with only_ours(f"The parquet files of {path.name} cannot be read as one", GraphError):
+        pyarrow = require("pyarrow", extra="io", purpose="Reading Parquet")
+        return pyarrow.concat_tables([read_parquet(part) for part in parts])
+
+
 def read_parquet(path: Path) -> Any:
     """Read a Parquet file as a pyarrow table."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
@@ -102,20 +150,32 @@ def read_parquet(path: Path) -> Any:
     return parquet.read_table(path)
 
 
-def _read_edge_parquet(path: Path, *, weight: str | int | bool | None, **options: Any) -> Any:
+def _check_no_ends(ends: Ends | None, path: Path, kind: str) -> None:
+    if ends is not None:
+        raise ParameterError(
+            f"source and target are columns of an edge list, and {path.name} is read as {kind}."
+        )
+
+
+def _read_edge_parquet(
+    path: Path, *, weight: str | int | bool | None, ends: Ends | None, **options: Any
+) -> Any:
     """Read an edge list in batches, or anything else as a table."""
     from equigraph.graph.arrow_tables import rows_of_parquet
     from equigraph.graph.edges import graph_from_rows
 
-    rows = rows_of_parquet(path, weight)
+    rows = rows_of_parquet(path, weight, ends)
     return read_parquet(path) if rows is None else graph_from_rows(rows, **options)
 
 
 def read_graph(
-    source: Any,
+    graph: Any,
+    /,
     groups: Any = None,
     attribute: str | int | Sequence[str | int] | None = None,
     *,
+    source: str | int | None = None,
+    target: str | int | None = None,
     format: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
@@ -134,10 +194,11 @@ def read_graph(
 
     Parameters
     ----------
-    source : path or object
+    graph : path or object
         A file, or any object that `as_graph` takes. Files by suffix: ``.csv``, ``.tsv``, ``.txt`` (an edge
         list with source, target and perhaps a weight; or a square matrix of more than three columns, with
-        or without names in its first row and column), ``.parquet`` (an edge table), ``.graphml``, ``.gml``,
+        or without names in its first row and column), ``.parquet`` (an edge table; also a folder of them), ``.xlsx``,
+        ``.xls``, ``.ods`` (the only sheet with cells, as a text file), ``.graphml``, ``.gml``,
         ``.mtx`` (Matrix Market), ``.npz`` (scipy's sparse or numpy's arrays) and ``.mat`` (the variable
         ``A`` or ``adjacency``, or the only square one). Text files are UTF-8, may end in ``.gz``, and lines
         that start with ``#`` or ``%`` are skipped. The text of ids is kept, without outer blanks: "007" is
@@ -145,7 +206,8 @@ def read_graph(
     groups : path, mapping, table, Series or array, optional
         The groups: a mapping from node to value; a table or file whose first column, or `node_column`,
         names the node; a pandas Series, or table of one column, by the node names in its index; or an array,
-        a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Names are
+        a Series with the default index 0, 1, 2, ..., or a file with one column, in node order. Where the graph has no
+        names, tables and Series are in node order, unless `node_column` is given. Names are
         compared by text where types differ, and composed letters (Unicode NFC) are the same as decomposed
         ones. An edge list has no node order of the user's, so it takes no array; a `Graph` has one that can
         be seen. In text files an empty field, NA, N/A, n/a, NaN, nan, null, NULL and None are missing. Several
@@ -156,6 +218,9 @@ def read_graph(
         Without `groups`, the node
         attribute of a networkx, igraph, torch_geometric, GraphML or GML graph. A column without a name is
         given by its number, counting from 0; a column that has the number as its name comes first.
+    source, target : str or int, optional
+        Columns of an edge list, file or table, that hold the two ends of an edge, where they have other names than
+        those above.
     format : str, optional
         Format of the file, where the suffix does not tell: ``"edges"`` or ``"matrix"`` for text files,
         ``"csv"``, ``"tsv"`` or ``"txt"`` for either, ``"parquet"``, ``"graphml"``, ``"gml"``, ``"mtx"``,
@@ -235,27 +300,36 @@ def read_graph(
     check_duplicates(duplicates)
     check_dtype(dtype)
     options: dict[str, Any] = {"symmetrize": symmetrize, "duplicates": duplicates, "dtype": dtype}
-    options["weight"] = weight
-    order_seen = isinstance(source, Graph)
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        source = read_file(path, format, header=header, delimiter=delimiter, **options)
+    options |= {"weight": weight, "ends": _told_ends(source, target)}
+    held, order_seen = graph, isinstance(graph, Graph)  # what was given, or what its file holds
+    if isinstance(graph, (str, os.PathLike)):
+        path = Path(graph)
+        held = read_file(path, format, header=header, delimiter=delimiter, **options)
         with only_ours(f"{path.name} is no graph that can be read", GraphError):
-            graph = convert(source, **options)
+            known = held if isinstance(held, Graph) else convert(held, **options)
     elif format is not None or header is not None or delimiter is not None:
         raise ParameterError(
-            f"format, header and delimiter are for files, and the source is a {type(source).__name__}."
+            f"format, header and delimiter are for files, and the graph is a {type(graph).__name__}."
         )
     else:
-        graph = convert(source, **options)
+        known = convert(graph, **options)
     choice = AttributeChoice.of(attribute, intersect, attribute_weights, bins)
-    given = _given(source, graph, groups, choice.wanted, node_column)
+    given = _given(held, known, groups, choice.wanted, node_column)
     if given is None:
-        return choice.apply(graph)
-    if groups is None and isinstance(source, Graph) and missing == "error":
-        missing = source.missing  # what was said when its groups were read
-    order_known = graph.positional or order_seen
-    return choice.attach(graph, given, missing=missing, unknown=unknown, order_known=order_known)
+        return choice.apply(known)
+    if groups is None and isinstance(held, Graph) and missing == "error":
+        missing = held.missing  # what was said when its groups were read
+    order_known = known.positional or order_seen
+    return choice.attach(known, given, missing=missing, unknown=unknown, order_known=order_known)
+
+
+def _told_ends(source: str | int | None, target: str | int | None) -> Ends | None:
+    """Return the columns of the two ends, or None where they are to be found."""
+    if source is None and target is None:
+        return None
+    if source is None or target is None:
+        raise ParameterError("source and target are the columns of the two ends of an edge: expected both.")
+    return source, target
 
 
 def _given(

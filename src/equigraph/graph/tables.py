@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean
 from equigraph.exceptions import GraphError, InputError, reason
 from equigraph.graph.edges import EdgeRows, encode_rows
-from equigraph.graph.names import as_names, object_array, texts
+from equigraph.graph.names import as_names, has_missing, object_array, texts
 
 END_NAMES = (
     ("source", "target"),
@@ -21,6 +22,8 @@ END_NAMES = (
     ("node_1", "node_2"),
     ("i", "j"),
 )
+# The columns of the two ends of an edge, each by name or number, as the user tells them.
+Ends = tuple[str | int, str | int]
 WEIGHT_NAMES = ("weight", "weights", "w", "value", "strength", "count")
 # Leading columns that number the rows, such as the one that pandas writes without a name.
 ROW_NAMES = ("", "id", "index", "row", "edge", "edge_id", "unnamed: 0")
@@ -114,12 +117,16 @@ def check_once(columns: list[Any], name: Any, kind: type[InputError] = GraphErro
 
 
 def weight_column(
-    columns: list[Any], ends: tuple[int, int], weight: str | int | bool | None, where: str
+    columns: list[Any],
+    ends: tuple[int, int],
+    weight: str | int | bool | None,
+    where: str,
+    is_text: Callable[[int], bool] = lambda column: False,
 ) -> int | None:
     """Return the position of the weights: as the user says, or a column after the ends that is named so.
 
     Without names a third column holds the weights. Where there are names, any other column may or may not be a weight,
-    which only the user knows. Errors start with ``where``.
+    which only the user knows; one of text is none. Errors start with ``where``.
     """
     if weight is False:
         return None
@@ -134,7 +141,7 @@ def weight_column(
             raise GraphError(
                 f"{where}: there is no weight column among {listed_columns(columns)}, name it with weight."
             )
-        _check_no_other(columns, ends, where)
+        _check_no_other(columns, ends, where, is_text)
         return None
     place = column_place(columns, weight)
     if place is None:
@@ -161,17 +168,32 @@ def _weight_by_name(columns: list[Any], ends: tuple[int, int]) -> int | None:
     return exact[0] if exact else (after[0] if len(after) == 1 else None)
 
 
-def _check_no_other(columns: list[Any], ends: tuple[int, int], where: str) -> None:
-    """Raise GraphError if a column is left that may be a weight; leading ones that number the rows are not."""
+def _check_no_other(
+    columns: list[Any], ends: tuple[int, int], where: str, is_text: Callable[[int], bool]
+) -> None:
+    """Raise GraphError if a column is left that may be a weight; text and leading numbers of the rows are not."""
     if not _are_names(columns):
         return
     for k, name in enumerate(columns):
         counts_rows = k < min(ends) and str(name).strip().casefold() in ROW_NAMES
-        if k not in ends and not counts_rows:
+        if k not in ends and not counts_rows and not is_text(k):
             raise GraphError(
                 f"{where}: the column {name!r} may be a weight: say weight={name!r}, or "
                 f"weight=False to ignore it."
             )
+
+
+def are_words(values: Iterable[Any]) -> bool:
+    """Return whether values are texts of which none is like a number, so that they cannot be weights.
+
+    >>> are_words(["red", None]), are_words(["red", "3,5"]), are_words([None])
+    (True, False, False)
+    """
+    array = object_array(values)
+    known = array[~has_missing(array)]
+    return bool(known.size) and all(
+        isinstance(value, str) and not any(letter.isdigit() for letter in value) for value in known
+    )
 
 
 def column_place(columns: list[Any], column: Any, kind: type[InputError] = GraphError) -> int | None:
@@ -196,16 +218,38 @@ def listed_columns(columns: list[Any]) -> str:
     return shown if len(columns) <= 10 else f"{shown}, ..."
 
 
+def told_ends(columns: list[Any], told: Ends, where: str) -> tuple[int, int]:
+    """Return the positions of the columns that the user names as the ends of an edge. Errors start with ``where``."""
+    places = []
+    for name, column in zip(("source", "target"), told, strict=True):
+        place = column_place(columns, column)
+        if place is None:
+            raise GraphError(
+                f"{where}: {name}={column!r} is not a column{did_you_mean(column, columns)}: expected one of "
+                f"{listed_columns(columns)}."
+            )
+        places.append(place)
+    if places[0] == places[1]:
+        raise GraphError(
+            f"{where}: source and target are both the column {columns[places[0]]!r}: expected two."
+        )
+    return places[0], places[1]
+
+
 def edge_columns(
-    columns: list[Any], weight: str | int | bool | None
+    columns: list[Any],
+    weight: str | int | bool | None,
+    told: Ends | None = None,
+    is_text: Callable[[int], bool] = lambda column: False,
 ) -> tuple[tuple[int, int], int | None] | None:
     """Return the positions of the two ends and of the weights, or None if the table is no edge table."""
-    ends = end_columns(columns)
+    where = "The edge table"
+    ends = end_columns(columns) if told is None else told_ends(columns, told, where)
     if ends is None:
         if len(columns) not in (2, 3):
             return None
         ends = (0, 1)
-    return ends, weight_column(columns, ends, weight, "The edge table")
+    return ends, weight_column(columns, ends, weight, where, is_text)
 
 
 def row_text(row: int) -> str:
@@ -213,15 +257,16 @@ def row_text(row: int) -> str:
     return f"row {row} of the edge table (counting from 0)"
 
 
-def edge_rows(table: Table, weight: str | int | bool | None) -> EdgeRows | None:
+def edge_rows(table: Table, weight: str | int | bool | None, told: Ends | None = None) -> EdgeRows | None:
     """Return the rows of an edge table, or None if the table is a matrix."""
-    if end_columns(table.columns) is None and _is_labelled_matrix(table):
+    if told is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
-    found = edge_columns(table.columns, weight)
+    found = edge_columns(table.columns, weight, told, lambda k: are_words(table.values[k][:50].tolist()))
     if found is None:
         return None
     ends, at = found
-    _check_no_matrix(table)
+    if told is None:
+        _check_no_matrix(table)
     weights = None if at is None else table.values[at]
     return encode_rows(table.values[ends[0]], table.values[ends[1]], weights, row_text)
 

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning, warn
+from equigraph.graph.distances import warn_of_distances
 from equigraph.graph.sparse_arrays import not_finite, to_csr
 
 SYMMETRIZE = ("max", "min", "mean", "sum")
@@ -54,6 +55,8 @@ def check_adjacency(
     -----
     SelfLoopWarning
         If the diagonal is not zero; those entries are dropped, without a word where all are the same.
+    DistanceWarning
+        If the weights look like distances; nothing is changed.
 
     Examples
     --------
@@ -77,6 +80,7 @@ def canonical_adjacency(
     adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)
     adjacency = without_loops_and_zeros(adjacency)
+    warn_of_distances(matrix, adjacency)
     if symmetrize is not None:
         adjacency = _symmetrized(adjacency, symmetrize)
         _check_values(adjacency, names)  # two finite weights may add up to infinity
@@ -192,8 +196,8 @@ def _check_symmetric(adjacency: sparse.csr_array, names: NDArray[Any] | None) ->
     forth, back = adjacency[row, column], adjacency[column, row]
     raise GraphError(
         f"The adjacency matrix is not symmetric: entry {pair_text(row, column, names)} is {forth:g} and "
-        f"entry {pair_text(column, row, names)} is {back:g}; for a directed graph say how to combine "
-        f"the two with symmetrize='max', 'min', 'mean' or 'sum'."
+        f"entry {pair_text(column, row, names)} is {back:g}; read a directed graph with "
+        f"symmetrize='max', 'min', 'mean' or 'sum'."
     )
 
 

@@ -16,8 +16,10 @@ from equigraph.metrics.balance import (
     mouflon_balance_score,
     normalized_balance_score,
     population_balance,
+    proportional_balance_score,
 )
 from equigraph.metrics.consistency import consistency_score
+from equigraph.metrics.cuts import conductance_score, normalized_cut_score
 from equigraph.metrics.individual import individual_balance_score, representation_violation
 from equigraph.metrics.links import link_shares
 from equigraph.metrics.lipschitz import LipschitzReport, lipschitz_score
@@ -36,6 +38,7 @@ __all__ = [
     "cluster_sizes",
     "clustering_accuracy",
     "composition",
+    "conductance_score",
     "consistency_score",
     "evaluate",
     "evenness_score",
@@ -46,7 +49,9 @@ __all__ = [
     "modularity_score",
     "mouflon_balance_score",
     "normalized_balance_score",
+    "normalized_cut_score",
     "normalized_mutual_info_score",
     "population_balance",
+    "proportional_balance_score",
     "representation_violation",
 ]

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from equigraph.exceptions import ParameterError
-from equigraph.graph.groups.encode import names_of_rows
+from equigraph.graph.attributes import keys_of_index
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.sparse_arrays import check_sparse
+from equigraph.graph.tables import row_labels
 from equigraph.metrics._table import Nodes, encode_labels
 
 _BLOCK_ENTRIES = 1 << 21
@@ -50,6 +52,7 @@ def as_outputs(membership: ArrayLike, *, nodes: Nodes | None = None) -> Outputs:
 
     Both are matched with the nodes by name where they have names.
     """
+    membership = labels_of_communities(membership)
     labels = _hard_labels(membership)
     if labels is not None:
         membership = labels
@@ -83,11 +86,12 @@ def _rows_in_order(matrix: NDArray[np.float64], membership: Any, nodes: Nodes) -
         raise ParameterError(
             f"membership has {matrix.shape[0]} rows and the graph has {n_nodes} nodes: give one row per node."
         )
-    names = names_of_rows(membership)
+    what = "rows of the membership"
+    names = keys_of_index(*row_labels(membership), nodes.graph, what)
     if names is None:
         return matrix
     rows = dict(zip(names.tolist(), range(n_nodes), strict=True))
-    return matrix[labels_in_order(rows, nodes.graph, "rows of the membership").astype(np.intp)]
+    return matrix[labels_in_order(rows, nodes.graph, what).astype(np.intp)]
 
 
 def _hard_labels(membership: Any) -> NDArray[Any] | None:

@@ -14,6 +14,7 @@ from scipy import sparse
 from equigraph._utils.text import count
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.features import attributes_in_order, named_feature
 from equigraph.graph.groups import Attributes, Groups, contingency_table, encode_attributes, encode_groups
 from equigraph.graph.groups.attributes import frame_columns, is_column, is_frame, name_nodes
@@ -46,6 +47,7 @@ def encode_labels(labels: ArrayLike | Labels, *, n_nodes: int | None = None, nam
     if isinstance(labels, Labels):
         _check_length(labels.n_nodes, n_nodes, name)
         return labels
+    labels = labels_of_communities(labels)
     try:
         column = as_column(labels)
     except GroupsError as error:
@@ -131,6 +133,7 @@ def _table(encoded: Labels, groups: Groups) -> LabelTable:
 
 def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
     """Do what `in_one_order` does for labels and one attribute or several."""
+    labels = labels_of_communities(labels)
     if names_of_rows(labels) is None and not name_nodes(features):
         return labels, features
     names = ("labels", "sensitive_features")
@@ -145,18 +148,34 @@ def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
 
 def in_one_order(first: Any, second: Any, names: tuple[str, str]) -> tuple[Any, Any]:
     """Return two columns of the same nodes in the order of the first, matched by name where names are given."""
+    first, second = labels_of_communities(first), labels_of_communities(second)
     keys, other_keys = names_of_rows(first), names_of_rows(second)
     if keys is None and other_keys is None:
         return first, second
+    if (
+        (keys is None or other_keys is None)
+        and not isinstance(first, Mapping)
+        and not isinstance(second, Mapping)
+    ):
+        _refuse_default_index(first, second, names if other_keys is None else names[::-1])
     keys = _counted(first) if keys is None else keys
     other_keys = _counted(second) if other_keys is None else other_keys
     if keys is None or other_keys is None:
         named, other = names if other_keys is None else names[::-1]
         raise ParameterError(
-            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by a "
-            "pandas index or a dict, or give both as arrays in node order."
+            f"{named} names its nodes and {other} does not, so who is who cannot be told: name the nodes of both, by "
+            "the same pandas index or as dicts, or give both as arrays in node order."
         )
     return column_of(first), column_of(second)[_places(keys, other_keys, names)]
+
+
+def _refuse_default_index(first: Any, second: Any, names: tuple[str, str]) -> None:
+    """Refuse two columns of pandas of which one has the default index: it may count rows, or name them."""
+    if _counted(first) is not None and _counted(second) is not None:
+        raise ParameterError(
+            f"{names[0]} has an index of its own and {names[1]} the default one, so who is who cannot be told: give "
+            "both the same index, or both as arrays in node order."
+        )
 
 
 def _counted(values: Any) -> NDArray[Any] | None:

@@ -202,6 +202,62 @@ def mouflon_balance_score(labels: ArrayLike, *, sensitive_features: Any, expecte
     )
 
 
+def proportional_balance_score(
+    labels: ArrayLike, *, sensitive_features: Any, average: Average = "mean"
+) -> float:
+    """Return the proportional balance of a clustering, as FNM defines it.
+
+    With ``r_ls = T_ls / |C_l|`` the share of group s in cluster l and ``p_s = n_s / n`` its share in the population, a
+    cluster scores ``min_s min(r_ls / p_s, p_s / r_ls)``. It lies in [0, 1]: 1 means exact proportions, which whole
+    nodes seldom allow (:func:`normalized_balance_score` forgives that), 0 that a group is missing.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_nodes,)
+        Cluster of each node, of any type.
+    sensitive_features : array-like of shape (n_nodes,), Groups, or several attributes
+        Group of each node; of several attributes (a dict of columns, frame, 2-D array or `Attributes`) the mean of
+        their scores counts. If all nodes are of one group the score is 1.
+    average : {"mean", "min", "weighted"}, default "mean"
+        Over the clusters: the plain mean, the worst cluster, or the mean weighted by cluster size.
+
+    Returns
+    -------
+    float
+        The proportional balance.
+
+    References
+    ----------
+    J. Li, Y. Wang, A. Merchant, "Spectral Normalized-Cut Graph Partitioning with Fairness Constraints", ECAI 2023.
+
+    Examples
+    --------
+    >>> labels, groups = [0, 0, 0, 1, 1, 1], ["x", "x", "y", "x", "y", "y"]
+    >>> round(proportional_balance_score(labels, sensitive_features=groups), 3)
+    0.667
+    """
+    check_known("average", average, ("mean", "min", "weighted"))
+    return mean_over_attributes(
+        labels,
+        sensitive_features,
+        lambda table: proportional_balance_of_table(table.counts, table.groups.sizes, average),
+    )
+
+
+def proportional_balance_of_table(
+    counts: NDArray[np.int64], population: NDArray[np.integer], average: Average = "mean"
+) -> float:
+    """Return the proportional balance of a contingency table; clusters without members of any group do not count."""
+    members = counts.sum(axis=1)
+    counts, members = counts[members > 0], members[members > 0]
+    expected = population / population.sum() * members[:, None]
+    ratio = np.minimum(counts, expected) / np.maximum(counts, expected)
+    each = ratio.min(axis=1)
+    if average == "min":
+        return float(each.min())
+    return float(np.average(each, weights=members if average == "weighted" else None))
+
+
 def evenness_score(labels: ArrayLike, *, sensitive_features: Any) -> float:
     """Return the evenness of a clustering: one minus the index of dissimilarity.
 

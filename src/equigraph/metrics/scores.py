@@ -12,7 +12,13 @@ from typing import Any, Literal
 from scipy import sparse
 
 from equigraph.metrics._table import Labels, LabelTable
-from equigraph.metrics.balance import Empty, _balance_with_empty, normalized_balance_of_table
+from equigraph.metrics.balance import (
+    Empty,
+    _balance_with_empty,
+    normalized_balance_of_table,
+    proportional_balance_of_table,
+)
+from equigraph.metrics.cuts import _conductance, _normalized_cut
 from equigraph.metrics.individual import _individual_balance
 from equigraph.metrics.quality import _modularity
 
@@ -105,6 +111,54 @@ SCORES: dict[str, Score] = {
         ),
     )
 }
+# Scores that other papers report; `evaluate` computes them where they are asked for.
+FURTHER: dict[str, Score] = {
+    score.name: score
+    for score in (
+        Score(
+            "conductance",
+            "cond",
+            "mean conductance",
+            "edges that leave a cluster over its volume, averaged over clusters; lower is more cohesive",
+            "Conductance: the weight that leaves a cluster over the smaller of its volume and that of the rest, "
+            "averaged over the clusters; lower is more cohesive.",
+            of_graph=_conductance,
+            larger_is_better=False,
+        ),
+        Score(
+            "ncut",
+            "Ncut",
+            "normalised cut",
+            "edges that leave a cluster over its volume, summed over clusters; lower is more cohesive",
+            "Normalised cut: the weight that leaves a cluster over its volume, summed over the clusters; lower is more "
+            "cohesive.",
+            of_graph=_normalized_cut,
+            larger_is_better=False,
+        ),
+        Score(
+            "PB",
+            "PB",
+            "proportional balance",
+            "proportional balance of FNM, averaged over clusters; 1 is exact proportions",
+            "Proportional balance: how far the shares of a cluster are from those of the population at worst, averaged "
+            "over the clusters; 1 is exact proportions, which whole nodes seldom allow.",
+            of_groups=lambda table, n_clusters, empty: proportional_balance_of_table(
+                table.counts, table.groups.sizes
+            ),
+        ),
+        Score(
+            "min_PB",
+            "min PB",
+            "minimum proportional balance",
+            "proportional balance of the worst cluster",
+            "Proportional balance of the worst cluster.",
+            of_groups=lambda table, n_clusters, empty: proportional_balance_of_table(
+                table.counts, table.groups.sizes, "min"
+            ),
+            over_attributes="min",
+        ),
+    )
+}
 # Scores that a curve has when its notion is theirs.
 OF_NOTIONS: dict[str, Score] = {
     score.name: score
@@ -135,5 +189,5 @@ OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is n
 
 def words_of(name: str) -> str:
     """Return a few words for a score; of one that is not listed, its name."""
-    score = SCORES.get(name) or OF_NOTIONS.get(name)
+    score = SCORES.get(name) or FURTHER.get(name) or OF_NOTIONS.get(name)
     return name if score is None else score.words

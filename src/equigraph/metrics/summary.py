@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.parameters import check_known
 from equigraph.exceptions import ParameterError
+from equigraph.graph.communities import labels_of_communities
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.bins import mean_gap
 from equigraph.graph.groups.encode import column_of, names_of_rows
@@ -24,7 +25,7 @@ from equigraph.metrics._table import (
 )
 from equigraph.metrics.agreement import _accuracy, _ari, _nmi
 from equigraph.metrics.balance import Empty
-from equigraph.metrics.scores import SCORES
+from equigraph.metrics.scores import FURTHER, SCORES, Score
 
 
 def evaluate(
@@ -35,6 +36,7 @@ def evaluate(
     n_clusters: int | None = None,
     target: ArrayLike | None = None,
     empty: Empty = "ignore",
+    further: Iterable[str] = (),
 ) -> dict[str, float]:
     """Return the usual scores of a clustering at once.
 
@@ -53,6 +55,8 @@ def evaluate(
         Reference labels.
     empty : {"ignore", "zero"}, default "ignore"
         Whether empty clusters are left out of B and min_balance (as in the paper) or count as 0.
+    further : iterable of str, optional
+        Further scores: ``"conductance"``, ``"ncut"``, ``"PB"`` and ``"min_PB"`` (proportional balance).
 
     Returns
     -------
@@ -79,6 +83,9 @@ def evaluate(
     (1.0, 0.0, 0.5)
     """
     check_known("empty", empty, ("ignore", "zero"))
+    for name in further:
+        check_known("further", name, tuple(FURTHER))
+    wanted = {**SCORES, **{name: FURTHER[name] for name in further}}
     nodes = read_nodes(adjacency)
     encoded = nodes.labels(labels)
     if n_clusters is not None:
@@ -88,10 +95,10 @@ def evaluate(
     given = nodes.attributes(sensitive_features)
     if given is not None:
         attributes, tables = make_tables(encoded, given)
-        each = [_fairness(table, n_clusters, empty) for table in tables]
+        each = [_fairness(table, wanted, n_clusters, empty) for table in tables]
         of_attributes = _by_attribute(attributes, tables, each)
     scores: dict[str, float] = {}
-    for name, score in SCORES.items():
+    for name, score in wanted.items():
         if score.of_graph is not None:
             scores[name] = score.of_graph(nodes.adjacency, encoded)
         elif each:
@@ -103,11 +110,13 @@ def evaluate(
     return scores
 
 
-def _fairness(table: LabelTable, n_clusters: int | None, empty: Empty) -> dict[str, float]:
+def _fairness(
+    table: LabelTable, wanted: Mapping[str, Score], n_clusters: int | None, empty: Empty
+) -> dict[str, float]:
     """Return the fairness scores of one attribute."""
     return {
         name: score.of_groups(table, n_clusters, empty)
-        for name, score in SCORES.items()
+        for name, score in wanted.items()
         if score.of_groups is not None
     }
 
@@ -159,6 +168,7 @@ def cluster_sizes(labels: ArrayLike, *, n_clusters: int | None = None) -> NDArra
     [1, 0, 2, 0]
     """
     # How many there are of each does not depend on who is who.
+    labels = labels_of_communities(labels)
     encoded = encode_labels(column_of(labels) if names_of_rows(labels) is not None else labels)
     if n_clusters is None:
         return encoded.sizes.copy()

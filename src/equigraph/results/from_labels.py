@@ -1,4 +1,4 @@
-"""Results whose labels no estimator made: those of another tool that were refined, and those moved by hand."""
+"""Results from labels of another tool, or labels that were edited by hand."""
 
 from __future__ import annotations
 

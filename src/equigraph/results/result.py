@@ -3,52 +3,37 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph._utils.callbacks import Callbacks, Watched
-from equigraph._utils.files import atomic_path
+from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.hooks import hook
-from equigraph._utils.notebook import MAX_GROUPS, Explorable, page_of
-from equigraph._utils.records import Tabular, parameters_of, plain, versions, write_csv, write_json
+from equigraph._utils.records import Tabular, parameters_of, plain, versions, write_json
 from equigraph._utils.sizes import small_clusters
-from equigraph._utils.text import count, did_you_mean
+from equigraph._utils.text import count
 from equigraph.base import GraphClusterer
-from equigraph.exceptions import GraphError, InputError
-from equigraph.graph import Graph, as_graph
+from equigraph.exceptions import GraphError
+from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.graph.groups import AttributeOptions, contingency_table
+from equigraph.graph.graph import named_features
+from equigraph.graph.groups import AttributeOptions, Attributes, Groups
 from equigraph.graph.groups.attributes import Features
-from equigraph.graph.names import texts
-from equigraph.methods import get_method
-from equigraph.results.featured import Featured
-from equigraph.results.folders import OutputFolder, read_kept
-from equigraph.results.loading import (
-    INTERACTION,
-    LABELS,
-    MEMBERSHIP,
-    PARQUET_LABELS,
-    POSSIBLE_FILES,
-    RESULT,
-    clustering_parts,
-    kinds_of,
-)
+from equigraph.results import exports
+from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
+from equigraph.results.features import attribute_entries, attributes_of, graph_of, group_columns
+from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
-from equigraph.stores.block_scores import evaluate_blocks
 from equigraph.stores.blocks import BlockGraph
-
-KIND = "clustering"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Explorable, Featured, Tabular):
+class ClusteringResult(Tabular):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -201,7 +186,30 @@ class ClusteringResult(Explorable, Featured, Tabular):
         ...     bool((eg.ClusteringResult.load(folder).membership == result.membership).all())
         True
         """
-        return cls(**clustering_parts(read_kept(folder, POSSIBLE_FILES)))
+        return cls.from_stored(read_stored(folder, POSSIBLE_FILES))
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> Self:
+        """Return the result whose files were read from a folder."""
+        with refusing_damage(stored.folder / RESULT):
+            result = cls(**clustering_parts(stored))
+            _ = result.attributes  # the groups are encoded, and refused, here and not at their first use
+            return result
+
+    @property
+    def features(self) -> dict[str, NDArray[Any]]:
+        """The columns of the sensitive features by name, empty where there are none."""
+        return named_features(self.sensitive_features, self.attribute)
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """All attributes as codes; None where there are none."""
+        return attributes_of(self)
+
+    @property
+    def groups(self) -> Groups | None:
+        """The groups as codes, of several attributes the joint ones; None where there are none."""
+        return None if self.attributes is None else self.attributes.joint
 
     @property
     def n_clusters(self) -> int:
@@ -227,7 +235,7 @@ class ClusteringResult(Explorable, Featured, Tabular):
         own = self.membership.max(axis=1)  # the label is where the largest is
         own = own.toarray().ravel() if sparse.issparse(own) else own
         strength = np.divide(own, total, out=np.full(total.shape, np.nan), where=total > 0)
-        columns = {"node": self.node_names, "cluster": self.labels, **self.group_columns()}
+        columns = {"node": self.node_names, "cluster": self.labels, **group_columns(self)}
         return {**columns, "strength": strength}
 
     def to_networkx(self, graph: Any) -> Any:
@@ -240,21 +248,32 @@ class ClusteringResult(Explorable, Featured, Tabular):
         GraphError
             If its nodes are others.
         """
-        graph = as_graph(graph)
-        names = dict(zip(texts(graph.node_names), graph.node_names.tolist(), strict=True))
-        own = texts(self.node_names)
-        if set(own) != set(names):
-            raise GraphError(
-                f"The graph has other nodes than the {self.labels.size} that were clustered: give the graph that "
-                "the result is of."
-            )
-        network = Graph(graph.adjacency, graph.node_names).to_networkx()
-        several = len(self.features) > 1
-        groups = {name if several else "group": column for name, column in self.features.items()}
-        for attribute, values in {"cluster": self.labels, **groups}.items():
-            for text, value in zip(own, values.tolist(), strict=True):
-                network.nodes[names[text]][attribute] = value
-        return network
+        return exports.to_networkx(self, graph)
+
+    @property
+    def communities(self) -> list[set[Any]]:
+        """Nodes of each cluster as the graph names them, largest cluster first; clusters without nodes are left out."""
+        return exports.communities(self)
+
+    def to_igraph(self, graph: Any = None) -> Any:
+        """Return the clusters as an igraph ``VertexClustering`` (extra ``peers``).
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered, an igraph graph among others; by default the one that is remembered.
+        """
+        return exports.to_igraph(self, graph_of(self, None) if graph is None else graph)
+
+    def to_cdlib(self, graph: Any = None) -> Any:
+        """Return the clusters as a cdlib ``NodeClustering`` of a networkx graph; cdlib has to be installed.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default the one that is remembered.
+        """
+        return exports.to_cdlib(self, graph_of(self, None) if graph is None else graph)
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the per-node arrays, ready for JSON."""
@@ -266,7 +285,7 @@ class ClusteringResult(Explorable, Featured, Tabular):
             "scores": {name: plain(value) for name, value in self.scores.items()},
             "attribute": self.attribute,
             "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
-            **self.attribute_entries(),
+            **attribute_entries(self),
             "small_clusters": self.small_clusters.tolist(),
             "parameters": dict(self.parameters),
             "rules": None if self.rules is None else dict(self.rules),
@@ -312,49 +331,28 @@ class ClusteringResult(Explorable, Featured, Tabular):
         A sparse membership is written with ``scipy.sparse.save_npz``, and a sparse interaction as a table of its
         entries, with the columns cluster, other and interaction.
         """
-        with OutputFolder(folder) as out, out.writing(KIND, force=force, **self.facts(raw)) as partial:
-            self.write_files(partial, raw=raw)
+        with OutputFolder(folder) as out:
+            out.write(KIND, contents_of(self), raw=raw, force=force)
 
-    def facts(self, raw: bool) -> dict[str, Any]:
-        """Return what a manifest has to say so that `load` gives names and groups back as they were."""
-        kinds = kinds_of({"node": self.node_names, **self.group_columns()})
-        return {"raw": raw, "kinds": kinds}
+    def explore(self, graph: Any = None) -> Any:
+        """Return a widget with the board and the graph, for a notebook.
 
-    def write_files(
-        self,
-        folder: Path,
-        *,
-        raw: bool = False,
-        columns: Mapping[str, NDArray] | None = None,
-        entries: Mapping[str, Any] | None = None,
-        labels_format: str = "csv",
-    ) -> None:
-        """Write the files of `save`, with further columns of labels.csv and entries of result.json.
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default the one that is remembered. Without it there are no links.
 
-        With ``labels_format="parquet"`` labels.parquet, which has no further columns, takes the place of labels.csv.
+        Returns
+        -------
+        anywidget.AnyWidget
+            For Jupyter, marimo and other notebooks that show such widgets.
+
+        Raises
+        ------
+        MissingDependencyError
+            If the extra ``widget`` is not installed.
         """
-        if labels_format == "parquet":
-            self.to_parquet(folder / PARQUET_LABELS)
-        else:
-            write_csv(folder / LABELS, {**self.table(), **(columns or {})}, raw=raw)
-        with atomic_path(folder / MEMBERSHIP) as partial:
-            if sparse.issparse(self.membership):
-                sparse.save_npz(partial, self.membership)
-            else:
-                np.savez_compressed(partial, membership=self.membership)
-        self._write_interaction(folder / INTERACTION)
-        write_json(folder / RESULT, {**self.summary(), **(entries or {})})
-
-    def _write_interaction(self, path: Path) -> None:
-        if self.interaction is None:
-            return  # of a result that was read from a folder without one
-        if sparse.issparse(self.interaction):
-            found = sparse.coo_array(self.interaction)
-            places = dict(zip(("cluster", "other"), found.coords, strict=True))
-            write_csv(path, {**places, "interaction": found.data})
-        else:
-            with atomic_path(path) as partial:
-                np.savetxt(partial, self.interaction, delimiter=",", fmt="%.17g")
+        return hook("make_widget")(self, self.graph if graph is None else graph)
 
     def report(
         self,
@@ -386,6 +384,7 @@ class ClusteringResult(Explorable, Featured, Tabular):
         Examples
         --------
         >>> import tempfile
+        >>> from pathlib import Path
         >>> import equigraph as eg
         >>> room = eg.datasets.make_classroom()
         >>> result = eg.cluster(
@@ -506,13 +505,7 @@ class ClusteringResult(Explorable, Featured, Tabular):
 
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""
-        heads, rows = ["cluster", "nodes"], [[i, size] for i, size in enumerate(self.sizes.tolist())]
-        for attribute, groups in {} if self.attributes is None else self.attributes.groups.items():
-            counts = contingency_table(self.labels, groups.codes, self.n_clusters, groups.n_groups)
-            shown = [str(name) for name in groups.names.tolist()][:MAX_GROUPS]
-            heads += [f"{attribute}: {name}" for name in shown] if len(self.features) > 1 else shown
-            rows = [[*row, *more[: len(shown)]] for row, more in zip(rows, counts.tolist(), strict=True)]
-        return page_of(repr(self), heads, rows)
+        return exports.html_table(self)
 
     def __repr__(self) -> str:
         scores = ", ".join(
@@ -524,69 +517,3 @@ class ClusteringResult(Explorable, Featured, Tabular):
             clusters = f"{found} of {clusters}"
         ended = "" if self.status in (None, "converged") else f", {self.status}"
         return f"ClusteringResult({self.method}, {count(self.labels.size, 'node')} in {clusters}, {scores}{ended})"
-
-
-def cluster(
-    graph: Any, *, sensitive_features: Any = None, method: str = "fair-partition", **parameters: Any
-) -> ClusteringResult:
-    """Fit a method by its name and return the result with scores.
-
-    Parameters
-    ----------
-    graph : graph
-        Anything that `equigraph.graph.as_graph` takes, or a `BlockGraph`.
-    sensitive_features : array-like, dict of columns, frame or 2-D array, optional
-        Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph.
-    method : str, default="fair-partition"
-        A name from `equigraph.methods.METHODS`.
-    **parameters
-        Parameters of the estimator.
-
-    Returns
-    -------
-    ClusteringResult
-
-    Examples
-    --------
-    >>> import equigraph as eg
-    >>> room = eg.datasets.make_classroom()
-    >>> result = eg.cluster(
-    ...     room.adjacency,
-    ...     sensitive_features=room.sensitive_features,
-    ...     method="scalable-fair-sc",
-    ...     n_clusters=3,
-    ...     random_state=0,
-    ... )
-    >>> result.labels.shape
-    (30,)
-    """
-    estimator = get_method(method).load()
-    unknown = sorted(set(parameters) - set(estimator._get_param_names()))
-    if unknown:
-        raise InputError(
-            f"{estimator.__name__} has no parameter {unknown[0]!r}"
-            f"{did_you_mean(unknown[0], estimator._get_param_names())}; it takes "
-            f"{', '.join(estimator._get_param_names())}."
-        )
-    on_disk = isinstance(graph, BlockGraph)
-    if on_disk and sensitive_features is not None:
-        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
-    elif not on_disk:
-        graph = with_features(graph, sensitive_features)
-    watch = Watched(parameters.get("callbacks"))
-    if parameters.get("callbacks") is not None:
-        parameters = {**parameters, "callbacks": watch}
-    start = time.perf_counter()
-    model = estimator(**parameters).fit(graph)
-    seconds = time.perf_counter() - start
-    if on_disk:
-        result = ClusteringResult.of_fit(
-            model,
-            graph,
-            evaluate_blocks(graph, model.labels_, n_clusters=model.membership_.shape[1]),
-            seconds,
-        )
-    else:
-        result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
-    # A method that has no status of its own may still have been stopped.
-    return replace(result, status="stopped") if watch.stopped else result

@@ -1,4 +1,4 @@
-"""Scores of labels, that of a notion among them, wherever the graph lies."""
+"""Scores of labels, that of a notion among them, in memory or on disk."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Search on labels: cohesion and fairness together, with an exact number of clusters."""
 
 from equigraph.search.exact_k import exactly_k
-from equigraph.search.refine import refine_labels
 
-__all__ = ["exactly_k", "refine_labels"]
+__all__ = ["exactly_k"]

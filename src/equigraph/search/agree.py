@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.callbacks import Notifier
 from equigraph._utils.parameters import Choice, Constraint
 from equigraph._utils.text import count
 from equigraph.exceptions import (
@@ -17,6 +18,7 @@ from equigraph.exceptions import (
     NotFoundError,
     ParameterError,
     RulesRelaxedWarning,
+    SmallClusterWarning,
     warn,
 )
 from equigraph.rules import (
@@ -31,9 +33,15 @@ from equigraph.rules import (
     settle_rules,
 )
 from equigraph.rules.base import in_words
-from equigraph.search.bounds import check_size_bounds
-from equigraph.search.ruled import RuledSearch
+from equigraph.search.bounds import SizeBounds, check_size_bounds
+from equigraph.search.level import aggregate, compact, first_level
+from equigraph.search.plans import is_large
+from equigraph.search.pool import Pool
 from equigraph.search.ruling import Ruling
+from equigraph.search.targets import Target
+
+# Where only the rules count: temperatures and the price of a broken one, in units of a typical change, and tries.
+_HOT, _COLD, _PRICE, _TRIES, _LEAST_STEPS = 400.0, 50.0, 1000.0, 6, 20_000
 
 
 @dataclass(frozen=True)
@@ -52,8 +60,218 @@ ON_CONFLICT = Choice(
     values=("error", "relax"),
     help="Whether rules that contradict each other are an error, or the last of them are given up.",
 )
-SizeBounds = tuple[int | None, int | None] | None
 OnConflict = Literal["error", "relax"]
+
+
+@dataclass(frozen=True, eq=False)
+class Home:
+    """Where nodes should rather stay.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_nodes,)
+        Cluster of each node, -1 for one that has been nowhere yet.
+    max_moves : int or None
+        How many nodes may move.
+    price, rate : float
+        What each costs, in units of the objective that moves climb, and of modularity.
+    """
+
+    labels: NDArray
+    max_moves: int | None
+    price: float
+    rate: float
+
+    def too_many(self, moved: int, fewest: bool) -> EquigraphError:
+        """Return the error about more moves than allowed."""
+        if fewest and (self.labels >= 0).all():
+            return InfeasibleError(
+                f"The rules cannot be kept with max_moves={self.max_moves!r}: at least "
+                f"{count(moved, 'node')} must move."
+            )
+        return NotFoundError(
+            f"No labels that keep the rules with max_moves={self.max_moves!r} were found; {moved} moves "
+            "suffice. Whether fewer do is not known."
+        )
+
+
+class UnitSearch:
+    """A search among the labels that keep rules: `Search` on the units of nodes that have to be together.
+
+    Parameters
+    ----------
+    facts : Facts
+        The graph.
+    codes : ndarray or None
+        Groups, as of `make_search`.
+    compiled : CompiledRules
+        The rules and bounds on sizes.
+    home : Home, optional
+        Where nodes should rather stay.
+    effort, seed, options
+        As of `make_search`.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        codes: NDArray | None,
+        compiled: CompiledRules,
+        home: Home | None = None,
+        *,
+        effort: float = 1.0,
+        seed: int = 0,
+        **options: Any,
+    ) -> None:
+        from equigraph.search.objective import make_objective
+        from equigraph.search.search import Search
+
+        adjacency = facts.graph.unit_adjacency
+        self._free = adjacency, codes, {**options, "effort": effort, "seed": seed}
+        self.unit, self.rules, self.n_clusters = compiled.unit, compiled, compiled.n_clusters
+        self.ruling = Ruling.of(compiled)
+        if home is not None:
+            self.ruling = Ruling.of(compiled, home.labels, home.max_moves, home.price, home.rate)
+        objective, columns = make_objective(
+            codes, n_nodes=self.unit.size, total=float(adjacency.sum(dtype=np.float64)), **options
+        )
+        level = first_level(adjacency, columns, objective.population.size)
+        if compiled.n_units < self.unit.size:
+            level = aggregate(level, self.unit)
+        bounded = replace(objective, least=compiled.least_size, most=compiled.most_size, rules=self.ruling)
+        self.inner = Search(level, bounded, self.n_clusters, effort=effort, seed=seed)
+        # A large graph is searched without rules, and what is found is brought to keep them.
+        self.is_large = is_large(self.unit.size, adjacency.nnz) and effort > 0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search was ended early."""
+        return self.inner.watch.stopped
+
+    @property
+    def pool(self) -> Pool:
+        """All labels found that keep the rules and that nothing dominates."""
+        inner = self.inner.pool
+        return Pool([labels[self.unit] for labels in inner.labels], list(inner.scores))
+
+    def score(self, labels: NDArray) -> tuple[float, float]:
+        """Return modularity and notion."""
+        return self.inner.score(self._on_units(labels))
+
+    def keep(self, labels: NDArray) -> None:
+        """Take labels from elsewhere into the pool, if they keep the rules."""
+        self.inner.keep(self._on_units(labels))
+
+    def moved(self, labels: NDArray) -> int:
+        """Return how many nodes are elsewhere than at home."""
+        return self.ruling.moved(self._on_units(labels))
+
+    def first_labels(
+        self, starts: Iterable[NDArray] = (), patience: int = 1
+    ) -> tuple[bool, NDArray[np.int32]]:
+        """Try to find labels that keep the rules; return whether that worked, and the labels nearest to it."""
+        from equigraph.search.moves import anneal, local_search
+        from equigraph.search.partition import Partition
+
+        inner = self.inner
+        objective = inner.objective.at(0.0)
+        n_steps = patience * max(inner.plan.n_steps // 2, _LEAST_STEPS)
+        given = [inner.exactly(self._on_units(start)) for start in starts]
+        found = []
+        for number in range(_TRIES):
+            rng = inner.rng(4, number, patience)
+            labels = given[number % len(given)] if given else inner.division(rng).labels
+            partition = Partition(inner.level, objective, labels, self.n_clusters)
+            local_search(partition, rng)
+            if partition.broken:
+                partition = anneal(partition, rng, n_steps, _HOT, cold=_COLD, prices=(_PRICE, _PRICE))
+                local_search(partition, rng)
+            found.append(inner.keep(partition.labels))
+            if found[-1].broken == 0:
+                break
+        best = inner.best_of(found, objective)
+        return best.broken == 0, best.labels[self.unit]
+
+    def solve(
+        self,
+        targets: Sequence[Target],
+        starts: Iterable[NDArray] = (),
+        notify: Notifier | None = None,
+        n_runs: int = 1,
+    ) -> list[NDArray[np.int32]]:
+        """Return labels for every target; see `Search.solve`.
+
+        Raises
+        ------
+        NotFoundError
+            If none were found, and none are known.
+        """
+        if not self.is_large:
+            found = self.inner.solve(targets, map(self._on_units, starts), notify, n_runs)
+            return [labels[self.unit] for labels in found]
+        free = self._without_rules().solve(targets, starts, notify, n_runs)
+        for target, labels in zip(targets, free, strict=True):
+            self._bring(labels, target)
+        self._check_any()
+        return [target.best(self.pool) for target in targets]
+
+    def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
+        """Return all labels found that nothing dominates; see `Search.front`."""
+        if not self.is_large:
+            self.inner.front(map(self._on_units, starts), notify, n_runs)
+            return self.pool
+        free = self._without_rules().front(starts, notify, n_runs)
+        for (_, notion), labels in zip(free.scores, free.labels, strict=True):
+            self._bring(labels, Target(at_least=notion))
+        self._check_any()
+        return self.pool
+
+    def _without_rules(self) -> Any:
+        from equigraph.search.large import make_search
+
+        adjacency, codes, options = self._free
+        return make_search(adjacency, codes, self.n_clusters, **options)
+
+    def _check_any(self) -> None:
+        if not self.inner.pool.labels:
+            raise NotFoundError(
+                "No labels that keep the rules were found. Whether there are any is not known: the graph is too large "
+                "to ask a solver."
+            )
+
+    def _bring(self, labels: NDArray, target: Target) -> None:
+        """Move as few units as need be for labels to keep the rules, and then such as raise the objective."""
+        from equigraph.search.moves import anneal, local_search
+        from equigraph.search.partition import Partition
+
+        inner = self.inner
+        limits: dict[str, Any] = {"max_passes": 20, "least_gain": 1e-7}
+        objective = inner.objective.for_target(target)
+        units = Partition(inner.level, objective, inner.exactly(self._on_units(labels)), self.n_clusters)
+        local_search(units, **limits)
+        if units.broken:
+            answer = feasible_labels(self.rules, start=units.labels[self.unit])
+            if answer.labels is None:
+                return
+            units = units.relabelled(self._on_units(answer.labels))
+            local_search(units, **limits)
+        inner.keep(units.labels.copy())
+        # Where sizes or shares are tied, only swaps help.
+        units = anneal(units, inner.rng(0), inner.level.n_sites, 0.0)
+        local_search(units, **limits)
+        inner.keep(units.labels)
+
+    def _on_units(self, labels: NDArray) -> NDArray[np.int32]:
+        """Return the label that most nodes of a unit have."""
+        labels = compact(np.asarray(labels)) if int(np.min(labels)) < 0 else np.asarray(labels)
+        n_labels, n_units = int(labels.max()) + 1, self.inner.level.n_sites
+        if n_units == labels.size:
+            return labels.astype(np.int32)
+        pairs, votes = np.unique(self.unit * n_labels + labels, return_counts=True)
+        order = np.lexsort((pairs, votes))
+        units = np.empty(n_units, dtype=np.int32)
+        units[pairs[order] // n_labels] = pairs[order] % n_labels
+        return units
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +280,7 @@ class RuleKeeper:
 
     Attributes
     ----------
-    search : RuledSearch
+    search : UnitSearch
         The search.
     rules : Rules
         The rules that are kept.
@@ -72,7 +290,7 @@ class RuleKeeper:
         The rules that are kept, and bounds on sizes that came without a rule, as arrays.
     """
 
-    search: RuledSearch
+    search: UnitSearch
     rules: Rules
     given_up: tuple[Rule, ...]
     compiled: CompiledRules
@@ -91,41 +309,6 @@ class RuleKeeper:
             warn(
                 f"{who}: not all rules can be kept; given up: {in_words(self.given_up)}.", RulesRelaxedWarning
             )
-
-
-@dataclass(frozen=True, eq=False)
-class Home:
-    """Where nodes should rather stay.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_nodes,)
-        Cluster of each node, -1 for one that has been nowhere yet.
-    start : ndarray of shape (n_nodes,)
-        The same with a cluster for everybody.
-    max_moves : int or None
-        How many nodes may move.
-    price, rate : float
-        What each costs, in units of the objective that moves climb, and of modularity.
-    """
-
-    labels: NDArray
-    start: NDArray
-    max_moves: int | None
-    price: float
-    rate: float
-
-    def too_many(self, moved: int, fewest: bool) -> EquigraphError:
-        """Return the error about more moves than allowed."""
-        if fewest and (self.labels >= 0).all():
-            return InfeasibleError(
-                f"The rules cannot be kept with max_moves={self.max_moves!r}: at least "
-                f"{count(moved, 'node')} must move."
-            )
-        return NotFoundError(
-            f"No labels that keep the rules with max_moves={self.max_moves!r} were found; {moved} moves "
-            "suffice. Whether fewer do is not known."
-        )
 
 
 def as_rules(rules: Rules | Mapping[str, Any]) -> Rules:
@@ -157,13 +340,13 @@ def search_under(
     facts : Facts
         The graph and its attributes.
     codes, options
-        As of `RuledSearch`.
+        As of `UnitSearch`.
     n_clusters : int
         Number of clusters.
     on_conflict : {"error", "relax"}
         What is done about rules that contradict each other; see `equigraph.rules.settle_rules`.
-    size_bounds : (least, most), optional
-        Bounds that are always met.
+    size_bounds : "auto", (least, most) or None
+        Bounds that are always met. "auto" gives way to rules, as little as need be, and to rules on sizes at all.
     starts : iterable of ndarray
         Labels near to which is looked.
     home : Home, optional
@@ -176,11 +359,19 @@ def search_under(
     NotFoundError
         If neither labels nor a contradiction were found.
     """
-    bounds = _as_rule(size_bounds, rules, facts.graph.n_nodes, n_clusters)
-    wanted = Rules.of([*bounds, *rules.items])
-    starts = list(starts)
-    options["home"] = home
-    search, compiled = _open(wanted, facts, codes, n_clusters, options)
+    n, starts = facts.graph.n_nodes, list(starts)
+
+    def make(items: Rules) -> tuple[UnitSearch, CompiledRules]:
+        compiled = compile_rules(items, facts, None, n_clusters)
+        return UnitSearch(facts, codes, compiled, home, **options), compiled
+
+    if size_bounds == "auto":
+        found = _with_floor(rules, n, n_clusters, starts, make)
+        if found is not None:
+            return found
+        size_bounds = None
+    wanted = Rules.of([*_as_rule(size_bounds, rules, n, n_clusters), *rules.items])
+    search, compiled = make(wanted)
     kept, near = False, None
     if search.is_large:
         kept = _maybe_kept(search, compiled)
@@ -188,6 +379,13 @@ def search_under(
         kept, near = search.first_labels(starts)
     if kept:
         return RuleKeeper(search, rules, (), compiled)
+
+    def finder(part: CompiledRules) -> NDArray | None:
+        """Look for labels that keep some of the rules; None if none are found."""
+        search = UnitSearch(facts, codes, part, **options)
+        found, labels = (False, None) if search.is_large else search.first_labels()
+        return labels.astype(np.intp) if found and labels is not None else None
+
     try:
         settled = settle_rules(
             wanted,
@@ -195,8 +393,8 @@ def search_under(
             n_clusters=n_clusters,
             on_conflict=on_conflict,
             hint=near,
-            start=None if home is None else home.start,
-            finder=lambda part: _sought(part, facts, codes, options),
+            start=starts[0] if home is not None and starts else None,
+            finder=finder,
         )
     except NotFoundError:
         # There may be labels all the same, and a longer look is worth more than no answer.
@@ -204,40 +402,42 @@ def search_under(
             raise
         return RuleKeeper(search, rules, (), compiled)
     if settled.given_up:
-        search, compiled = _open(settled.rules, facts, codes, n_clusters, options)
+        search, compiled = make(settled.rules)
     search.keep(settled.labels)
-    if not search.pool.labels and home is not None:
+    if not search.inner.pool.labels and home is not None:
         raise home.too_many(search.moved(settled.labels), settled.fewest)
     remaining = Rules.of(rule for rule in rules.items if rule not in settled.given_up)
-    agreement = RuleKeeper(search, remaining, settled.given_up, compiled)
-    agreement.checked(settled.labels)
-    return agreement
+    keeper = RuleKeeper(search, remaining, settled.given_up, compiled)
+    keeper.checked(settled.labels)
+    return keeper
 
 
-def _open(
-    rules: Rules, facts: Facts, codes: NDArray | None, n_clusters: int, options: dict[str, Any]
-) -> tuple[RuledSearch, CompiledRules]:
-    compiled = compile_rules(rules, facts, None, n_clusters)
-    others = {name: value for name, value in options.items() if name != "home"}
-    if (home := options["home"]) is None:
-        return RuledSearch(facts.graph.unit_adjacency, codes, Ruling.of(compiled), **others), compiled
-    ruling = Ruling.of(compiled, home.labels, home.max_moves, home.price)
-    return RuledSearch(facts.graph.unit_adjacency, codes, ruling, rate=home.rate, **others), compiled
-
-
-def _sought(
-    compiled: CompiledRules, facts: Facts, codes: NDArray | None, options: dict[str, Any]
-) -> NDArray | None:
-    """Look for labels that keep some of the rules; None if none are found."""
-    others = {name: value for name, value in options.items() if name != "home"}
-    search = RuledSearch(facts.graph.adjacency, codes, Ruling.of(compiled), **others)
-    if search.is_large:
+def _with_floor(rules: Rules, n: int, n_clusters: int, starts: list[NDArray], make: Any) -> RuleKeeper | None:
+    """Return a search under rules and the largest least size that they leave room for; None without any."""
+    wanted = least = check_size_bounds("auto", n, n_clusters)[0]
+    if any(isinstance(rule, Sizes) for rule in rules.items):
         return None
-    kept, labels = search.first_labels()
-    return labels.astype(np.intp) if kept else None
+    while least > 1:
+        search, compiled = make(Rules.of([Sizes(((least, None),)), *rules.items]))
+        if compiled.contradiction:
+            return None
+        kept = _maybe_kept(search, compiled) if search.is_large else search.first_labels(starts)[0]
+        if not kept and (answer := feasible_labels(compiled)).labels is not None:
+            search.keep(answer.labels)
+            kept = bool(search.inner.pool.labels)
+        if kept:
+            if least < wanted:
+                warn(
+                    f"The rules leave no room for clusters of at least {count(wanted, 'node')}, a third of the mean: "
+                    f"the least that is kept is {least}.",
+                    SmallClusterWarning,
+                )
+            return RuleKeeper(search, rules, (), compiled)
+        least //= 2
+    return None
 
 
-def _maybe_kept(search: RuledSearch, compiled: CompiledRules) -> bool:
+def _maybe_kept(search: UnitSearch, compiled: CompiledRules) -> bool:
     """Ask the solver about a large graph, and keep its labels; return whether rules are not proven to be impossible."""
     answer = feasible_labels(compiled)
     if answer.labels is not None:

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.search.ground import Ground
-from equigraph.search.levels import Level, sums
+
+SizeBounds = tuple[int | None, int | None] | str | None
+# No cluster has fewer nodes than this part of the mean, unless somebody says otherwise.
+_AUTO_SHARE = 3
 
 
 def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, int]:
@@ -17,8 +19,8 @@ def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, 
 
     Parameters
     ----------
-    bounds : (int or None, int or None) or None
-        Least and most; None leaves a side open.
+    bounds : "auto", (int or None, int or None) or None
+        Least and most; None leaves a side open. "auto" is at least a third of the mean size, rounded up.
     n_nodes, n_clusters : int
         What has to be divided.
 
@@ -33,15 +35,19 @@ def check_size_bounds(bounds: Any, n_nodes: int, n_clusters: int) -> tuple[int, 
     --------
     >>> check_size_bounds((3, None), 10, 3)
     (3, 10)
+    >>> check_size_bounds("auto", 30, 3)
+    (4, 30)
     """
     if n_nodes < n_clusters:
         raise InfeasibleError(f"{n_clusters} non-empty clusters cannot be made of {n_nodes} nodes.")
     if bounds is None:
         return 1, n_nodes
+    if isinstance(bounds, str) and bounds == "auto":
+        return -(-n_nodes // (_AUTO_SHARE * n_clusters)), n_nodes
     pair = tuple(bounds) if isinstance(bounds, (tuple, list)) else ()
     if len(pair) != 2 or not all(side is None or _is_count(side) for side in pair):
         raise ParameterError(
-            f"size_bounds must be a pair (least, most) of whole numbers or None; got {bounds!r}."
+            f"size_bounds must be 'auto' or a pair (least, most) of whole numbers or None; got {bounds!r}."
         )
     least = 1 if pair[0] is None else max(int(pair[0]), 1)
     most = n_nodes if pair[1] is None else min(int(pair[1]), n_nodes)
@@ -65,64 +71,71 @@ def _is_count(value: Any) -> bool:
 
 
 def within_bounds(
-    level: Level | Ground, labels: NDArray, n_clusters: int, least: int, most: int
+    links: Any, sizes: NDArray[np.int64], labels: NDArray, least: int, most: int, n_clusters: int
 ) -> NDArray[np.int32]:
-    """Return labels whose sizes are within feasible bounds, moving the nodes that cost the least weight.
+    """Return labels whose sizes are within feasible bounds, moving the sites that cost the least weight.
 
     Super-nodes may be too large for that; their sizes are then brought nearer to the bounds as far as single moves do.
 
     Parameters
     ----------
-    level : Level or Ground
-        The graph of the nodes, or of super-nodes.
-    labels : ndarray of shape (n_nodes,)
+    links : callable
+        ``links(sites, labels, n_clusters)`` is the weight of some sites to every cluster.
+    sizes : ndarray of shape (n_sites,)
+        Nodes of each site.
+    labels : ndarray of shape (n_sites,)
         Labels in ``range(n_clusters)``; not changed.
-    n_clusters, least, most : int
+    least, most, n_clusters : int
         Bounds that `check_size_bounds` let pass.
     """
     labels = np.array(labels, dtype=np.int32)
-    sizes = sums(labels, level.sizes, n_clusters).astype(np.int64)
+    size = np.bincount(labels, sizes, n_clusters).astype(np.int64)
     stuck = False
-    while sizes.max() > most and not stuck:
-        source = int(np.argmax(sizes))
-        nodes = np.flatnonzero(labels == source)
-        stuck = not _shift(level, labels, sizes, nodes, sizes < most, sizes[source] - most, most)
+    while size.max() > most and not stuck:
+        source = int(np.argmax(size))
+        sites = np.flatnonzero(labels == source)
+        moved = _shift(links(sites, labels, n_clusters), sizes, labels, size, sites, size < most, most, 0)
+        stuck = not moved
     stuck = False
-    while sizes.min() < least and not stuck:
-        target = int(np.argmin(sizes))
-        donors = np.flatnonzero(sizes[labels] > least)
-        only = np.arange(n_clusters) == target
-        stuck = not _shift(level, labels, sizes, donors, only, least - sizes[target], most, keep=least)
+    while size.min() < least and not stuck:
+        target = np.arange(n_clusters) == int(np.argmin(size))
+        donors = np.flatnonzero(size[labels] > least)
+        stuck = not _shift(
+            links(donors, labels, n_clusters), sizes, labels, size, donors, target, most, least
+        )
     return labels
 
 
 def _shift(
-    level: Level | Ground,
-    labels: NDArray[np.int32],
+    onto: NDArray,
     sizes: NDArray[np.int64],
-    nodes: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    size: NDArray[np.int64],
+    sites: NDArray[np.int64],
     allowed: NDArray[np.bool_],
-    wanted: int,
     most: int,
-    keep: int = 0,
+    keep: int,
 ) -> bool:
-    """Move up to ``wanted`` of the nodes into allowed clusters, in place, cheapest first; return whether any moved."""
-    onto = level.links(nodes, labels, sizes.size)
-    gain = np.where(allowed, onto, -np.inf) - onto[np.arange(nodes.size), labels[nodes]][:, None]
-    order = np.argsort(-gain.max(axis=1), kind="stable")
+    """Move sites into allowed clusters, in place, cheapest first, until bounds are met; return whether any moved.
+
+    With ``keep`` it is the allowed cluster that lacks nodes, and no other is left with fewer; without it is the
+    cluster of the sites that has too many.
+    """
+    wanted = keep - int(size[allowed][0]) if keep else int(size[labels[sites[0]]]) - most
+    gain = np.where(allowed, onto, -np.inf) - onto[np.arange(sites.size), labels[sites]][:, None]
     any_moved = False
-    for position in order:
+    for position in np.argsort(-gain.max(axis=1), kind="stable"):
         if wanted <= 0:
             break
-        node = nodes[position]
-        size = int(level.sizes[node])
-        room = allowed & (sizes + size <= most)
-        if not room.any() or sizes[labels[node]] - size < keep:
+        site = sites[position]
+        by = int(sizes[site])
+        room = allowed & (size + by <= most)
+        if not room.any() or size[labels[site]] - by < keep:
             continue
         target = int(np.argmax(np.where(room, gain[position], -np.inf)))
-        sizes[labels[node]] -= size
-        sizes[target] += size
-        labels[node] = target
-        wanted -= size
+        size[labels[site]] -= by
+        size[target] += by
+        labels[site] = target
+        wanted -= by
         any_moved = True
     return any_moved

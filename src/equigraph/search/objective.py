@@ -1,43 +1,37 @@
-"""What the search climbs: modularity and a fairness notion, mixed by the dial."""
+"""What is wanted: modularity and a fairness notion, mixed by the dial, within bounds on sizes and rules."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from equigraph.exceptions import GroupsError, ParameterError, SlowNotionWarning, warn
+from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.metrics.notions import Notion, get_notion
-from equigraph.search.folding import NOTHING, Folded, Held, fold_groups, known_nodes, rows_of
-from equigraph.search.levels import Level, first_level
-
-if TYPE_CHECKING:
-    from equigraph.search.kernels.state import Terms
+from equigraph.search.arrays import Terms
+from equigraph.search.ruling import Ruling
+from equigraph.search.targets import Target
 
 # Beyond this value of the dial a move would not see Q any more; the choice among what was found does.
 HIGHEST = 0.97
-# What a search at default effort takes for each count that it reads, and from how long on that is said beforehand.
-_SECONDS_EACH, _LONG = 1.3e-7, 30.0
+# More groups of one attribute are refused.
+MOST_GROUPS = 250
+_NOTHING = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    r"""The function :math:`J = (1 - f) Q + f N` of a labelling of one graph.
+    r"""The function :math:`J = (1 - f) Q + f N` of a labelling of one graph, and what labels have to keep.
 
     Attributes
     ----------
-    fairness : float
-        The dial f in [0, 1].
     notion : Notion
         N.
-    population : ndarray of shape (n_columns,), int64
-        Members of the group of each column, or which groups it counts (see `equigraph.search.folding`); those of
-        several attributes stand side by side.
-    first : ndarray of shape (n_folded,), int64
-        Column of each folded group where it has no member.
+    population : ndarray of shape (n_groups,), int64
+        Members of each group; those of several attributes stand side by side.
     offsets : ndarray of shape (n_attributes + 1,), int64
         Where the groups of each attribute begin.
     weights : ndarray of shape (n_attributes,)
@@ -46,27 +40,31 @@ class Objective:
         Nodes of the graph, whatever the level of aggregation.
     total : float
         Sum of all degrees, twice the weight of the edges.
+    fairness : float
+        The dial f in [0, 1].
     resolution : float
         Weight of the null model in Q.
     cap : float
         More of N than this counts for nothing: with a high dial the search is for the most cohesive labels at least so
         fair.
-    least, most : int
-        Bounds on the number of nodes of a cluster; they bind where the number of clusters is fixed.
+    least, most : ndarray of shape (n_clusters,) or (0,), int64
+        Bounds on the number of nodes of each cluster; none where the number of clusters is free.
+    rules : Ruling or None
+        Rules on the sites of the level.
     """
 
-    fairness: float
     notion: Notion
     population: NDArray[np.int64]
-    first: NDArray[np.int64]
     offsets: NDArray[np.int64]
     weights: NDArray[np.float64]
     n_nodes: int
     total: float
+    fairness: float = 0.0
     resolution: float = 1.0
     cap: float = np.inf
-    least: int = 1
-    most: int = np.iinfo(np.int64).max
+    least: NDArray[np.int64] = field(default_factory=lambda: _NOTHING)
+    most: NDArray[np.int64] = field(default_factory=lambda: _NOTHING)
+    rules: Ruling | None = None
 
     @property
     def is_fair(self) -> bool:
@@ -74,17 +72,33 @@ class Objective:
         return bool(np.diff(self.offsets).max(initial=0) > 1)
 
     @property
-    def is_bounded(self) -> bool:
-        """Whether sizes are bounded."""
-        return self.least > 1 or self.most < self.n_nodes
+    def is_tight(self) -> bool:
+        """Whether swaps may find what moves of single nodes cannot."""
+        return bool(self.fairness > 0 or self.rules is not None or (self.most < self.n_nodes).any())
 
     def at(self, fairness: float, cap: float = np.inf) -> Objective:
         """Return the objective at another value of the dial; without groups there is only cohesion."""
         return replace(self, fairness=min(fairness, HIGHEST) if self.is_fair else 0.0, cap=cap)
 
-    def unbounded(self) -> Objective:
-        """Return the objective without bounds on sizes, for super-nodes, which are too coarse for them."""
-        return replace(self, least=1, most=self.n_nodes)
+    def for_target(self, target: Target) -> Objective:
+        """Return the objective that a move climbs for a target."""
+        return self.at(target.fairness) if target.at_least is None else self.at(HIGHEST, target.at_least)
+
+    def guided(self) -> Objective:
+        """Return the objective with the smoother relative of the notion, if it has one."""
+        return replace(self, notion=self.notion.guided())
+
+    def free(self) -> Objective:
+        """Return the objective without bounds and rules, for any number of clusters."""
+        return replace(self, least=_NOTHING, most=_NOTHING, rules=None)
+
+    def on_parts(self, parts: NDArray) -> Objective:
+        """Return the objective on sets of sites."""
+        return self if self.rules is None else replace(self, rules=self.rules.on_parts(parts))
+
+    def value(self, modularity: float, notion: float) -> float:
+        """Return J, with N up to the cap; at f = 1 this is N alone."""
+        return (1 - self.fairness) * modularity + self.fairness * min(notion, self.cap)
 
     def modularity(self, inside: NDArray[np.float64], volume: NDArray[np.float64]) -> float:
         """Return Q from twice the weight inside each cluster and the degree sum of each; 0 without edges."""
@@ -92,66 +106,35 @@ class Objective:
             return 0.0
         return float(inside.sum() / self.total - self.resolution * np.square(volume / self.total).sum())
 
-    def notion_value(self, counts: NDArray[np.int64], held: Held) -> float:
-        """Return N from the counts of every (cluster, column) pair; empty clusters do not count."""
-        table = rows_of(counts, held, self.population, self.first)
+    def notion_value(self, table: NDArray[np.int64]) -> float:
+        """Return N from the counts of every cluster; empty clusters do not count."""
         values = [
             self.notion.value(table[:, low:high], self.population[low:high], compiled=True)
             for low, high in zip(self.offsets[:-1], self.offsets[1:], strict=True)
         ]
         return float(self.weights @ values)
 
-    def value(self, modularity: float, notion: float) -> float:
-        """Return J; at f = 1 this is N alone."""
-        return (1 - self.fairness) * modularity + self.fairness * notion
-
-    def warn_if_slow(self, n_entries: int, n_clusters: int, effort: float = 1.0) -> None:
-        """Say before the wait that a notion which takes no folded groups will read very many counts.
-
-        Every look at a move reads a count of each group. Where clusters are too many to look at all, it is found out
-        for each group and cluster how much one of the group is wanted there.
-        """
-        if self.notion.folds:
-            return
-        from equigraph.search.kernels.climb import MOST_DENSE
-
-        n_groups = int(np.diff(self.offsets).max(initial=0))
-        looks = self.n_nodes + n_entries + (n_groups * n_clusters if n_clusters > MOST_DENSE else 0)
-        seconds = _SECONDS_EACH * n_groups * looks * max(effort, 0.1) ** 0.5
-        if seconds > _LONG:
-            warn(
-                f"The notion {self.notion.name!r} reads the members of all {n_groups:,} groups at every look at a "
-                f"move, which will take some {seconds:.0f} seconds or more: give fewer groups, or write its score for "
-                "folded groups and say folds=True.",
-                SlowNotionWarning,
-            )
-
     @property
     def score(self) -> Any:
         """The score of the notion, compiled."""
         return self.notion.compiled()
 
+    @cached_property
     def terms(self) -> Terms:
-        """Return the rest of the objective in the form that compiled code takes.
-
-        Numbers have one type each, whatever the caller wrote: every other one would compile all loops again.
-        """
-        from equigraph.search.kernels.state import Terms
-
-        known = known_nodes(self.population, self.first, self.offsets)
+        """The rest of the objective in the form that compiled code takes, numbers of one type each."""
+        known = np.add.reduceat(self.population, self.offsets[:-1])
         return Terms(
-            self.population,
-            self.first,
-            self.offsets,
-            self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,
-            bool(self.notion.sized),
-            int(self.n_nodes),
-            float(self.total),
-            float(self.resolution),
-            float(self.fairness),
-            float(self.cap),
-            int(self.least),
-            int(self.most),
+            population=self.population,
+            offsets=self.offsets,
+            weights=self.weights / np.maximum(known, 1) if self.notion.sized else self.weights,
+            least=self.least,
+            most=self.most,
+            sized=bool(self.notion.sized),
+            everywhere=self.is_tight,
+            total=float(self.total),
+            resolution=float(self.resolution),
+            fairness=float(self.fairness),
+            cap=float(self.cap),
         )
 
 
@@ -160,52 +143,65 @@ def make_objective(
     *,
     n_nodes: int,
     total: float,
-    fairness: float = 0.0,
     notion: str | Notion = "normalized",
-    resolution: float = 1.0,
     weights: NDArray | None = None,
+    **options: Any,
 ) -> tuple[Objective, NDArray[np.int32]]:
-    """Check codes and parameters, and return the objective and the column of each node, by each attribute.
+    """Check codes and parameters, and return the objective and the group of each node by each attribute.
 
     Parameters
     ----------
     codes : ndarray of shape (n_nodes,) or (n_nodes, n_attributes), or None
         Group of each node, -1 for none; every code up to the largest must occur. None: no fairness term.
-    n_nodes, total, fairness, notion, resolution
+    n_nodes, total, notion, options
         See `Objective`.
     weights : ndarray of shape (n_attributes,), optional
         Weights of the attributes; by default all alike.
     """
-    if not 0 <= fairness <= 1:
-        raise ParameterError(f"fairness must be a number in [0, 1]; got {fairness!r}.")
+    if not 0 <= options.get("fairness", 0.0) <= 1:
+        raise ParameterError(f"fairness must be a number in [0, 1]; got {options['fairness']!r}.")
     if codes is None:
-        codes, fairness = np.zeros((n_nodes, 1), dtype=np.int32), 0.0
+        codes, options["fairness"] = np.zeros((n_nodes, 1), dtype=np.int32), 0.0
     columns = np.ascontiguousarray(codes, dtype=np.int32).reshape(len(codes), -1)
     if columns.shape[0] != n_nodes or (columns.size and columns.min() < -1):
         raise GroupsError(f"codes has shape {columns.shape}: expected one code per node, {n_nodes} in all.")
     counts = [np.bincount(column[column >= 0], minlength=1) for column in columns.T]
-    for count in counts:
+    for place, count in enumerate(counts):
         if not count.all():
             raise GroupsError(f"Group {int(np.argmin(count))} has no node: number the groups without gaps.")
-    notion = get_notion(notion)
-    folded = fold_groups(columns, counts) if notion.folds else Folded(columns, counts, NOTHING)
+        if count.size > MOST_GROUPS:
+            columns, counts[place] = _without_single(columns, place, count)
+    offsets = np.cumsum([0, *(count.size for count in counts)]).astype(np.int64)
+    columns = np.where(columns < 0, -1, columns + offsets[:-1]).astype(np.int32)
     weights = np.ones(len(counts)) if weights is None else np.asarray(weights, dtype=np.float64)
     objective = Objective(
-        fairness=float(fairness),
-        notion=notion,
-        population=np.concatenate(folded.population).astype(np.int64),
-        first=folded.first,
-        offsets=np.cumsum([0, *(one.size for one in folded.population)]).astype(np.int64),
+        notion=get_notion(notion),
+        population=np.concatenate(counts).astype(np.int64),
+        offsets=offsets,
         weights=weights / weights.sum(),
         n_nodes=n_nodes,
         total=float(total),
-        resolution=float(resolution),
+        **options,
     )
-    return objective, folded.columns
+    return objective, columns
 
 
-def problem_of(adjacency: sparse.csr_array, codes: NDArray | None, **options: Any) -> tuple[Objective, Level]:
-    """Return the objective of a graph, with the options of `make_objective`, and the graph as a level."""
-    total = float(adjacency.sum(dtype=np.float64))
-    objective, columns = make_objective(codes, n_nodes=adjacency.shape[0], total=total, **options)
-    return objective, first_level(adjacency, columns, objective.population.size)
+def _without_single(
+    columns: NDArray[np.int32], place: int, count: NDArray
+) -> tuple[NDArray[np.int32], NDArray]:
+    """Take the only members of groups for nodes without a group; at most `MOST_GROUPS` may be left.
+
+    A group of one can break no normalised balance, whatever cluster it is in.
+    """
+    several = count > 1
+    if several.sum() > MOST_GROUPS:
+        which = f"Attribute {place}" if columns.shape[1] > 1 else "The sensitive feature"
+        raise GroupsError(
+            f"{which} has {count.size:,} groups, {int(several.sum()):,} of them with two members or more, and a search "
+            f"takes up to {MOST_GROUPS}: put numbers into bins, join rare values, or give another column."
+        )
+    number = np.where(several, np.cumsum(several) - 1, -1)
+    columns = columns.copy()
+    known = columns[:, place] >= 0
+    columns[known, place] = number[columns[known, place]]
+    return columns, count[several] if several.any() else np.ones(1, dtype=np.int64)

@@ -6,7 +6,7 @@ networks of the paper; docs/measurements.md has what they reach on others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isqrt
 
 # Where the dial rests on its way up, once for every fit whatever dial it asks for: labels that were made fairer than
@@ -51,8 +51,6 @@ class Plan:
         How often the best labels are thrown out of their optimum.
     n_swaps : int
         How often pairs of nodes that gain by changing places are looked for at the end.
-    n_parts : int
-        Parts of a large graph that are searched on in place of the nodes; 0 for a small one.
     """
 
     n_starts: int
@@ -60,7 +58,6 @@ class Plan:
     n_steps: int
     n_kicks: int
     n_swaps: int
-    n_parts: int = 0
 
 
 def is_large(n_nodes: int, n_entries: int) -> bool:
@@ -68,23 +65,24 @@ def is_large(n_nodes: int, n_entries: int) -> bool:
     return n_nodes >= _LARGE_NODES or n_entries >= _LARGE_ENTRIES
 
 
-def plan_for(n: int, entries: int, n_clusters: int, effort: float, *, on_parts: bool | None = None) -> Plan:
-    """Return the plan for a graph of so many nodes and stored entries; on parts by default where it is large."""
+def plan_for(n: int, entries: int, n_clusters: int, effort: float) -> Plan:
+    """Return the plan for a graph of so many nodes and stored entries."""
     many = max(effort, 0.1) ** 0.5
     # A proposal costs a pass over the edges of a node.
     dense = max(entries / (_EDGES * max(n, 1)), 1.0)
     n_steps = max(_PER_PAIR * n * min(n_clusters, _MOST_CLUSTERS) / dense, _LEAST_STEPS)
     work = n + entries / 10
     n_starts, n_raised = next((counts for most, counts in _STARTS if work <= most), (1, 1))
-    plan = Plan(
+    return Plan(
         n_starts=max(round(n_starts * many), 1),
         n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
         n_kicks=round(min(_MOST_KICKS, _KICKED / work) * many),
         n_swaps=_SWAP_ROUNDS if n >= _SWAPPED_NODES else 0,
     )
-    if not (is_large(n, entries) if on_parts is None else on_parts):
-        return plan
+
+
+def n_parts_for(n: int, entries: int, n_clusters: int) -> int:
+    """Return into how many parts a large graph is divided."""
     least = _LEAST_PARTS if entries <= _MOST_PAIRS else min(_LEAST_PARTS, isqrt(_MOST_PAIRS))
-    n_parts = min(max(_PARTS_EACH * n_clusters, least), n // 2)
-    return replace(plan, n_kicks=0, n_parts=max(n_parts, n_clusters + 1))
+    return max(min(max(_PARTS_EACH * n_clusters, least), n // 2), n_clusters + 1)

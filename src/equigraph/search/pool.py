@@ -42,15 +42,15 @@ class Pool:
         """Return the best labels at a value of the dial."""
         return self.labels[self._at(fairness)]
 
+    def reaching(self, bound: float) -> NDArray[np.int32]:
+        """Return the most cohesive labels whose notion is at least a bound, or the fairest where none is."""
+        return self.labels[self._reaching(bound)]
+
     def _at(self, fairness: float) -> int:
         scores = np.asarray(self.scores)
         if fairness < 1:
             return int(np.argmax((1 - fairness) * scores[:, 0] + fairness * scores[:, 1]))
         return self._reaching(float(scores[:, 1].max()) - TOLERANCE)
-
-    def reaching(self, bound: float) -> NDArray[np.int32]:
-        """Return the most cohesive labels whose notion is at least a bound, or the fairest where none is."""
-        return self.labels[self._reaching(bound)]
 
     def _reaching(self, bound: float) -> int:
         scores = np.asarray(self.scores)

@@ -1,10 +1,9 @@
-"""Rules on a level of the graph, in the form that compiled code takes."""
+"""Rules on the sites of a level, in the form that compiled code takes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from equigraph.rules import CompiledRules
 from equigraph.rules.model import interchangeable
-from equigraph.search.levels import Level
-
-if TYPE_CHECKING:
-    from equigraph.search.kernels.duties import Duties
+from equigraph.search.arrays import Constraints, Level
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +35,8 @@ class Ruling:
         How many nodes may be elsewhere.
     stay : float
         What each of these costs, in units of the objective.
+    rate : float
+        The same in units of modularity, where labels are chosen.
     """
 
     rules: CompiledRules
@@ -49,6 +47,7 @@ class Ruling:
     home: NDArray[np.int32]
     allowed: int
     stay: float
+    rate: float
 
     @classmethod
     def of(
@@ -57,6 +56,7 @@ class Ruling:
         home: NDArray | None = None,
         max_moves: int | None = None,
         stay: float = 0.0,
+        rate: float = 0.0,
     ) -> Ruling:
         """Return rules on their units, with a home for each node where few are to move."""
         return cls(
@@ -68,6 +68,7 @@ class Ruling:
             home=np.zeros(0, dtype=np.int32) if home is None else home.astype(np.int32),
             allowed=rules.n_nodes if max_moves is None else int(max_moves),
             stay=float(stay),
+            rate=float(rate),
         )
 
     def on_parts(self, parts: NDArray) -> Ruling:
@@ -95,29 +96,26 @@ class Ruling:
         )
 
     @property
-    def speaks_of_numbers(self) -> bool:
+    def names_clusters(self) -> bool:
         """Whether it matters which number a cluster has."""
         alike = max(map(len, interchangeable(self.rules)), default=1)
         return bool(self.home.size) or alike < self.rules.n_clusters
 
     @cached_property
-    def duties(self) -> Duties:
-        """The arrays for compiled code."""
-        from equigraph.search.kernels.duties import Duties
-
+    def _arrays(self) -> Constraints:
+        """The arrays for compiled code, with nothing counted."""
         rules = self.rules
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.site, minlength=self.fixed.size))])
-        wanted = bool(rules.needed.any())
-        links, askers = (rules.links, rules.askers) if wanted else (sparse.csr_array((0, 0)),) * 2
-        return Duties(
+        needed = bool(rules.needed.any())
+        links, askers = (rules.links, rules.askers) if needed else (sparse.csr_array((0, 0)),) * 2
+        nothing = np.zeros(0, dtype=np.int64)
+        return Constraints(
             site=self.site,
             first=starts.astype(np.int64),
             nodes=np.argsort(self.site, kind="stable").astype(np.int64),
             free=np.flatnonzero(self.fixed < 0).astype(np.int64),
             foe_starts=self.apart.indptr.astype(np.int64),
             foes=self.apart.indices.astype(np.int64),
-            least_size=rules.least_size,
-            most_size=rules.most_size,
             column_starts=self.counts.indptr.astype(np.int64),
             columns=self.counts.indices.astype(np.int64),
             numbers=self.counts.data.astype(np.int64),
@@ -126,7 +124,7 @@ class Ruling:
             alone=rules.not_alone,
             low=np.ascontiguousarray(rules.share_low),
             high=np.ascontiguousarray(rules.share_high),
-            needed=rules.needed if wanted else rules.needed[:0],
+            needed=rules.needed if needed else rules.needed[:0],
             link_starts=links.indptr.astype(np.int64),
             links=links.indices.astype(np.int64),
             asker_starts=askers.indptr.astype(np.int64),
@@ -134,16 +132,26 @@ class Ruling:
             home=self.home,
             allowed=self.allowed,
             stay=self.stay,
+            counts=nothing.reshape(0, 0),
+            costs=nothing,
+            kept=nothing,
+            sums=nothing,
         )
 
-    def broken(self, level: Level, labels: NDArray) -> int:
-        """Return by how much labels of the sites miss the rules; 0 if they keep all of them."""
-        from equigraph.search.kernels.duties import BROKEN, stand
+    def constraints(self) -> Constraints:
+        """Return the arrays for compiled code, with new ones for what is counted, all zero."""
+        arrays, k = self._arrays, self.rules.n_clusters
+        return arrays._replace(
+            counts=np.zeros((k, arrays.least.shape[1]), dtype=np.int64),
+            costs=np.zeros(k, dtype=np.int64),
+            kept=np.zeros(arrays.needed.size, dtype=np.int64),
+            sums=np.zeros(2, dtype=np.int64),
+        )
 
-        if (labels[self.fixed >= 0] != self.fixed[self.fixed >= 0]).any():
-            return level.n_nodes
-        standing = stand(self.duties, labels.astype(np.int32), self.rules.n_clusters, level.sizes)
-        return int(standing.tally[BROKEN])
+    def misplaced(self, labels: NDArray) -> int:
+        """Return how many sites are not where they have to be."""
+        held = self.fixed >= 0
+        return int((labels[held] != self.fixed[held]).sum())
 
     def moved(self, labels: NDArray) -> int:
         """Return how many nodes are elsewhere than at home."""
@@ -152,11 +160,24 @@ class Ruling:
         return int(((self.home >= 0) & (self.home != labels[self.site])).sum())
 
     def pinned(self, level: Level, labels: NDArray) -> NDArray[np.int32]:
-        """Return labels with clusters numbered as the rules speak of them, and fixed sites where they have to be."""
+        """Return labels with clusters numbered as the rules speak of them, and fixed sites where they have to be.
+
+        Every cluster that this leaves empty gets a free site of the largest ones.
+        """
         labels = np.array(labels, dtype=np.int32)
-        if self.speaks_of_numbers:
+        if self.names_clusters:
             labels = self._numbers(level, labels)[labels]
-        labels[self.fixed >= 0] = self.fixed[self.fixed >= 0]
+        held = self.fixed >= 0
+        labels[held] = self.fixed[held]
+        sizes = np.bincount(labels, minlength=self.rules.n_clusters)
+        for cluster in np.flatnonzero(sizes == 0):
+            donors = np.flatnonzero(~held & (sizes[labels] > 1))
+            if not donors.size:
+                break
+            site = donors[np.argmax(sizes[labels[donors]])]
+            sizes[labels[site]] -= 1
+            labels[site] = cluster
+            sizes[cluster] = 1
         return labels
 
     def _numbers(self, level: Level, labels: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -8,49 +8,37 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
-from equigraph.metrics.notions import Notion
-from equigraph.search.bounds import check_size_bounds
-from equigraph.search.ground import Ground, ground_of, in_doubles
-from equigraph.search.levels import Level, compact, first_level, scores_of
-from equigraph.search.objective import Objective, make_objective
-from equigraph.search.on_parts import (
-    LEAST_GAIN,
-    PASSES,
-    climbed,
-    exactly_on_parts,
-    settle_nodes,
-    work_on_parts,
-)
+from equigraph.search.arrays import Level
+from equigraph.search.bounds import within_bounds
+from equigraph.search.level import aggregate, common_parts, compact, links_to
+from equigraph.search.merge import merge, split
+from equigraph.search.moves import anneal, climb, local_search, perturb, recombine, swap
+from equigraph.search.objective import Objective
+from equigraph.search.partition import Partition, scores_of
 from equigraph.search.plans import DIAL, LADDER, plan_for
 from equigraph.search.pool import Pool
-from equigraph.search.steps import Steps
-from equigraph.search.targets import Target, any_fair
-
-__all__ = ["Search", "Target"]
+from equigraph.search.stopping import Stopwatch
+from equigraph.search.targets import Target
 
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
-TURNS = (_WARM, _HOT, 0.3)
+_TURNS = (_WARM, _HOT, 0.3)
 # Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
 _AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
-# Values of the dial that are searched before a bound is.
-_AROUND_BOUND = (0.2, 0.5, 0.8)
-# Shares of a bound on the way up to it.
-_STEPS_TO_BOUND = (0.4, 0.6, 0.7, 0.8, 0.9)
+# Values of the dial that are searched before a bound is, and shares of it on the way up to it.
+_AROUND_BOUND, _STEPS_TO_BOUND = (0.2, 0.5, 0.8), (0.4, 0.6, 0.7, 0.8, 0.9)
 # Keys of random draws beyond those of single starts.
 _BASE = 1000
-# Two divisions whose common parts are more than this share of the nodes have nothing in common.
+# Two divisions whose common parts are more than this share of the sites have nothing in common.
 _MOST_SHARED = 0.9
 # Proposals on parts, at least.
 _LEAST_COARSE = 5_000
@@ -64,92 +52,48 @@ _WORTH_SWAPS = 4e-4
 _MOST_ROUNDS = 5
 
 
+class Found(NamedTuple):
+    """Labels with their scores, and by how much they miss bounds and rules."""
+
+    labels: NDArray[np.int32]
+    modularity: float
+    notion: float
+    broken: int
+
+
 class Search:
-    """One graph, one notion, one number of clusters.
+    """The search on one level: divisions are made, raised along the dial, recombined, polished, and one is chosen.
 
     Parameters
     ----------
-    graph : csr_array of shape (n_nodes, n_nodes), or RowStore
-        A validated graph, or its rows wherever they are kept: these are searched as a large graph in memory is.
-    codes : ndarray of shape (n_nodes,) or (n_nodes, n_attributes), or None
-        Group of each node, -1 for none; None leaves modularity alone.
+    level : Level
+        The graph.
+    objective : Objective
+        What is wanted, whatever the dial: notion, bounds on sizes, rules.
     n_clusters : int
         k; every result has exactly k non-empty clusters.
-    notion : str or Notion
-        The fairness N.
-    weights : ndarray of shape (n_attributes,), optional
-        Weights of several attributes.
-    size_bounds : (int, int), optional
-        Least and most nodes of a cluster.
     effort : float
         Multiplies the length of the search; 0 only climbs from the starts given.
     seed : int
         The same seed gives the same labels.
-
-    Attributes
-    ----------
-    lost : bool
-        Whether the search ended because the workers with the rows were lost.
-    is_inner : bool
-        Whether it is a step of another search, which has said what there is to say.
     """
 
-    ground: Ground | None
-
     def __init__(
-        self,
-        graph: Any,
-        codes: NDArray | None,
-        n_clusters: int,
-        *,
-        notion: str | Notion = "normalized",
-        weights: NDArray | None = None,
-        size_bounds: tuple[int | None, int | None] | None = None,
-        effort: float = 1.0,
-        seed: int = 0,
+        self, level: Level, objective: Objective, n_clusters: int, *, effort: float = 1.0, seed: int = 0
     ):
-        ground = ground_of(graph)
-        if ground is not None:
-            n, total = ground.n_nodes, float(ground.strength.sum())
-        else:
-            graph = in_doubles(graph)
-            n, total = graph.shape[0], float(graph.sum(dtype=np.float64))
-        objective, columns = make_objective(codes, n_nodes=n, total=total, notion=notion, weights=weights)
-        least, most = check_size_bounds(size_bounds, n, n_clusters)
-        objective = replace(objective, least=least, most=most)
-        if ground is None:
-            level = first_level(graph, columns, objective.population.size)
-            self._begin(level, objective, n_clusters, effort, seed)
-            return
-        ground.divide(columns, objective.population.size)
-        self._begin(ground.nodes, objective, n_clusters, effort, seed)
-        self.ground = ground
-        self.plan = plan_for(n, ground.n_entries, n_clusters, effort, on_parts=True)
-
-    @classmethod
-    def on_level(
-        cls, level: Level, objective: Objective, n_clusters: int, *, effort: float = 1.0, seed: int = 0
-    ) -> Search:
-        """Return a search on a graph of super-nodes; the objective is that of the nodes inside them."""
-        search = cls.__new__(cls)
-        search._begin(level, objective.unbounded(), n_clusters, effort, seed)
-        search.is_inner = True
-        search.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort, on_parts=False)
-        return search
-
-    def _begin(self, level: Level, objective: Objective, n_clusters: int, effort: float, seed: int) -> None:
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
+        self.guide = objective.guided()
         self.effort, self.seed = effort, seed
-        self.ground = None
-        self.plan = plan_for(level.n_nodes, level.graph.nnz, n_clusters, effort)
-        self.steps = Steps(level, n_clusters)
-        self.lost, self.is_inner = False, False
-        # Labels found on parts that are not in the pool before their nodes have moved.
-        self.pending: tuple[NDArray, Target] | None = None
-        # Divisions as the dial was raised, of the last run.
-        self.lineages: list[list[NDArray]] = []
-        self.guide = replace(objective, notion=objective.notion.guided())
+        self.plan = plan_for(level.n_sites, level.data.size, n_clusters, effort)
         self.pool = Pool()
+        self.watch = Stopwatch()
+        # Divisions as the dial was raised, of the last run.
+        self.lineages: list[list[Found]] = []
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search was ended early."""
+        return self.watch.stopped
 
     def rng(self, *keys: int) -> np.random.Generator:
         """Return a generator of one step's own, so that what else is searched for does not change its draws."""
@@ -157,14 +101,22 @@ class Search:
 
     def score(self, labels: NDArray) -> tuple[float, float]:
         """Return modularity and notion."""
-        if self.ground is not None:
-            return self.ground.scores(labels, self.objective)
         return scores_of(self.level, labels, self.objective)
 
-    def add(self, labels: NDArray) -> NDArray[np.int32]:
-        """Put labels with exactly k clusters within the bounds into the pool, and return them."""
-        self.pool.add(labels, *self.score(labels))
-        return labels
+    def keep(self, labels: NDArray) -> Found:
+        """Score labels with k clusters, and put them into the pool if they miss no bound and no rule."""
+        rules = self.objective.rules
+        broken = Partition(self.level, self.objective.at(0.0), labels, self.n_clusters).broken
+        modularity, notion = self.score(labels)
+        if rules is not None:
+            modularity -= rules.rate * rules.moved(labels)
+        if not broken:
+            self.pool.add(labels, modularity, notion)
+        return Found(labels, modularity, notion, broken)
+
+    def best_of(self, found: Sequence[Found], objective: Objective) -> Found:
+        """Return the best labels: first what misses least, then the objective."""
+        return max(found, key=lambda one: (-one.broken, objective.value(one.modularity, one.notion)))
 
     def solve(
         self,
@@ -188,18 +140,15 @@ class Search:
             How often all is searched; further runs go on with the pool of those before.
         """
         # Without groups there is cohesion alone, whatever the dial says: one search serves all.
-        alike = not self.objective.is_fair
-        wanted = [Target()] if alike else targets
-        if any_fair(wanted) and not self.is_inner:
-            n_entries = self.level.graph.nnz if self.ground is None else self.ground.n_entries
-            self.objective.warn_if_slow(n_entries, self.n_clusters, self.effort)
-        work = self._work(wanted, list(starts), n_runs)
-        n_steps = self._n_steps(wanted, n_runs)
-        with self._kept_if_lost():
-            for step, _ in enumerate(work, start=1):
-                if (notify or Notifier())("search", min(step, n_steps), n_steps) and self.pool.labels:
-                    break
-        return [self._settled(target) for target in wanted] * (len(targets) if alike else 1)
+        wanted = list(targets) if self.objective.is_fair else [Target()]
+        self.watch = Stopwatch(notify, self._n_steps(wanted, n_runs), lambda: bool(self.pool.labels))
+        with self.watch:
+            for _ in self.steps(wanted, list(starts), n_runs):
+                self.watch.step()
+            for target in wanted:
+                self._polish(target)
+        found = [target.best(self.pool) for target in wanted]
+        return found if self.objective.is_fair else found * len(targets)
 
     def front(self, starts: Iterable[NDArray] = (), notify: Notifier | None = None, n_runs: int = 1) -> Pool:
         """Return all labels found that nothing dominates, along the whole dial and, where it jumps, between.
@@ -210,29 +159,217 @@ class Search:
         """
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
-        going_on = self.effort > 0 and self.objective.is_fair and not self.lost
-        with self._kept_if_lost():
+        going_on = self.effort > 0 and self.objective.is_fair and not self.watch.stopped
+        with self.watch:
             while going_on and (gap := self._widest_gap(given_up)):
                 if not self._fill(*gap):
                     given_up.add(gap)
-                if (notify or Notifier())("front", len(self.pool.scores), len(self.pool.scores) + 1):
-                    break
+                self.watch.step("front")
         return self.pool
 
-    @contextmanager
-    def _kept_if_lost(self) -> Iterator[None]:
-        """End a search whose workers are gone with what was found; what is left to do is done in this process."""
-        try:
+    def steps(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int = 1) -> Iterator[None]:
+        """Do the search, step by step."""
+        given = [self.keep(self.exactly(start)) for start in starts]
+        if not self.effort:
+            yield from self._without_effort(targets, given)
+            return
+        for run in range(n_runs):
+            bases = []
+            for start in range(self.plan.n_starts):
+                bases.append(self.division(self.rng(run, start)))
+                yield
+            base = self._recombined(bases, self.objective, self.rng(run, _BASE))
+            # For cohesion alone single divisions take the place of lineages.
+            plain = [[base], *([one] for one in bases[: self.plan.n_raised - 1])]
+            self.lineages = plain
+            if self.objective.is_fair and any(target.wants_fairness for target in targets):
+                self.lineages = []
+                for number in range(self.plan.n_raised):
+                    self.lineages.append(self._raised(number, base, bases, self.rng(run, _BASE + 1 + number)))
+                    yield
+            for target in targets:
+                known = self.lineages if target.wants_fairness else plain
+                yield from self._search_for(target, known + [[one] for one in given], run)
+
+    def exactly(self, labels: NDArray) -> NDArray[np.int32]:
+        """Make exactly k clusters of any labels, within the size bounds where these are all."""
+        labels = np.asarray(labels, dtype=np.int32)
+        objective, rng = self.objective.free(), self.rng(0)
+        if np.unique(labels).size != self.n_clusters or int(labels.max()) >= self.n_clusters:
+            labels = compact(labels)
+        if int(labels.max()) + 1 < self.n_clusters:
+            labels = split(self.level, labels, self.n_clusters, objective, rng)
+        if int(labels.max()) + 1 != self.n_clusters:
+            labels = merge(self.level, labels, self.n_clusters, self.n_clusters, objective)
+            labels, _ = climb(self.level, labels, objective, rng, fixed=True, tol=1e-3)
+        return self._allowed(labels)
+
+    def _allowed(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return labels within bounds on sizes; under rules clusters have their numbers, fixed sites their place."""
+        objective = self.objective
+        if objective.rules is not None:
+            return objective.rules.pinned(self.level, labels)
+        if not objective.least.size:
+            return labels
+        bounds = int(objective.least[0]), int(objective.most[0])
+        return within_bounds(
+            partial(links_to, self.level), self.level.sizes, labels, *bounds, self.n_clusters
+        )
+
+    def division(self, rng: np.random.Generator, fairness: float = 0.0) -> Found:
+        """Return k clusters that local moves on all levels make of single sites, with the dial at a value."""
+        objective = self.guide.at(fairness).free()
+        alone = np.arange(self.level.n_sites, dtype=np.int32)
+        free, _ = climb(self.level, alone, objective, rng, tol=1e-3, pause=self.watch.look)
+        n_free, k = int(free.max()) + 1, self.n_clusters
+        labels = free if n_free >= k else split(self.level, free, k, objective, rng)
+        labels = merge(self.level, labels, k, k, objective)
+        if n_free > k:
+            # Which of the free clusters make up each of k: greedy merging alone is short-sighted for few.
+            n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * n_free)
+            parts = common_parts(free, labels)
+            coarse = np.empty(int(parts.max()) + 1, dtype=np.int32)
+            coarse[parts] = labels
+            regrouped = Partition(aggregate(self.level, parts), objective, coarse, k)
+            labels = anneal(regrouped, rng, n_steps, _TURNS[-1]).labels[parts]
+        labels, _ = climb(self.level, labels, objective, rng, fixed=True, max_cycles=2, pause=self.watch.look)
+        return self.keep(self._settled(self._allowed(labels), self.guide.at(fairness), rng))
+
+    def _settled(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Return labels after moves of single sites."""
+        partition = Partition(self.level, objective, labels, self.n_clusters)
+        local_search(partition, rng, pause=self.watch.look)
+        return partition.labels
+
+    def _raised(
+        self, number: int, base: Found, bases: Sequence[Found], rng: np.random.Generator
+    ) -> list[Found]:
+        """Return a division and what becomes of it as the dial is raised: a cohesive one, and a mixed one in turn."""
+        mixed = bool(number % 2)
+        start = base if number == 0 else bases[number // 2 % len(bases)]
+        lineage = [self.division(rng, _MIXED) if mixed else start]
+        for value in LADDER:
+            if value >= _MIXED or not mixed:
+                guide = self.guide.at(value)
+                labels, _ = climb(
+                    self.level,
+                    lineage[-1].labels,
+                    guide,
+                    rng,
+                    fixed=True,
+                    max_cycles=1,
+                    pause=self.watch.look,
+                )
+                if self.objective.rules is not None:
+                    labels = self._settled(self._allowed(labels), guide, rng)
+                lineage.append(self.keep(labels))
+        return lineage
+
+    def _search_for(self, target: Target, known: list[list[Found]], run: int) -> Iterator[None]:
+        """Search for a target; for a bound after values of the dial around it."""
+        if target.at_least is not None:
+            # The dial often leads past a bound to labels that a search under the bound does not find.
+            for value in _AROUND_BOUND:
+                dial = Target(value)
+                yield from self._search_at(dial, known, self.rng(run, *dial.key))
+            # A bound that is raised step by step leads to labels that one far away does not.
+            rng, nearer = self.rng(run, *target.key, 1), target
+            for share in _STEPS_TO_BOUND if self.pool.labels else ():
+                nearer = Target(at_least=share * target.at_least)
+                self._annealed(nearer.best(self.pool), self.objective.for_target(nearer), rng, _WARM)
+            if self.pool.labels:
+                known = [*known, *([self.keep(one.best(self.pool))] for one in (target, nearer))]
+        yield from self._search_at(target, known, self.rng(run, *target.key))
+
+    def _search_at(
+        self, target: Target, lineages: list[list[Found]], rng: np.random.Generator
+    ) -> Iterator[None]:
+        """Bring one division of every lineage to a target, recombine them, and kick the best."""
+        objective = self.objective.for_target(target)
+        found = []
+        for number, lineage in enumerate(lineages):
+            labels = self._settled(self.best_of(lineage, objective).labels, objective, rng)
+            # Which temperature suits a graph is not known beforehand, so they take turns.
+            found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)]))
             yield
-        except SchedulerLostError as error:
-            if self.ground is None or not (self.pool.labels or self.pending):
-                raise
-            self.lost = True
-            self.ground.leave_workers()
-            if self.pending and not self.pool.labels:
-                climbed(self, self.ground, *self.pending)
-            cause = str(error).partition(",")[0]
-            warn(f"{cause}: the labels are the best that the search had found by then.", SchedulerLostWarning)
+        best = self._recombined(found, objective, rng)
+        yield
+        for _ in range(self.plan.n_kicks):
+            kicked = perturb(Partition(self.level, objective, best.labels, self.n_clusters), rng)
+            best = self.best_of([best, self._annealed(kicked, objective, rng, _HOT, _KICK)], objective)
+        yield
+        self._annealed(best.labels, objective, rng, _WARM, _LAST)
+
+    def _annealed(
+        self,
+        labels: NDArray,
+        objective: Objective,
+        rng: np.random.Generator,
+        hot: float,
+        share: float = 1.0,
+    ) -> Found:
+        """Anneal, settle, and put what is found into the pool."""
+        partition = Partition(self.level, objective, labels, self.n_clusters)
+        partition = anneal(partition, rng, int(share * self.plan.n_steps), hot, pause=self.watch.look)
+        local_search(partition, rng, pause=self.watch.look)
+        return self.keep(partition.labels)
+
+    def _recombined(
+        self, divisions: Sequence[Found], objective: Objective, rng: np.random.Generator
+    ) -> Found:
+        """Return the best of some divisions after it was recombined with all others."""
+        best = self.best_of(divisions, objective)
+        n = self.level.n_sites
+        for other in divisions:
+            n_parts = int(common_parts(best.labels, other.labels).max()) + 1
+            if other is best or n_parts > _MOST_SHARED * n:
+                continue
+            partition = Partition(self.level, objective, best.labels, self.n_clusters)
+            n_steps = max(self.plan.n_steps * n_parts // n, _LEAST_COARSE)
+            labels = recombine(partition, other.labels, rng, n_steps, _HOT)
+            best = self.best_of([best, self._annealed(labels, objective, rng, _WARM, _AFTER)], objective)
+        return best
+
+    def _without_effort(self, targets: Sequence[Target], given: Sequence[Found]) -> Iterator[None]:
+        """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
+        rules = self.objective.rules
+        for target in targets:
+            objective, rng = self.objective.for_target(target), self.rng(*target.key)
+            # Where few nodes may move, which of them should has to be found out.
+            turns = (0.0, *_TURNS) if rules is not None and rules.home.size else (0.0,)
+            for one in given or [self.division(self.rng(0))]:
+                labels = self._settled(one.labels, objective, rng)
+                for hot in turns:
+                    self._annealed(labels if hot == 0.0 else one.labels, objective, rng, hot)
+            yield
+
+    def _polish(self, target: Target) -> None:
+        """Move nodes and swap pairs until nothing makes the best labels for a target better."""
+        objective = self.objective.for_target(target)
+        for _ in range(_MOST_ROUNDS):
+            partition = Partition(self.level, objective, target.best(self.pool), self.n_clusters)
+            local_search(partition, self.rng(3), pause=self.watch.look)
+            reached = partition.scores
+            for _ in range(self.plan.n_swaps if objective.is_tight and self.level.columns.shape[0] else 0):
+                partition = partition.relabelled(partition.labels)
+                swap(partition)
+                local_search(partition, self.rng(3), pause=self.watch.look)
+                before, reached = objective.value(*reached), partition.scores
+                if partition.value - before <= _WORTH_SWAPS * (1 - objective.fairness):
+                    break
+            size = len(self.pool.labels), self.pool.scores[-1]
+            self.keep(partition.labels)
+            if size == (len(self.pool.labels), self.pool.scores[-1]):
+                break
+
+    def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
+        """Estimate the number of progress steps."""
+        if not self.effort:
+            return len(targets)
+        fair = self.objective.is_fair and any(target.wants_fairness for target in targets)
+        n_lineages = self.plan.n_raised if fair else 1
+        searches = sum(1 if target.at_least is None else 1 + len(_AROUND_BOUND) for target in targets)
+        return n_runs * (self.plan.n_starts + n_lineages * fair + searches * (n_lineages + 2))
 
     def _widest_gap(self, given_up: set[tuple[float, float]]) -> tuple[float, float] | None:
         notions = sorted(notion for _, notion in self.pool.scores)
@@ -244,16 +381,15 @@ class Search:
         above, below = self.pool.reaching(high), self.pool.reaching(low)
         for place in (0.5, 0.25, 0.75):
             target = Target(at_least=low + place * (high - low))
-            objective, rng = target.of(self.objective), self.rng(*key_of(target))
-            found = [self._towards(labels, objective, rng) for labels in (above, below)]
-            if self.ground is None:
-                self._recombined(found, objective, rng)
+            objective, rng = self.objective.for_target(target), self.rng(*target.key)
+            found = [self._annealed(labels, objective, rng, _WARM) for labels in (above, below)]
+            self._recombined(found, objective, rng)
             if self._found_between(low, high):
                 return True
         # What the dial passed on its way up is nearer to a low bound than either end of the gap.
         for place in _FURTHER if self.lineages and high - low > _WIDE else ():
             target = Target(at_least=low + place * (high - low))
-            for _ in self._search_at(target, self.lineages, self.rng(*key_of(target))):
+            for _ in self._search_at(target, self.lineages, self.rng(*target.key)):
                 pass
             if self._found_between(low, high):
                 return True
@@ -261,227 +397,3 @@ class Search:
 
     def _found_between(self, low: float, high: float) -> bool:
         return any(low < notion < high for _, notion in self.pool.scores)
-
-    def _towards(self, labels: NDArray, objective: Objective, rng: np.random.Generator) -> NDArray[np.int32]:
-        if self.ground is not None:
-            return self.add(self._settle(labels, objective))
-        return self._anneal(labels, objective, rng, hot=_WARM)
-
-    def _n_steps(self, targets: Sequence[Target], n_runs: int) -> int:
-        """Return about how many steps `_work` takes, for who watches."""
-        if not self.effort:
-            return len(targets)
-        fair = any_fair(targets) and self.objective.is_fair
-        n_lineages = self.plan.n_raised if fair else 1
-        searches = sum(1 if target.at_least is None else 1 + len(_AROUND_BOUND) for target in targets)
-        steps = self.plan.n_starts + n_lineages * fair + searches * (n_lineages + 2)
-        return n_runs * steps * (2 if self.ground is not None else 1)
-
-    def _work(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
-        """Do the search, step by step."""
-        given = [self.add(self.exactly(start)) for start in starts]
-        if not self.effort:
-            given = given or [self.add(self._cohesive(self.rng(0)))]
-            for target in targets:
-                for labels in given:
-                    self.add(self._rise(labels, target))
-                yield
-            return
-        if self.ground is not None:
-            yield from work_on_parts(self, self.ground, targets, given, n_runs)
-            return
-        for run in range(n_runs):
-            bases = []
-            for start in range(self.plan.n_starts):
-                bases.append(self.add(self._cohesive(self.rng(run, start))))
-                yield
-            base = self._recombined(bases, self.objective, self.rng(run, _BASE))
-            # For cohesion alone single divisions take the place of lineages.
-            plain = [[base], *([labels] for labels in bases[: self.plan.n_raised - 1])]
-            lineages = plain
-            if any_fair(targets) and self.objective.is_fair:
-                lineages = []
-                for number in range(self.plan.n_raised):
-                    lineages.append(self._raised(number, base, bases, run))
-                    yield
-            self.lineages = lineages
-            for target in targets:
-                known = lineages if target.wants_fairness else plain
-                known = known + [[labels] for labels in given]
-                if target.at_least is not None:
-                    # The dial often leads past a bound to labels that a search under the bound does not find.
-                    for value in _AROUND_BOUND:
-                        dial = Target(value)
-                        yield from self._search_at(dial, known, self.rng(run, *key_of(dial)))
-                    # A bound that is raised step by step leads to labels that one far away does not.
-                    rng = self.rng(run, *key_of(target), 1)
-                    for share in _STEPS_TO_BOUND:
-                        nearer = Target(at_least=share * target.at_least)
-                        self._towards(nearer.best(self.pool), nearer.of(self.objective), rng)
-                    known = [*known, [target.best(self.pool)], [nearer.best(self.pool)]]
-                yield from self._search_at(target, known, self.rng(run, *key_of(target)))
-
-    def _settle(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
-        """Move single nodes while the objective rises: to the end on a small graph, nearly so on a large one."""
-        if self.ground is not None:
-            return settle_nodes(self.ground, labels, objective)
-        if self.plan.n_parts:
-            return self.steps.settle(labels, objective, None, max_passes=PASSES, least_gain=LEAST_GAIN)
-        labels = self.steps.settle(labels, objective, self.rng(3))
-        return self._exchanged(labels, objective)
-
-    def _exchanged(self, labels: NDArray, objective: Objective) -> NDArray[np.int32]:
-        """Let pairs of nodes change places where clusters must mirror the population or sizes are tied."""
-        reached = self._value(labels, objective)
-        for _ in range(self.plan.n_swaps if objective.fairness or objective.is_bounded else 0):
-            labels = self.steps.settle(self.steps.swap(labels, objective), objective, self.rng(3))
-            before, reached = reached, self._value(labels, objective)
-            if reached - before <= _WORTH_SWAPS * (1 - objective.fairness):
-                break
-        return labels
-
-    def exactly(self, labels: NDArray) -> NDArray[np.int32]:
-        """Make exactly k clusters within the size bounds of any labels."""
-        labels = compact(np.asarray(labels))
-        if self.ground is not None:
-            return exactly_on_parts(self, self.ground, labels)
-        return self.steps.with_k(labels, self.objective, self.rng(0))
-
-    def _cohesive(self, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return k cohesive clusters."""
-        if self.ground is not None:
-            return exactly_on_parts(self, self.ground, np.zeros(self.ground.n_nodes, dtype=np.int32))
-        free = self.steps.cohesive(self.objective, rng)
-        labels = self._regrouped(free, self.steps.with_k(free, self.objective, rng), self.objective, rng)
-        return self.steps.climb(labels, self.objective, rng, cycles=2)
-
-    def _mixed(self, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return k clusters that were fair from the first moves on."""
-        guide = self.guide.at(_MIXED)
-        free = self.steps.cohesive(guide, rng)
-        return self._regrouped(free, self.steps.with_k(free, guide, rng), guide, rng)
-
-    def _regrouped(
-        self, free: NDArray, labels: NDArray, objective: Objective, rng: np.random.Generator
-    ) -> NDArray[np.int32]:
-        """Anneal which of the free clusters make up each of k: greedy merging alone is short-sighted for few."""
-        if int(free.max()) + 1 <= self.n_clusters or objective.is_bounded:
-            return labels.astype(np.int32)
-        steps, parts = self.steps.overlay(free, labels, objective)
-        coarse = np.empty(steps.level.n_nodes, dtype=np.int32)
-        coarse[parts] = labels
-        n_steps = min(self.plan.n_steps, _LEAST_COARSE + 100 * steps.level.n_nodes)
-        return steps.anneal(coarse, objective, rng, n_steps, TURNS[-1])[parts]
-
-    def _raised(
-        self, number: int, base: NDArray, bases: Sequence[NDArray], run: int
-    ) -> list[NDArray[np.int32]]:
-        """Return a division and what becomes of it as the dial is raised: a cohesive one, and a mixed one in turn."""
-        rng = self.rng(run, _BASE + 1 + number)
-        if number % 2:
-            return self._along_dial(self._mixed(rng), rng, least=_MIXED)
-        start = base if number == 0 else bases[number // 2 % len(bases)]
-        return self._along_dial(start, rng)
-
-    def _along_dial(
-        self, labels: NDArray, rng: np.random.Generator, least: float = 0.0
-    ) -> list[NDArray[np.int32]]:
-        lineage = [self.add(labels)]
-        for value in LADDER:
-            if value >= least:
-                labels = self.steps.climb(labels, self.guide.at(value), rng, cycles=1)
-                lineage.append(self.add(labels))
-        return lineage
-
-    def _recombined(
-        self, divisions: Sequence[NDArray], objective: Objective, rng: np.random.Generator
-    ) -> NDArray[np.int32]:
-        """Return the best of some divisions after it was recombined with all others."""
-        best = self._best_of(divisions, objective)
-        for other in divisions:
-            if other is not best:
-                best = self._recombine(best, other, objective, rng)
-        return best
-
-    def _search_at(
-        self, target: Target, lineages: list[list[NDArray]], rng: np.random.Generator
-    ) -> Iterator[None]:
-        """Bring one division of every lineage to a target, recombine them, and kick the best."""
-        objective = target.of(self.objective)
-        found = []
-        for number, lineage in enumerate(lineages):
-            labels = self._best_of(lineage, objective)
-            labels = self.steps.settle(labels, objective, rng, max_passes=20)
-            # Which temperature suits a graph is not known beforehand, so they take turns.
-            found.append(self._anneal(labels, objective, rng, hot=TURNS[number % len(TURNS)]))
-            yield
-        best = self._recombined(found, objective, rng)
-        yield
-        for _ in range(self.plan.n_kicks):
-            kicked = self.steps.kick(best, objective, rng)
-            settled = self._anneal(kicked, objective, rng, hot=_HOT, share=_KICK)
-            best = self._best_of([best, settled], objective)
-        yield
-        self._anneal(best, objective, rng, hot=_WARM, share=_LAST)
-
-    def _anneal(
-        self,
-        labels: NDArray,
-        objective: Objective,
-        rng: np.random.Generator,
-        *,
-        hot: float,
-        share: float = 1.0,
-    ) -> NDArray[np.int32]:
-        """Anneal on the nodes, climb, and put what is found into the pool."""
-        n_steps = int(share * self.plan.n_steps)
-        annealed = self.steps.anneal(labels, objective, rng, n_steps, hot)
-        return self.add(self.steps.settle(annealed, objective, rng))
-
-    def _recombine(
-        self, one: NDArray, other: NDArray, objective: Objective, rng: np.random.Generator
-    ) -> NDArray[np.int32]:
-        """Search on the parts that two divisions have in common, from the better one, and go on with the nodes."""
-        parts_steps, parts = self.steps.overlay(one, other, objective)
-        n_parts = parts_steps.level.n_nodes
-        if n_parts > _MOST_SHARED * self.level.n_nodes:
-            return one.astype(np.int32)
-        coarse = np.empty(n_parts, dtype=np.int32)
-        coarse[parts] = one
-        n_steps = max(self.plan.n_steps * n_parts // self.level.n_nodes, _LEAST_COARSE)
-        coarse = parts_steps.anneal(coarse, objective, rng, n_steps, _HOT)
-        coarse = parts_steps.climb(coarse, objective, rng, cycles=1)
-        return self._best_of(
-            [one, self._anneal(coarse[parts], objective, rng, hot=_WARM, share=_AFTER)], objective
-        )
-
-    def _best_of(self, candidates: Sequence[NDArray], objective: Objective) -> NDArray[np.int32]:
-        return max(candidates, key=lambda labels: self._value(labels, objective))
-
-    def _value(self, labels: NDArray, objective: Objective) -> float:
-        modularity, notion = self.score(labels)
-        return objective.value(modularity, min(notion, objective.cap))
-
-    def _rise(self, labels: NDArray, target: Target) -> NDArray[np.int32]:
-        """Take moves and swaps that do not lower the objective: where sizes are tied, only swaps help."""
-        objective, rng = target.of(self.objective), self.rng(*key_of(target))
-        if self.ground is not None:
-            return climbed(self, self.ground, labels, target)
-        labels = self.steps.settle(labels, objective, rng)
-        return self.steps.settle(
-            self.steps.anneal(labels, objective, rng, self.plan.n_steps, 0.0), objective, rng
-        )
-
-    def _settled(self, target: Target) -> NDArray[np.int32]:
-        """Return the best labels of the pool for a target, once no move of a single node makes them better."""
-        for _ in range(_MOST_ROUNDS):
-            best = target.best(self.pool)
-            settled = self._settle(best, target.of(self.objective))
-            if not self.pool.add(settled, *self.score(settled)):
-                break
-        return target.best(self.pool)
-
-
-def key_of(target: Target) -> tuple[int, int]:
-    """Return whole numbers that tell targets apart, for the seed of what is done for one."""
-    return 1 + (target.at_least is not None), round(1e9 * (target.at_least or target.fairness))

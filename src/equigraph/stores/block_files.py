@@ -130,6 +130,7 @@ class BlockWriter:
     ):
         self.target = check_target(folder)
         self.attribute: str | None = None
+        self.named = True  # the numbers of an edge set are names
         self._dtype = np.dtype(dtype)
         self._n_nodes, self._cuts = n_nodes, [int(cut) for cut in cuts]
         self._files: dict[str, dict[str, int]] = {}
@@ -190,6 +191,7 @@ class BlockWriter:
             "total": self._total,
             "value": self._value,
             "attribute": self.attribute,
+            "named": self.named,
             "cuts": self._cuts,
             "files": self._files,
         }
@@ -262,7 +264,7 @@ def load_array(path: Path, mapped: bool, *, check: bool = True) -> NDArray:
         if check:
             _check_header(path)
         array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-    except (OSError, ValueError, EOFError, TypeError, MemoryError) as error:
+    except (OSError, ValueError, EOFError, TypeError, MemoryError, OverflowError) as error:
         raise GraphError(
             f"{path} cannot be read as an array ({reason(error)}): write the blocks again."
         ) from error
@@ -342,7 +344,8 @@ def _is_sound(meta: dict[str, Any]) -> bool:
         weights = meta["dtype"] in ("float32", "float64") and (value is None or 0 < value < np.inf)
         sums = all(meta[name] >= 0 for name in ("n_entries", "squared_norm", "total"))
         attribute = meta["attribute"] is None or isinstance(meta["attribute"], str)
-        return bool(whole and covers and named and weights and sums and attribute)
+        has_names = isinstance(meta.get("named", True), bool)
+        return bool(whole and covers and named and weights and sums and attribute and has_names)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         return False
 

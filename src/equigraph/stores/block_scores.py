@@ -33,7 +33,7 @@ def sums_of_block(
     rows: Rows, block: RowBlock, labels: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the weight of every node of a block to its own cluster, and to all."""
-    from equigraph.stores.distributed.tile_kernels import weight_to_own
+    from equigraph.stores.kernels import weight_to_own
 
     arrays = block.indptr, block.indices, block.weights()
     everyone = np.zeros_like(labels)

@@ -87,10 +87,12 @@ class BlockGraph:
     node_names: NDArray[Any]
     sensitive_features: NDArray[Any] | None = None
     attribute: str | None = None
-    # As for `Graph`: what a missing group means, weights and bins of attributes; the node order is the user's own.
+    # As for `Graph`: what a missing group means, weights and bins of attributes; the node order is the user's own,
+    # and whether nodes have names.
     missing: str = "error"
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
     positional: bool = True
+    named: bool = True
     # The weight that blocks are given in units of; their user's own unless `in_units` made it another.
     block_unit: float = 1.0
     # Size and checksum of every file, and which state of a block was compared with them; None trusts the files.
@@ -196,7 +198,9 @@ class BlockGraph:
         """Return the nodes alone, for whatever reads groups by name."""
         empty = sparse.csr_array((self.n_nodes, self.n_nodes))
         return Graph._trusted(
-            empty, self.node_names, **{name: getattr(self, name) for name in (*_FEATURES, "positional")}
+            empty,
+            self.node_names,
+            **{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")},
         )
 
     def to_graph(self) -> Graph:
@@ -205,7 +209,7 @@ class BlockGraph:
             [block.csr(self.n_nodes, self.dtype) for block in self.blocks()], format="csr"
         )
         graph = Graph(adjacency, self.node_names, self.sensitive_features, self.attribute)
-        return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional")})
+        return graph._but(**{name: getattr(self, name) for name in (*_FEATURES, "positional", "named")})
 
     def fingerprint(self) -> str:
         """Return the hash of the graph, the same as `Graph.fingerprint`; it reads all blocks."""
@@ -299,6 +303,7 @@ def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockG
         folder=folder,
         cuts=tuple(meta["cuts"]),
         dtype=np.dtype(meta["dtype"]),
+        named=meta.get("named", True),
         node_names=np.arange(n_nodes) if names is None else names,
         sensitive_features=groups,
         _facts=meta["files"] if check else None,
@@ -363,7 +368,7 @@ def write_blocks(
             _store(writer, "names", graph.node_names)
         if graph.sensitive_features is not None:
             _store(writer, "groups", graph.sensitive_features)
-        writer.attribute = graph.attribute
+        writer.attribute, writer.named = graph.attribute, graph.named
     return open_blocks(folder)
 
 

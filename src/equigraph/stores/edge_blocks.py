@@ -94,7 +94,7 @@ def write_edge_blocks(
     weight : str or False, optional
         Column of the weights, found by name as in `equigraph.read_graph`; False ignores them.
     duplicates : {"error", "sum", "max", "min", "mean"}, default="error"
-        What to do with an edge that is listed with different weights.
+        What to do with an edge that is listed with different weights; ``"sum"`` without weights counts its rows.
     block_bytes : int
         Size of a block, about.
     execution : "dask", str or distributed.Client, optional
@@ -171,7 +171,7 @@ def _write_numbered(
     index = np.dtype(np.int32 if counts.size <= np.iinfo(np.int32).max else np.int64)
     fields = [("row", index), ("column", index)]
     kind = np.dtype(fields if columns.weight is None else [*fields, ("weight", np.float64)])
-    entry = index.itemsize + (0 if columns.weight is None else 8)
+    entry = index.itemsize + (0 if columns.weight is None and duplicates != "sum" else 8)
     cuts = block_cuts(np.concatenate([[0], np.cumsum(counts)]), entry, block_bytes=block_bytes)
     with BlockWriter(folder, counts.size, cuts) as writer:
         spill = writer.partial / "spill"
@@ -364,7 +364,8 @@ def sort_block(
 
         keys, data = _merged(keys, edges["weight"], duplicates, ends_of)
     else:
-        keys = np.unique(keys)
+        keys, counts = np.unique(keys, return_counts=True)
+        data = counts.astype(np.float64) if duplicates == "sum" else None
     rows, columns = np.divmod(keys, n_nodes)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=high - low))])
     # The piles stay until all blocks are made: a scheduler that lost a worker may ask for this one again.

@@ -1,4 +1,4 @@
-"""Panels as the compiled loops want them: rows padded to whole vectors, and what the loops share."""
+"""What the compiled loops share: the stored entries, small tables, sums, and blocks of rows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-# Bytes of the narrowest vector, what a 256-bit register holds, and of a cache line.
-UNIT, LINE = 32, 64
 # Denominators of an update are kept above this floor, as in the authors' code.
 FLOOR = 1e-10
 # Work of a block of rows, in stored entries; a row counts as a few entries. Large enough to hide what a call costs.
 _BLOCK_WORK, _ROW_WORK = 2**17, 4
-# Panels beyond this size leave the caches near a core, and rows are asked for this many entries ahead; processors
-# guess the lines of long rows by themselves.
-_FAR_BYTES, _LONG_ROW, _AHEAD = 2**22, 256, 32
 
 
 class Entries(NamedTuple):
@@ -41,40 +36,18 @@ class Tables(NamedTuple):
 class Totals(NamedTuple):
     """What an update adds up over its rows, in double precision; column by column, so that all have H's width."""
 
-    HH: NDArray[np.float64]  # H'H; the rows are k rounded up to a multiple of 4
+    HH: NDArray[np.float64]  # H'H
     sums: NDArray[np.float64]  # of the entries of H by group,
     squares: NDArray[np.float64]  # and of their squares
     moved: NDArray[np.float64]  # squared change of H, in one row
 
 
-def padded_width(n_columns: int, dtype: np.dtype) -> int:
-    """Return the number of columns that makes rows whole vectors."""
-    unit = UNIT // dtype.itemsize
-    return -(-n_columns // unit) * unit
-
-
-def empty_panel(n_rows: int, width: int, dtype: np.dtype) -> NDArray:
-    """Return an uninitialised panel whose rows start as well aligned as their width allows."""
-    spare = LINE // dtype.itemsize
-    memory = np.empty(n_rows * width + spare, dtype=dtype)
-    start = (-memory.ctypes.data % LINE) // dtype.itemsize
-    return memory[start : start + n_rows * width].reshape(n_rows, width)
-
-
-def pad(panel: NDArray, dtype: np.dtype | None = None) -> NDArray:
-    """Return a copy with zero columns added until rows are whole vectors."""
-    dtype = np.dtype(dtype or panel.dtype)
-    out = empty_panel(panel.shape[0], padded_width(panel.shape[1], dtype), dtype)
-    out[:, : panel.shape[1]] = panel
-    out[:, panel.shape[1] :] = 0
-    return out
-
-
-def zero_totals(n_clusters: int, n_groups: int, width: int) -> Totals:
+def zero_totals(n_clusters: int, n_groups: int) -> Totals:
     """Return totals of nothing."""
-    rows = -(-n_clusters // 4) * 4
-    groups = (n_groups, width)
-    return Totals(np.zeros((rows, width)), np.zeros(groups), np.zeros(groups), np.zeros((1, width)))
+    groups = (n_groups, n_clusters)
+    return Totals(
+        np.zeros((n_clusters, n_clusters)), np.zeros(groups), np.zeros(groups), np.zeros((1, n_clusters))
+    )
 
 
 def entries_of(adjacency: sparse.csr_array) -> Entries:
@@ -106,9 +79,3 @@ def row_blocks(indptr: NDArray, *, bytes_per_block: int = 0, most_bytes: int = 2
     cuts = np.searchsorted(work, work[-1] * np.arange(n_blocks + 1) // n_blocks)
     cuts[0], cuts[-1] = 0, n_rows
     return np.unique(cuts).astype(np.int64)
-
-
-def rows_ahead(panel: NDArray) -> int:
-    """Return how many entries ahead rows of a panel should be asked for; 0 where that would not pay."""
-    far, long_row = panel.nbytes > _FAR_BYTES, panel.shape[1] * panel.itemsize > _LONG_ROW
-    return _AHEAD if far and not long_row else 0

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.stores.panels import entries_as, entries_of, row_blocks, rows_ahead
+from equigraph.stores.block_files import RowBlock
+from equigraph.stores.panels import entries_as, entries_of, row_blocks
 from equigraph.stores.threads import most_threads, run_blocks
 
 # Fewer stored entries than this do not repay the time to load the compiler; fewer than that, handing them to threads.
@@ -79,18 +80,20 @@ class FusedProduct(SerialProduct):
 
     def __call__(self, panel: NDArray) -> NDArray:
         """Return A times the panel."""
-        from equigraph.stores.kernels import product_rows
+        from equigraph.stores.kernels import add_product
 
         dtype = np.result_type(panel.dtype, self.adjacency.dtype)
         if panel.ndim != 2 or dtype not in (np.float32, np.float64) or panel.shape[1] == 0:
             return super().__call__(panel)
         panel = np.ascontiguousarray(panel, dtype=dtype)
-        entries = entries_as(self.entries, dtype)
-        out = np.empty((self.n_nodes, panel.shape[1]), dtype=dtype)
-        cuts, ahead = self.blocks, rows_ahead(panel)
+        indptr, indices, data, scale = entries_as(self.entries, dtype)
+        out = np.zeros((self.n_nodes, panel.shape[1]), dtype=dtype)
+        cuts = self.blocks
 
         def loop(first: int, last: int) -> None:
-            product_rows(entries, panel, out, cuts[first], cuts[last], ahead)
+            low, high = cuts[first], cuts[last]
+            starts, stops = indptr[low:high], indptr[low + 1 : high + 1]
+            add_product(starts, stops, indices, data, scale, 0, panel, out[low:high])
 
         run_blocks(loop, cuts.size - 1, self.n_threads)
         return out
@@ -106,6 +109,44 @@ def product_of(adjacency: sparse.csr_array) -> SerialProduct:
     """Return products with the adjacency: by compiled loops where the graph is large enough to repay loading them."""
     large = adjacency.nnz >= COMPILE_FROM and adjacency.dtype in (np.float32, np.float64)
     return FusedProduct(adjacency) if large else SerialProduct(adjacency)
+
+
+def add_tile(
+    starts: NDArray, stops: NDArray, block: RowBlock, first_column: int, panel: NDArray, out: NDArray
+) -> None:
+    """Add the product of a tile, some entries of each row of a block, with the rows of a panel that it needs."""
+    from equigraph.stores.kernels import add_product
+
+    tile = _tile(starts, stops, block, out.dtype)
+    add_product(*tile, first_column, _read_only(panel), out)
+
+
+def tally_tile(
+    starts: NDArray,
+    stops: NDArray,
+    block: RowBlock,
+    first_column: int,
+    own: NDArray,
+    labels: NDArray,
+    out: NDArray,
+) -> None:
+    """Add the weights between clusters of one tile."""
+    from equigraph.stores.kernels import add_pairs
+
+    tile = _tile(starts, stops, block, out.dtype)
+    add_pairs(*tile, first_column, _read_only(labels), _read_only(own), out)
+
+
+def _tile(starts: NDArray, stops: NDArray, block: RowBlock, dtype: np.dtype) -> tuple[Any, ...]:
+    data = None if block.data is None else _read_only(block.data)
+    return *map(_read_only, (starts, stops, block.indices)), data, dtype.type(block.value)
+
+
+def _read_only(array: NDArray) -> NDArray:
+    """Return a plain view that cannot be written to: mapped, received and own arrays then share one compiled loop."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import equigraph as eg
+from equigraph.apps.classes.anneal import anneal, measure_of
+from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.divide import company_changed
-from equigraph.apps.classes.division import columns, what_got_worse
+from equigraph.apps.classes.division import what_got_worse
 from equigraph.apps.classes.keeping import load_division, save_division
 from equigraph.exceptions import ConflictError, InputError, ParameterError, RosterError
-from equigraph.rules import Fixed, Friends, Rules, settle_rules
+from equigraph.rules import Fixed, Friends, Rules, compile_rules, keeps, settle_rules
 from tests.apps.classes.roster.sheets import csv_bytes
 
 
@@ -36,12 +38,11 @@ def test_the_school_is_divided_as_asked(roster: eg.Roster, division: eg.Division
     assert all(place[one] == place[other] for one, other in roster.together)
     assert all(division.class_names[place[name]] == fixed for name, fixed in roster.fixed.items())
     assert division.broken == ()
-    assert division.given_up == ()
-    # Everybody who is linked to anybody has one of them in class.
-    linked = roster.graph().adjacency
-    for person in np.flatnonzero(np.diff(linked.indptr)):
-        near = linked.indices[linked.indptr[person] : linked.indptr[person + 1]]
-        assert (division.labels[near] == division.labels[person]).any()
+    assert division.proven
+    # Everybody who asked for anybody has one of them in class.
+    for name in roster.people:
+        wished = roster.friends_of(name)
+        assert not wished or any(place[other] == place[name] for other in wished)
 
 
 def test_every_attribute_is_spread_evenly(division: eg.Division) -> None:
@@ -61,7 +62,7 @@ def test_evenness_is_that_of_people_whose_value_is_known(roster: eg.Roster, divi
 
 
 def test_marks_make_a_group_of_those_without(roster: eg.Roster) -> None:
-    found = columns(roster)["Special needs"]
+    found = group_columns(roster)["Special needs"]
     assert set(found) == {"yes", "(blank)"}
 
 
@@ -101,7 +102,7 @@ def test_what_got_worse_and_the_repair(roster: eg.Roster, division: eg.Division)
     labels[place[one]] = labels[place[other]]
     edited = division.with_labels(labels)
     told = what_got_worse(division, edited)
-    assert any("different classes" in sentence for sentence in told)
+    assert any("are to be apart" in sentence for sentence in told)
     mended = edited.repaired(division)
     assert mended.broken == ()
     assert mended.labels[place[one]] == labels[place[one]]  # what was done by hand stays
@@ -124,20 +125,90 @@ def test_who_cannot_have_a_friend_is_named_and_all_others_have_one() -> None:
         ("Ada", "Ben", "Cem", "Dora"), friends=(("Ada", "Ben"), ("Ben", "Cem")), apart=(("Ada", "Ben"),)
     )
     division = eg.divide(roster, 2, effort=0.1)
-    assert division.rules.items[-1] == Friends(1, but=("Ada",))
-    assert division.broken == division.given_up == ()
+    assert division.rules.items[-1] == Friends(1, but={"Ada": 0}, of={"Ada": ["Ben"], "Ben": ["Cem"]})
+    assert division.broken == ()
+    assert division.friend_facts() == [
+        "Without a friend they wished for: Ada (more cannot, within these rules)."
+    ]
     assert division.lists.class_of("Ben") == division.lists.class_of("Cem")
 
 
-def test_a_friend_for_everybody_is_given_up_where_sizes_forbid_it() -> None:
-    roster = eg.Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Ben", "Cem"), ("Cem", "Ada")))
-    division = eg.divide(roster, 3, effort=0.1)
-    assert division.given_up == (Friends(1),)
-    assert division.broken == ()
-    assert division.lists.rules[-1] == (
-        "Everybody has a friend in class: somebody they wished for, or who wished for them.",
-        False,
+def test_friends_fall_back_person_by_person() -> None:
+    # Ada can have both of hers, Cem one of two; Dora none.
+    wishes = (("Ada", "Ben"), ("Ada", "Eli"), ("Cem", "Dora"), ("Cem", "Ada"), ("Dora", "Ada"))
+    roster = eg.Roster(
+        ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay"), friends=wishes, apart=(("Ada", "Cem"), ("Ada", "Dora"))
     )
+    division = eg.divide(roster, 2, friends=2, effort=0.1)
+    kept = {name: len(division.lists.friends_here(name)) for name in ("Ada", "Cem", "Dora")}
+    assert kept == {"Ada": 2, "Cem": 1, "Dora": 0}
+    assert division.proven
+    assert division.friendless == ("Dora",)
+
+
+def test_twelve_of_ninety_six_are_three_in_every_class() -> None:
+    people = tuple(f"P{i}" for i in range(96))
+    needs = tuple("yes" if i % 8 == 0 else None for i in range(96))
+    friends = tuple((f"P{i}", f"P{(i + step) % 96}") for i in range(96) for step in (8, 88))
+    roster = eg.Roster(people, {"needs": needs}, friends=friends)
+    division = eg.divide(roster, 4, sizes=(23, 25), effort=0.3)
+    marked = np.array([value == "yes" for value in needs])
+    assert np.bincount(division.labels[marked], minlength=4).tolist() == [3, 3, 3, 3]
+    assert division.broken == ()
+
+
+def test_numbers_are_spread_as_numbers() -> None:
+    rng = np.random.default_rng(0)
+    marks = rng.uniform(1, 6, 60).round(1)
+    roster = eg.Roster(tuple(f"P{i}" for i in range(60)), {"mark": tuple(map(str, marks))})
+    thirds = group_columns(roster)["mark"]
+    assert sorted(np.unique(thirds.astype(str), return_counts=True)[1].tolist()) == pytest.approx(
+        [20] * 3, abs=2
+    )
+    division = eg.divide(roster, 4, effort=0.3)
+    means = [marks[division.labels == number].mean() for number in range(4)]
+    assert max(means) - min(means) < 0.5 * marks.std()
+    finer = eg.Roster(roster.people, roster.attributes, bins={"mark": 5})
+    assert len(set(group_columns(finer)["mark"])) == 5
+    with pytest.raises(ParameterError, match="bins names 'age'"):
+        eg.Roster(roster.people, roster.attributes, bins={"age": 5})
+
+
+def test_which_wishes_count() -> None:
+    friends = (("Ada", "Ben"), ("Ada", "Cem"), ("Ben", "Ada"), ("Ada", "Dora"))
+    rosters = {
+        kind: eg.Roster(("Ada", "Ben", "Cem", "Dora"), friends=friends, wishes=kind)
+        for kind in ("mutual", "ranked")
+    }
+    assert rosters["mutual"].friends == (("Ada", "Ben"), ("Ben", "Ada"))
+    assert rosters["ranked"].wish_matrix().toarray()[0].tolist() == [0, 3, 2, 1]
+    division = eg.divide(rosters["ranked"], 2, sizes=(2, 2), effort=0.1)
+    assert division.lists.friends_here("Ada") == ("Ben",)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_annealing_finds_the_best_of_all_divisions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    people = tuple(f"P{i}" for i in range(8))
+    pairs = {tuple(rng.choice(8, 2, replace=False).tolist()) for _ in range(14)}
+    roster = eg.Roster(
+        people,
+        {"g": tuple(rng.choice(["a", "b"], 8))},
+        friends=tuple((people[i], people[j]) for i, j in sorted(pairs)),
+        apart=((people[0], people[1]),),
+        together=((people[2], people[3]),),
+    )
+    rules = Rules(
+        sizes=(3, 5), apart=list(roster.apart), together=list(roster.together), at_most={"g": {"a": 3}}
+    )
+    compiled = compile_rules(rules, roster.graph(), group_columns(roster), 2)
+    measure = measure_of(roster, {"g": 1.0}, 2)
+    every = [np.array(labels) for labels in product(range(2), repeat=8)]
+    allowed = [labels for labels in every if keeps(compiled, labels)]
+    best = max(map(measure.value, allowed))
+    found = anneal(measure, compiled, allowed[0], 4000, seed)
+    assert keeps(compiled, found)
+    assert measure.value(found) == pytest.approx(best)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp
     result = run("check", str(out), str(edited))
     assert result.exit_code == 1
     assert "1 person moved" in result.stdout
-    assert f"No longer kept: {one} and {other} are in different classes." in result.stdout
+    assert f"No longer kept: {one} and {other} are to be apart, and both are in " in result.stdout
     result = run("check", str(out), str(edited), "--repair", "-o", str(tmp_path / "mended"))
     assert result.exit_code == 0, result.stdout + result.stderr
     assert "Repaired by moving" in result.stdout
@@ -126,7 +126,7 @@ def test_another_run_does_not_replace_the_lists(made: tuple[Path, Result], sheet
         (["--sizes", "many"], "is not two numbers"),
         (["--sizes", "1,5"], "cannot all be kept in 3 classes"),
         (["--together", "Ada"], "names fewer than two"),
-        (["--columns", "name"], "ROLE=HEADER"),
+        (["--columns", "name"], "HEADER=ROLE"),
         (["--attribute", "Geschlecht:x"], "is no number"),
         (["--attribute", "Geschlect"], "did you mean 'Geschlecht'"),
         (["--names", "5a,5b"], "2 class names for 3 classes"),

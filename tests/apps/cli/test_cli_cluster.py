@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 import equigraph as eg
-from equigraph.results.loading import RESULT_FILES
+from equigraph.results.contents import RESULT_FILES
 
 Run = Callable[..., Result]
 
@@ -164,7 +164,7 @@ def test_without_groups(run: Run, files: Path) -> None:
     assert "no groups" in answer.stdout
     assert "NB" not in answer.stdout
     answer = run("cluster", files / "friends.csv", "-k", 3)
-    assert "no --groups were given" in answer.stderr
+    assert "there are no groups" in answer.stderr
 
 
 def test_reading_options(run: Run, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from equigraph.apps.cli import demo
 from equigraph.apps.cli.app import app
-from equigraph.results.loading import RESULT_FILES
+from equigraph.results.contents import RESULT_FILES
 from equigraph.results.result import ClusteringResult
 
 Run = Callable[..., Result]

@@ -151,7 +151,7 @@ def test_interrupt_is_1_without_traceback(run: Run, monkeypatch: pytest.MonkeyPa
             "a,x\nb,y\nc,y\nd,x\n",
             "say --unknown add to add it without edges, or --unknown ignore.",
         ),
-        ("a,b\nb,c\n", "who,t,u\na,x,1\nb,y,1\nc,y,1\n", "Name the column of the groups with --attribute:"),
+        ("a,b\nb,c\n", "who,t,u\na,x,1\nb,y,1\nc,y,1\n", "Name the column of the groups with attribute:"),
     ],
 )
 def test_messages_speak_of_options_not_of_keywords(

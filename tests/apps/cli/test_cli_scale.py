@@ -109,7 +109,18 @@ def test_pictures_need_memory_and_nodes_cannot_be_dropped(run: Run, folder: Path
     assert "need the graph in memory" in answer.stderr
     assert not (folder / "out").exists()
     (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
-    answer = run("cluster", folder / "blocks", "-k", 3, "--groups", folder / "few.csv", "--missing", "drop")
+    answer = run(
+        "cluster",
+        folder / "blocks",
+        "-k",
+        3,
+        "--groups",
+        folder / "few.csv",
+        "--missing",
+        "drop",
+        "--node-column",
+        "node",
+    )
     assert answer.exit_code == 2
     assert "can neither be dropped nor added" in answer.stderr
 

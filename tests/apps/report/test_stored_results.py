@@ -12,7 +12,7 @@ import equigraph as eg
 from equigraph.apps.report.stored_results import read_folder
 from equigraph.exceptions import InputError
 from equigraph.graph import read_graph
-from equigraph.results.folders import OutputFolder
+from equigraph.results.persistence import OutputFolder
 from tests.optional import optional
 
 nx = optional("networkx")
@@ -74,16 +74,16 @@ def edit(folder: Path, **changes: object) -> None:
         (lambda f: edit(f, seed=None), "has no entry 'seed'"),
         (lambda f: edit(f, seed="7"), "an entry 'seed' of the wrong kind"),
         (lambda f: edit(f, seed=True), "an entry 'seed' of the wrong kind"),
-        (lambda f: edit(f, scores={"Q": "high"}), "a score 'Q' that is no number"),
+        (lambda f: edit(f, scores={"Q": "high"}), "an entry 'scores' of the wrong kind"),
         (lambda f: edit(f, n_nodes=31), "30 rows for 31 nodes"),
         (lambda f: edit(f, n_clusters=2), "no number below 2"),
-        (lambda f: edit(f, sizes=[28, 1, 1]), "are of different results"),
-        (lambda f: rewrite(f, "labels.csv", "a,b\n1,2\n"), "no table with the columns node and cluster"),
+        (lambda f: edit(f, sizes=[28, 1, 1]), "disagree on the sizes"),
+        (lambda f: rewrite(f, "labels.csv", "a,b\n1,2\n"), "no table with the columns node"),
         (
             lambda f: rewrite(f, "labels.csv", "node,cluster\n" + "a,x\n" * 30),
-            "a cluster that is no number",
+            "no table with the columns",
         ),
-        (lambda f: rewrite(f, "interaction.csv", "1,2\n3,4\n"), "no interaction of 3 clusters"),
+        (lambda f: rewrite(f, "interaction.csv", "1,2\n3,4\n"), "expected a matrix of"),
         (lambda f: rewrite(f, "membership.npz", "no zip"), "membership.npz cannot be read"),
     ],
 )

@@ -114,10 +114,9 @@ def test_shared_cells_are_computed_once_and_must_be_equal(tiny: str, tmp_path: P
 def test_state_is_told(tiny: str, tmp_path: Path) -> None:
     states: list[State] = []
     run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=states.append)
-    assert states[0].n_cells == 3
-    assert states[0].seconds_left > 0
-    assert len(states[0].running) == 1
-    assert [states[-1].n_done, states[-1].running, states[-1].seconds_left] == [3, (), 0.0]
+    assert states[0] == State(0, 3, 0.0)
+    assert states[-1] == State(3, 3, 1.0)
+    assert [state.share for state in states] == sorted(state.share for state in states)
 
 
 def alive(pid: int) -> bool:

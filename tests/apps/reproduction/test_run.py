@@ -7,8 +7,8 @@ import pytest
 
 from equigraph.apps.reproduction.cells import Finished, Settings
 from equigraph.apps.reproduction.engine import CellResults
-from equigraph.apps.reproduction.page import as_html
 from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, heaviest, reproduce
+from equigraph.apps.reproduction.tables import write_text
 from equigraph.exceptions import DatasetError, ParameterError
 
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -125,10 +125,21 @@ def test_heaviest_adds_up_what_belongs_together() -> None:
     assert heaviest(outcome, parts=1) == [("a", 3.0), ("b", 2.5)]
 
 
-def test_markdown_becomes_html() -> None:
-    text = "# One & two\n\n- first\n- second\n\n| a | b |\n|:--|--:|\n| x | 1 |\n| " + "word " * 9 + "| 2 |"
-    found = as_html(text)
-    assert "<h3>One &amp; two</h3>" in found
+def test_markdown_becomes_html(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tiny_experiment
+
+    text = (
+        "# One & **two**\n\n- first\n- second\n\n| a | b |\n|:--|--:|\n| x | 1 |\n| " + "word " * 9 + "| 2 |"
+    )
+
+    def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
+        return [write_text(folder / "page.md", text)]
+
+    monkeypatch.setattr(tiny_experiment, "finish", finish)
+    found = reproduce([experiment], tmp_path, Settings(), n_workers=1).page.read_text(encoding="utf-8")
+    assert "<h3>One &amp; <b>two</b></h3>" in found
     assert "<ul><li>first</li><li>second</li></ul>" in found
-    assert "<tr><th>a</th><th>b</th></tr><tr><td>x</td><td>1</td></tr>" in found
+    assert "<tr><th>a</th><th>b</th></tr>\n<tr><td>x</td><td>1</td></tr>" in found
     assert '<td class="words">word' in found

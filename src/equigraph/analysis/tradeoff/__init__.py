@@ -1,7 +1,8 @@
 """The trade-off curve: what a sweep of the fairness dial gives, and which of its points to take."""
 
 from equigraph.analysis.tradeoff.alignment import align_labels
-from equigraph.analysis.tradeoff.curve import TradeoffCurve, TradeoffCurves
+from equigraph.analysis.tradeoff.curve import TradeoffCurve
+from equigraph.analysis.tradeoff.curves import TradeoffCurves
 from equigraph.analysis.tradeoff.point import TradeoffPoint
 from equigraph.analysis.tradeoff.sweep import tradeoff_curve
 

@@ -1,36 +1,47 @@
-"""Points and curves: what a sweep of the dial returns."""
+"""The trade-off curve: what a sweep of the dial returns."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.hooks import hook
-from equigraph._utils.notebook import Explorable
-from equigraph._utils.parameters import Real, check_known, check_parameters
-from equigraph._utils.records import Tabular, write_csv, write_json
+from equigraph._utils.notebook import page_of
+from equigraph._utils.parameters import check_known
+from equigraph._utils.records import Tabular, plain, write_csv, write_json
 from equigraph.analysis.tradeoff import selection
+from equigraph.analysis.tradeoff.contents import (
+    CURVE,
+    CURVE_FILES,
+    KIND,
+    contents_of,
+    curve_parts,
+    json_of,
+    labels_of,
+    table_of,
+)
 from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
-from equigraph.analysis.tradeoff.keeping import KeptCurve
 from equigraph.analysis.tradeoff.point import TradeoffPoint, index_of
-from equigraph.exceptions import InfeasibleError, ParameterError
-from equigraph.graph.groups import AttributeOptions
+from equigraph.exceptions import ParameterError
+from equigraph.graph.graph import named_features
+from equigraph.graph.groups import AttributeOptions, Attributes, Groups
 from equigraph.graph.groups.attributes import Features
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
-from equigraph.results.featured import Featured
+from equigraph.results.features import attribute_entries, attributes_of
+from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
 
 Of = Literal["labels", "means"]
-RULES = {"product": selection.product, "intersection": selection.intersection, "knee": selection.knee}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
+class TradeoffCurve(Tabular):
     """Labels from the most cohesive to the fairest, with what is needed to repeat the sweep.
 
     Attributes
@@ -93,6 +104,21 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
 
     @property
+    def features(self) -> dict[str, NDArray[Any]]:
+        """The columns of the sensitive features by name."""
+        return named_features(self.sensitive_features, self.attribute)
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """All attributes as codes."""
+        return attributes_of(self)
+
+    @property
+    def groups(self) -> Groups | None:
+        """The groups as codes, of several attributes the joint ones."""
+        return None if self.attributes is None else self.attributes.joint
+
+    @property
     def measure(self) -> str:
         """Name of the score that belongs to the notion, such as NB."""
         return get_notion(self.notion).measure
@@ -149,23 +175,7 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
         The columns are fairness (the dial), the scores of the labels, ``<score>_mean`` and ``<score>_std`` over the
         restarts, stability, sizes (one text, separated by blanks), seed, n_restarts and on_front.
         """
-        names = list(self.points[0].scores)
-        columns: dict[str, NDArray] = {"fairness": self.fairness}
-        columns |= {name: np.array([point.scores[name] for point in self.points]) for name in names}
-        for name in names:
-            columns[f"{name}_mean"] = self.values(name, of="means")
-            columns[f"{name}_std"] = np.array([point.spreads[name] for point in self.points])
-        columns["stability"] = np.array([point.stability for point in self.points])
-        columns["sizes"] = np.array([" ".join(map(str, point.sizes.tolist())) for point in self.points])
-        columns["seed"] = np.array([point.seed for point in self.points])
-        columns["n_restarts"] = np.array([point.n_restarts for point in self.points])
-        # A point that is as good as one of the front is on it, though it is not the one that stands there.
-        pairs = {self._pair(point) for point in self.front}
-        columns["on_front"] = np.array([self._pair(point) in pairs for point in self.points])
-        return columns
-
-    def _pair(self, point: TradeoffPoint) -> tuple[float, float]:
-        return round(point.scores["Q"], 12), round(point.scores[self.measure], 12)
+        return table_of(self)
 
     def pareto(self, x: str = "Q", y: str | None = None, *, of: Of = "labels") -> NDArray[np.intp]:
         """Return the indices of the points that no other point dominates.
@@ -275,30 +285,10 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
         InfeasibleError
             If no point reaches ``min_fairness``.
         """
-        limits = {"min_fairness": min_fairness, "max_quality_loss": max_quality_loss}
-        if sum(one is not None for one in (rule, *limits.values())) != 1:
-            raise ParameterError(
-                "select takes exactly one rule: 'product', 'intersection' or 'knee', min_fairness=, or "
-                "max_quality_loss=."
-            )
-        if rule is not None and rule not in RULES:
-            raise ParameterError(f"There is no rule {rule!r}: expected one of {', '.join(map(repr, RULES))}.")
-        check_parameters("select", dict.fromkeys(limits, Real(low=0, high=1, optional=True)), limits)
-        names = (x, y or self.measure)
         points = self.points if rule == "intersection" else self.candidates()
+        names = (x, y or self.measure)
         across, up = (self._column(points, name) for name in names)
-        (valid,) = np.nonzero(np.isfinite(across) & np.isfinite(up))
-        if valid.size == 0:
-            raise InfeasibleError(f"No point of the curve has both {names[0]} and {names[1]}.")
-        across, up = across[valid], up[valid]
-        if rule is not None:
-            chosen = RULES[rule](across, up)
-        elif min_fairness is not None:
-            chosen = selection.reaching(across, up, min_fairness, names=names)
-        else:
-            assert max_quality_loss is not None
-            chosen = selection.within_loss(across, up, max_quality_loss)
-        return points[valid[chosen]]
+        return points[selection.choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
 
     def plot(
         self,
@@ -330,7 +320,7 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
 
     def labels_table(self, point: TradeoffPoint) -> dict[str, NDArray]:
         """Return the columns node, cluster and group (``group[name]`` for several) of one point."""
-        return {"node": self.node_names, "cluster": point.labels, **self.group_columns()}
+        return labels_of(self, point)
 
     def labels_to_csv(self, point: TradeoffPoint, path: str | os.PathLike[str]) -> None:
         """Write the columns node, cluster and group of one point as csv."""
@@ -343,7 +333,7 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
             "n_nodes": int(self.node_names.size),
             "n_clusters": self.n_clusters,
             "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
-            **self.attribute_entries(),
+            **attribute_entries(self),
             "notion": self.notion,
             "measure": self.measure,
             "hypervolume": self.hypervolume(),
@@ -352,26 +342,102 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
             "front": [{"point": index_of(point, self.points), **point.summary()} for point in self.front],
             "parameters": dict(self.parameters),
             "seeds": list(self.seeds),
-            "seconds": self.seconds,
+            "seconds": plain(self.seconds),
             "stopped": self.stopped,
             "versions": dict(self.versions),
             "input_hash": self.input_hash,
             "source": None if self.source is None else dict(self.source),
         }
 
-    def to_json(self, path: str | os.PathLike[str], **further: Any) -> None:
-        """Write `summary`, the names of the nodes, the labels of each point in their order, and further entries.
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write `summary`, the names of the nodes, and the labels of each point in their order.
 
         ``front_labels`` are those of the front, null where they are labels of a point.
         """
-        labels = [point.labels.tolist() for point in self.points]
-        others = [
-            point.labels.tolist() if index_of(point, self.points) is None else None for point in self.front
-        ]
-        nodes = [str(name) for name in self.node_names.tolist()]
-        write_json(
-            path, {**self.summary(), **further, "nodes": nodes, "labels": labels, "front_labels": others}
-        )
+        write_json(path, json_of(self))
+
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        select: TradeoffPoint | Literal["product", "intersection", "knee"] = "product",
+        force: bool = False,
+        raw: bool = False,
+    ) -> None:
+        """Write curve.csv, curve.json and labels.csv (of one point), all of them or none.
+
+        An older result of equigraph in the folder is replaced as a whole; other files stay.
+
+        Parameters
+        ----------
+        folder : path-like
+            The folder, which may be new.
+        select : TradeoffPoint or rule, default="product"
+            The point whose labels go to labels.csv; those of all points and of the front are in curve.json.
+        force : bool, default=False
+            Whether files of these names that equigraph did not write, or that were changed since, may be replaced.
+        raw : bool, default=False
+            Whether names in csv files are written as they are, even those that a spreadsheet would run as formulas.
+
+        Raises
+        ------
+        ParameterError
+            If the folder cannot be written, another run is writing to it, or other files are in the way.
+        OutputError
+            If the disk is full; the folder is then as it was.
+        """
+        point = self.select(select) if isinstance(select, str) else select
+        with OutputFolder(folder) as out:
+            out.write(KIND, contents_of(self, point), raw=raw, force=force)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Return the curve that `save`, or ``equigraph tradeoff``, wrote into a folder.
+
+        Nothing but numbers and texts is read: no pickle, no code. Names and groups are what they were where they
+        were whole numbers, numbers, truth values or texts; others come back as texts.
+
+        Raises
+        ------
+        InputError
+            If it is no such folder, or a file of it is missing, damaged or changed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equigraph as eg
+        >>> room = eg.datasets.make_classroom()
+        >>> curve = eg.tradeoff_curve(
+        ...     room.adjacency,
+        ...     estimator=eg.FairLouvain(n_clusters=3),
+        ...     sensitive_features=room.sensitive_features,
+        ...     fairness=[0, 1],
+        ...     random_state=0,
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     curve.save(folder)
+        ...     eg.TradeoffCurve.load(folder).fairness.tolist()
+        [0.0, 1.0]
+        """
+        return cls.from_stored(read_stored(folder, CURVE_FILES))
+
+    @classmethod
+    def from_stored(cls, stored: Stored) -> Self:
+        """Return the curve whose files were read from a folder."""
+        with refusing_damage(stored.folder / CURVE):
+            curve = cls(**curve_parts(stored))
+            _ = curve.attributes  # the groups are encoded, and refused, here and not at their first use
+            return curve
+
+    def explore(self, graph: Any = None) -> Any:
+        """Return a widget with the board, the dial over all labels of the curve, and the graph (extra ``widget``).
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph of the curve. Without it there are no links.
+        """
+        return hook("make_widget")(self, graph)
 
     def report(
         self,
@@ -416,48 +482,13 @@ class TradeoffCurve(Explorable, Featured, KeptCurve, Tabular):
             f"{ranges}{stopped})"
         )
 
-
-class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
-    """Curves by number of clusters.
-
-    Parameters
-    ----------
-    curves : mapping from int to TradeoffCurve
-        One curve for each number of clusters.
-    """
-
-    def __init__(self, curves: Mapping[int, TradeoffCurve]):
-        self._curves = dict(curves)
-
-    def __getitem__(self, n_clusters: int) -> TradeoffCurve:
-        return self._curves[n_clusters]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._curves)
-
-    def __len__(self) -> int:
-        return len(self._curves)
-
-    def table(self) -> dict[str, NDArray]:
-        """Return the tables of all curves below each other, with the column n_clusters in front."""
-        tables = [
-            {"n_clusters": np.full(len(curve.points), k), **curve.table()}
-            for k, curve in self._curves.items()
+    def _repr_html_(self) -> str:
+        """Return the table of the points, for a notebook."""
+        names = dict.fromkeys(
+            name for name in ("Q", "B", "NB", self.measure) if name in self.points[0].scores
+        )
+        rows = [
+            [point.fairness, *(point.scores[name] for name in names), point.sizes.tolist()]
+            for point in self.points
         ]
-        return {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
-
-    def summary(self) -> dict[str, Any]:
-        """Return the summaries of all curves, ready for JSON."""
-        return {"curves": [curve.summary() for curve in self._curves.values()]}
-
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write `summary` as JSON."""
-        write_json(path, self.summary())
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw the fronts of all curves; see `equigraph.plotting.TradeoffCurvesDisplay`."""
-        return hook("TradeoffCurvesDisplay")(self).plot(ax)
-
-    def __repr__(self) -> str:
-        curves = ", ".join(f"{k}: {len(curve.points)} points" for k, curve in self._curves.items())
-        return f"TradeoffCurves({{{curves}}})"
+        return page_of(repr(self), ["dial", *names, "sizes"], rows)

@@ -141,7 +141,7 @@ def run_sweep(sweep: Sweep, watch: Watched) -> Runs:
         if notify(sweep.stage, runs.n_done, len(tasks)):
             runs.stopped = halfway or runs.n_done < len(tasks)
             break
-    # Tasks end in any order, which must not be seen in what is told of them.
+    # Tasks end in any order, which must not show in the callbacks.
     for place in sorted(found_by_place):
         runs.notes += notes_by_place[place]
         seed, values = tasks[place]

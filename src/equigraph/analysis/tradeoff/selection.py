@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph._utils.parameters import Real, check_parameters
 from equigraph.analysis.tradeoff.front import pareto_front
-from equigraph.exceptions import InfeasibleError
+from equigraph.exceptions import InfeasibleError, ParameterError
 
 # Scores that differ by less are equal: they are sums of rounded numbers.
 _DIGITS = 12
@@ -86,3 +87,37 @@ def _best(indices: NDArray[np.intp], first: NDArray[np.float64], second: NDArray
     """Return the index with the largest first value, then the largest second one, then the lowest index."""
     keys = (indices, -np.round(second[indices], _DIGITS), -np.round(first[indices], _DIGITS))
     return int(indices[np.lexsort(keys)[0]])
+
+
+RULES = {"product": product, "intersection": intersection, "knee": knee}
+
+
+def choose(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    rule: str | None,
+    min_fairness: float | None,
+    max_quality_loss: float | None,
+    *,
+    names: tuple[str, str],
+) -> int:
+    """Return the point that exactly one rule picks, among those for which both measures are known."""
+    limits = {"min_fairness": min_fairness, "max_quality_loss": max_quality_loss}
+    if sum(one is not None for one in (rule, *limits.values())) != 1:
+        raise ParameterError(
+            "select takes exactly one rule: 'product', 'intersection' or 'knee', min_fairness=, or "
+            "max_quality_loss=."
+        )
+    if rule is not None and rule not in RULES:
+        raise ParameterError(f"There is no rule {rule!r}: expected one of {', '.join(map(repr, RULES))}.")
+    check_parameters("select", dict.fromkeys(limits, Real(low=0, high=1, optional=True)), limits)
+    (known,) = np.nonzero(np.isfinite(x) & np.isfinite(y))
+    if known.size == 0:
+        raise InfeasibleError(f"No point of the curve has both {names[0]} and {names[1]}.")
+    x, y = x[known], y[known]
+    if rule is not None:
+        return int(known[RULES[rule](x, y)])
+    if min_fairness is not None:
+        return int(known[reaching(x, y, min_fairness, names=names)])
+    assert max_quality_loss is not None
+    return int(known[within_loss(x, y, max_quality_loss)])

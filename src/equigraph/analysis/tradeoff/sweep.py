@@ -16,7 +16,8 @@ from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.records import parameters_of, versions
 from equigraph._utils.text import GIVE_GROUPS, counted
-from equigraph.analysis.tradeoff.curve import TradeoffCurve, TradeoffCurves
+from equigraph.analysis.tradeoff.curve import TradeoffCurve
+from equigraph.analysis.tradeoff.curves import TradeoffCurves
 from equigraph.analysis.tradeoff.found import points_and_front
 from equigraph.analysis.tradeoff.runs import Sweep, run_sweep
 from equigraph.base import GraphClusterer
@@ -158,7 +159,7 @@ def tradeoff_curve(
     Clusters keep their number from point to point, and along the front: those of the first are numbered by size, those
     of each further one by their overlap with the one before.
 
-    Warnings of the fits are told once for each kind, with the number of times.
+    Warnings of the fits are issued once for each kind, with the number of times.
 
     Examples
     --------

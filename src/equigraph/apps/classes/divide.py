@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from equigraph._utils.callbacks import Callbacks
+from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import count, did_you_mean, listed
-from equigraph.apps.classes.division import Division, columns, people_graph
+from equigraph.apps.classes.anneal import Measure, anneal, measure_of
+from equigraph.apps.classes.attributes import chosen_attributes, group_columns
+from equigraph.apps.classes.division import Division, own_friends
 from equigraph.apps.classes.lists import check_class_names
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import rule_sentence
-from equigraph.community import FairPartition
-from equigraph.exceptions import ConflictError, EquigraphWarning, ParameterError, RosterError
-from equigraph.rules import Friends, Rule, Rules, Sizes
+from equigraph.exceptions import ConflictError, ParameterError, RosterError
+from equigraph.rules import (
+    CompiledRules,
+    Facts,
+    MostFriends,
+    Rules,
+    Sizes,
+    compile_rules,
+    most_friends,
+    settle_rules,
+)
 
-# On a few hundred people a search takes a second or so: the best of some is taken.
-_SEARCHES, _FEW_PEOPLE = 3, 300
+# Annealing is run so often, with so many steps for each person, and the best division is taken.
+_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 400, 5000
+# Nodes of the tree in which the solver looks for the most friends: one each is found at once, more take seconds.
+_NODE_LIMIT = {1: 500}
+_FEWER_NODES = 50
 # An alternative keeps nearly as many wishes as the best division.
 _NEARLY = 0.9
-# So many people may be excepted from having a friend in class before the rule is given up for all.
-_MOST_EXCEPTED = 20
-# Attributes with more values than people in half a class cannot be spread evenly.
-_HALF = 2
 
 _PARAMETERS = {
     "n_classes": Integer(low=2),
@@ -60,11 +66,10 @@ def divide(
 ) -> Division:
     """Divide people into classes that are even, keep friends together and keep every rule.
 
-    Among the divisions found in which the attributes are spread as evenly as was asked for, that with the fewest
-    people without a friend is taken, then that with the most cohesive classes. Whatever comes out keeps the rules of
-    the sheet (not with, together with, fixed class), the sizes, and the rules given here; if they contradict each
-    other, the error says which. That everybody has a friend in class comes last: it
-    holds but for those for whom it cannot.
+    Whatever comes out keeps the rules of the sheet (not with, together with, fixed class), the sizes, and the rules
+    given here; if they contradict each other, the error says which. Everybody who wished for somebody shares a class
+    with one they wished for; where not all can, as many as possible do, found by a solver, and the others are named.
+    Within that the attributes are spread as evenly as was asked for, and as many wishes as possible are kept.
 
     Parameters
     ----------
@@ -77,7 +82,8 @@ def divide(
     sizes : (least, most), optional
         Number of people in a class; as equal as can be by default.
     friends : int, default=1
-        With how many friends everybody shares a class; 0 for no such rule.
+        With how many of those they wished for everybody shares a class; who cannot have so many has the most that can
+        be had. 0 for no such rule.
     attributes : iterable of str, or dict of str to float, optional
         The attributes to spread evenly, perhaps with weights; by default all that can be.
     evenness : float, default=0.98
@@ -118,119 +124,85 @@ def divide(
     ((), [3, 3])
     """
     check_parameters("divide", _PARAMETERS, locals())
-    chosen, notes = _chosen(roster, attributes, int(n_classes))
+    chosen = chosen_attributes(roster, attributes, int(n_classes))
     class_names = _class_names(roster, names, int(n_classes))
     rules = _rules(roster, class_names, sizes, rules)
-    n_searches = 1 if alternatives == 1 else 3 * alternatives
-    if len(roster.people) <= _FEW_PEOPLE:
-        n_searches = max(n_searches, _SEARCHES)
-    search = partial(
-        _search,
-        roster,
-        FairPartition(
-            n_classes, at_least=evenness, attribute_weights=chosen or None, effort=effort, callbacks=callbacks
-        ),
-        n_searches=n_searches,
-        seed=as_seed(random_state),
-    )
-    least = int(friends) if roster.friends else 0
-    kept, found = _kept(search, rules, least, roster, class_names)
-    given_up = (Friends(least),) if least and kept is rules else ()
+    seed = as_seed(random_state)
+    try:
+        friendly = find_friends(roster, rules, int(n_classes), int(friends))
+        kept, start = rules, None
+        if friendly is not None:
+            kept, start = Rules.of([*rules.items, friendly.rule]), friendly.labels
+        if start is None:
+            facts = Facts(roster.graph(), group_columns(roster))
+            start = settle_rules(kept, facts, n_clusters=int(n_classes)).labels
+    except ConflictError as error:
+        raise _in_school_words(error, class_names) from None
+    search = Search(roster, kept, int(n_classes), chosen, float(evenness), effort, seed, callbacks)
+    found = [search.run(start, turn) for turn in range(1 if alternatives == 1 else 2 * alternatives)]
+    proven = friendly is None or friendly.proven
     divisions = [
-        Division(roster, labels, class_names, kept, chosen, given_up, notes=notes) for labels in found
+        Division(roster, labels, class_names, kept, chosen, friends=int(friends), proven=proven)
+        for labels in found
     ]
     best, *others = _different(divisions, int(alternatives))
     return replace(best, others=tuple(others))
 
 
-def _kept(
-    search: Callable[[Rules], list[NDArray[np.intp]]],
-    rules: Rules,
-    least: int,
-    roster: Roster,
-    class_names: tuple[str, ...],
-) -> tuple[Rules, list[NDArray[np.intp]]]:
-    """Return the rules that are kept and labels: everybody has a friend, but for those for whom that cannot be."""
-    but: tuple[str, ...] = ()
-    while least:
-        wanted = Rules.of([*rules.items, Friends(least, but)])
-        try:
-            return wanted, search(wanted)
-        except ConflictError as error:
-            lonely = _lonely(error.rules, roster, but)
-            if lonely is None or len(but) == _MOST_EXCEPTED:
-                break
-            but = (*but, lonely)
-    try:
-        return rules, search(rules)
-    except ConflictError as error:
-        raise _in_school_words(error, class_names) from None
+def find_friends(roster: Roster, rules: Rules, n_classes: int, least: int) -> MostFriends | None:
+    """Return the rule that everybody shares a class with some of their own friends, with fewer where more cannot be.
 
-
-def _lonely(rules: Sequence[Rule], roster: Roster, but: tuple[str, ...]) -> str | None:
-    """Return who of those that contradicting rules name has the fewest links: most likely the one without a friend.
-
-    None if the contradiction is not about friends, or about nobody in particular.
+    None if nobody wished for anybody, or no friends are asked for.
     """
-    if not any(isinstance(rule, Friends) for rule in rules):
+    asked = own_friends(roster, least)
+    if asked is None:
         return None
-    degrees = np.diff(roster.graph().adjacency.indptr)
-    people = [name for rule in rules for name in rule.named_nodes if name not in but]
-    linked = [(degrees[roster.people.index(str(name))], str(name)) for name in people]
-    return min((pair for pair in linked if pair[0]), default=(0, None))[1]
+    facts = Facts(roster.graph(), group_columns(roster))
+    limit = _NODE_LIMIT.get(least, _FEWER_NODES)
+    return most_friends(rules, asked, facts, n_clusters=n_classes, node_limit=limit)
 
 
-def _search(
-    roster: Roster, model: FairPartition, rules: Rules, n_searches: int, seed: int
-) -> list[NDArray[np.intp]]:
-    """Return the labels of some searches, all of which keep the rules."""
-    weights = dict(model.attribute_weights or {})
-    for rule in rules.items:
-        if rule.named_attribute is not None:
-            # What only rules speak of has to be known, and counts nothing.
-            weights.setdefault(rule.named_attribute, 0.0)
-    graph = people_graph(roster, weights)
-    found = []
-    for turn in range(n_searches):
-        with warnings.catch_warnings():
-            # What was reached is said in people, not in scores.
-            warnings.simplefilter("ignore", EquigraphWarning)
-            fitted = clone(model).set_params(
-                rules=rules, attribute_weights=weights or None, random_state=seed + turn
-            )
-            found.append(fitted.fit(graph).labels_)
-    return found
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Finds divisions of people that keep rules: a search on the graph of the wishes, and climbs in people."""
 
+    roster: Roster
+    rules: Rules
+    n_classes: int
+    attributes: Mapping[str, float]
+    evenness: float = 0.98
+    effort: float = 1.0
+    seed: int = 0
+    callbacks: Callbacks = None
 
-def _chosen(roster: Roster, attributes: Any, n_classes: int) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return the attributes to spread evenly with their weights, and notes on those that cannot be."""
-    values = {name: set(column) - {None} for name, column in columns(roster).items()}
-    if attributes is not None:
-        return _told(attributes, values), ()
-    most = len(roster.people) / (_HALF * n_classes)
-    usable = {name: 1.0 for name, found in values.items() if 2 <= len(found) <= most}
-    left = [name for name in values if name not in usable]
-    return usable, (f"Not spread evenly: {listed(left)}, with too many values or only one.",) if left else ()
+    @property
+    def measure(self) -> Measure:
+        """What the climbs count."""
+        return measure_of(self.roster, self.attributes, self.n_classes, self.evenness)
 
+    @property
+    def compiled(self) -> CompiledRules:
+        """The rules as arrays."""
+        return compile_rules(self.rules, self.roster.graph(), group_columns(self.roster), self.n_classes)
 
-def _told(attributes: Any, values: Mapping[str, set[str]]) -> dict[str, float]:
-    told = dict(attributes) if isinstance(attributes, Mapping) else dict.fromkeys(attributes, 1.0)
-    for name, weight in told.items():
-        if name not in values:
-            raise ParameterError(
-                f"divide: attributes names {name!r}{did_you_mean(name, values)}: expected columns of the sheet, "
-                f"which are {listed(map(repr, values)) if values else 'none'}."
-            )
-        if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
-            raise ParameterError(
-                f"divide: attributes gives {name!r} the weight {weight!r}: expected a number above 0."
-            )
-        if len(values[name]) < 2:
-            raise ParameterError(
-                f"divide: attributes names {name!r}, which has {count(len(values[name]), 'value')}: nothing can be "
-                "spread evenly."
-            )
-    return {name: float(weight) for name, weight in told.items()}
+    def run(self, start: NDArray[np.intp], turn: int = 0, n_runs: int = _RUNS) -> NDArray[np.intp]:
+        """Return labels that keep the rules, as those of the start do: the best of some runs of annealing."""
+        n_steps = max(_FEWEST, int(_STEPS * self.effort * start.size))
+        measure, compiled = self.measure, self.compiled
+        notify, best = Notifier(self.callbacks), start
+        for run in range(n_runs):
+
+            def watch(step: int, before: int = run * n_steps) -> bool:
+                return notify("annealing", before + step, n_runs * n_steps)
+
+            found = anneal(measure, compiled, start, n_steps, f"{self.seed} {turn} {run}", watch)
+            best = max(best, found, key=measure.value)
+        return self.again(best)
+
+    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return labels at least as good as some that keep the rules, after a short run from there."""
+        n_steps = max(_FEWEST, int(_AGAIN * self.effort * labels.size))
+        return anneal(self.measure, self.compiled, labels, n_steps, f"{self.seed}", again=True)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
@@ -292,12 +264,7 @@ def _different(found: Sequence[Division], number: int) -> list[Division]:
     """Return the best division, and others that are nearly as good and differ most from those before."""
     ranked = sorted(found, key=_rank)
     chosen = ranked[:1]
-    good = [
-        other
-        for other in ranked[1:]
-        if len(other.friendless) <= len(ranked[0].friendless) + 1
-        and other.wishes_kept >= _NEARLY * ranked[0].wishes_kept
-    ]
+    good = [other for other in ranked[1:] if other.wishes_kept >= _NEARLY * ranked[0].wishes_kept]
     while len(chosen) < number and good:
         best = max(good, key=lambda other: min(company_changed(one, other) for one in chosen))
         if min(company_changed(one, best) for one in chosen) == 0:
@@ -308,9 +275,9 @@ def _different(found: Sequence[Division], number: int) -> list[Division]:
 
 
 def _rank(division: Division) -> tuple[float, ...]:
-    """Return what makes a division better, smaller first: even enough, nobody alone, wishes."""
+    """Return what makes a division better, smaller first: even enough, wishes."""
     even = min(division.evenness().values(), default=1.0)
-    return -round(even, 2), len(division.friendless), -division.wishes_kept
+    return -round(even, 2), -division.wishes_kept
 
 
 def company_changed(one: Division, other: Division) -> float:

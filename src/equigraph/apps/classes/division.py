@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -10,21 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equigraph._utils.randomness import RandomState
 from equigraph._utils.text import count, listed
+from equigraph.apps.classes.attributes import UNMARKED, group_columns
 from equigraph.apps.classes.lists import ClassLists, check_class_names
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.sentences import rule_sentence
+from equigraph.apps.classes.sentences import rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
-from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
-from equigraph.rules import Fixed, Rule, Rules, violations
-from equigraph.search import refine_labels
+from equigraph.rules import Facts, Fixed, Friends, Rules, Violation, settle_rules, violations
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6
-# What is written where a column marks some people and leaves the others blank.
-UNMARKED = "(blank)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +42,10 @@ class Division:
         What has to be kept.
     attributes : dict of str to float
         The attributes that are to be spread evenly, and their weights.
-    given_up : tuple of Rule
-        Rules that were asked for and contradict others.
+    friends : int
+        How many of those they wished for everybody was to have in class.
+    proven : bool
+        Whether it is proven that no division within the rules has fewer people without a friend, nor more friends.
     others : tuple of Division
         Alternatives.
     notes : tuple of str
@@ -58,7 +56,7 @@ class Division:
     >>> roster = Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Cem", "Ada")))
     >>> division = Division(roster, [0, 0, 1], ["5a", "5b"], Rules(apart=[("Ada", "Ben")]))
     >>> division.friendless, division.broken
-    (('Cem',), ('Ada and Ben are in different classes.',))
+    (('Cem',), ('Ada and Ben are to be apart, and both are in 5a.',))
     """
 
     roster: Roster
@@ -66,7 +64,8 @@ class Division:
     class_names: Any
     rules: Rules = field(default_factory=Rules)
     attributes: Mapping[str, float] = field(default_factory=dict)
-    given_up: tuple[Rule, ...] = ()
+    friends: int = 0
+    proven: bool = True
     others: tuple[Division, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -83,27 +82,42 @@ class Division:
         object.__setattr__(self, "class_names", names)
 
     @cached_property
+    def _placed(self) -> ClassLists:
+        """Who is where, without a word on it."""
+        return ClassLists(self.roster, self.labels, self.class_names)
+
+    @cached_property
     def lists(self) -> ClassLists:
         """The class lists: what people print and edit."""
-        rules = [
-            (rule_sentence(rule, self.class_names), rule not in self._broken) for rule in self.rules.items
-        ]
-        rules += [(rule_sentence(rule, self.class_names), False) for rule in self.given_up]
+        broken = {violation.rule for violation in self.violations}
+        rules = [(rule_sentence(rule, self.class_names), rule not in broken) for rule in self.rules.items]
         return ClassLists(
-            self.roster, self.labels, self.class_names, rules=rules, scores=[*self.spread(), *self.notes]
+            self.roster,
+            self.labels,
+            self.class_names,
+            rules=rules,
+            scores=[*self.friend_facts(), *self.spread(), *self.notes],
         )
 
     @cached_property
-    def _broken(self) -> tuple[Rule, ...]:
-        found = violations(
-            self.rules.items, self.roster.graph(), self.labels, columns(self.roster), len(self.class_names)
+    def violations(self) -> tuple[Violation, ...]:
+        """Everything in which the rules are not kept."""
+        return tuple(
+            violations(
+                self.rules.items, self.roster.graph(), self.labels, self.columns, len(self.class_names)
+            )
         )
-        return tuple(dict.fromkeys(violation.rule for violation in found))
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The rules that do not hold, in sentences."""
-        return tuple(rule_sentence(rule, self.class_names) for rule in self._broken)
+        """What does not keep the rules, in sentences that name the people and the classes."""
+        words = school_words(self.class_names)
+        return tuple(violation.describe(words) for violation in self.violations)
+
+    @cached_property
+    def columns(self) -> dict[str, NDArray]:
+        """The group of each person by attribute."""
+        return group_columns(self.roster)
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -113,19 +127,26 @@ class Division:
     @property
     def friendless(self) -> tuple[str, ...]:
         """People who wished for friends and have none of them in class."""
-        return tuple(name for name in self.roster.people if self.lists.is_friendless(name))
+        return tuple(name for name in self.roster.people if self._placed.is_friendless(name))
+
+    def friend_facts(self) -> list[str]:
+        """Say who has none of those they wished for in class, and whether more could have one."""
+        if not self.friends or not self.friendless:
+            return []
+        sure = "more cannot, within these rules" if self.proven else "whether more could is not proven"
+        return [f"Without a friend they wished for: {listed(self.friendless)} ({sure})."]
 
     @property
     def wishes_kept(self) -> int:
         """Number of wishes that are kept."""
-        return sum(len(self.lists.friends_here(name)) for name in self.roster.people)
+        return sum(len(self._placed.friends_here(name)) for name in self.roster.people)
 
     def evenness(self) -> dict[str, float]:
         """Return how evenly each attribute is spread: 1 where every class mirrors all, as far as people are whole."""
         return {
             name: float(normalized_balance_score(self.labels[known], sensitive_features=column[known]))
             for name in self.attributes
-            for column in [columns(self.roster)[name]]
+            for column in [self.columns[name]]
             for known in [np.array([value is not None for value in column])]
             if len(set(column[known])) > 1
         }
@@ -134,7 +155,7 @@ class Division:
         """Say how many people with each value of an attribute a class has."""
         sentences = []
         for attribute in self.attributes:
-            column = columns(self.roster)[attribute]
+            column = self.columns[attribute]
             values = sorted(set(column) - {None, UNMARKED})
             if len(values) <= _MOST_VALUES:
                 ranges = [f"{_range(self._counts(column, value))} {value}" for value in values]
@@ -157,10 +178,8 @@ class Division:
             labels = ClassLists(self.roster, labels, self.class_names).labels
         return replace(self, labels=labels, others=())
 
-    def repaired(
-        self, before: Division | None = None, *, max_moves: int | None = None, random_state: RandomState = 0
-    ) -> Division:
-        """Return the same division with every rule kept, and few people moved.
+    def repaired(self, before: Division | None = None, *, max_moves: int | None = None) -> Division:
+        """Return the same division with every rule kept, and as few people moved as possible.
 
         Parameters
         ----------
@@ -168,38 +187,36 @@ class Division:
             What this division was before somebody edited it. Who was moved by hand stays there if that is possible.
         max_moves : int, optional
             Most people that may be moved.
-        random_state : int, Generator, RandomState or None
-            Seed.
 
         Raises
         ------
         ConflictError
             If the rules contradict each other.
         NotFoundError
-            If no such division with so few moves was found.
+            If more people than `max_moves` have to be moved.
         """
-        by_hand = () if before is None else before.moved(self)
-        held = [Fixed(name, int(self.labels[self.roster.people.index(name)])) for name in by_hand]
         known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
-        held = [rule for rule in held if rule.node not in known]
+        by_hand = () if before is None else before.moved(self)
+        held = [
+            Fixed(name, int(self.labels[self.roster.people.index(name)]))
+            for name in by_hand
+            if name not in known
+        ]
+        facts = Facts(self.roster.graph(), self.columns)
         for rules in dict.fromkeys((Rules.of([*self.rules.items, *held]), self.rules)):
             try:
-                labels = refine_labels(
-                    people_graph(self.roster, self.attributes),
-                    self.labels,
-                    n_clusters=len(self.class_names),
-                    rules=rules,
-                    max_moves=max_moves,
-                    # More than any division is better than another: nobody moves but for a rule.
-                    stay=1.0,
-                    random_state=random_state,
-                )
+                settled = settle_rules(rules, facts, n_clusters=len(self.class_names), start=self.labels)
+                break
             except (ConflictError, NotFoundError):
-                if rules is self.rules:
+                if rules == self.rules:
                     raise
-                continue
-            break
-        return self.with_labels(labels)
+        n_moves = int((settled.labels != self.labels).sum())
+        if max_moves is not None and n_moves > max_moves:
+            raise NotFoundError(
+                f"{count(n_moves, 'person has', 'people have')} to be moved to keep every rule, and max_moves is "
+                f"{max_moves}."
+            )
+        return self.with_labels(settled.labels)
 
     def moved(self, other: Division) -> tuple[str, ...]:
         """Return who is in another class in another division."""
@@ -211,26 +228,12 @@ class Division:
         return f"Division({sizes}; {self.wishes_kept} of {count(len(self.roster.friends), 'wish', 'wishes')} kept)"
 
 
-def columns(roster: Roster) -> dict[str, NDArray]:
-    """Return the attributes of the people, None where a cell is blank.
-
-    A column with one value marks people, so that the others are a group as well.
-    """
-    found = {}
-    for name, values in roster.attributes.items():
-        marks = len(set(values) - {None}) == 1
-        column = np.empty(len(values), dtype=object)
-        column[:] = [UNMARKED if value is None and marks else value for value in values]
-        found[name] = column
-    return found
-
-
-def people_graph(roster: Roster, names: Iterable[str]) -> Graph:
-    """Return the graph of the wishes with some attributes, in which a blank cell is a person without a group."""
-    plain, values = roster.graph(), columns(roster)
-    return Graph(
-        plain.adjacency, plain.node_names, {name: values[name] for name in names} or None, missing="ignore"
-    )
+def own_friends(roster: Roster, least: int) -> Friends | None:
+    """Return the rule that everybody shares a class with so many of those they wished for; None if there is none."""
+    asked: dict[Hashable, Iterable[Hashable]] = {
+        name: roster.friends_of(name) for name in roster.people if roster.friends_of(name)
+    }
+    return Friends(least, of=asked) if asked and least else None
 
 
 def what_got_worse(before: Division, after: Division) -> list[str]:
@@ -240,10 +243,18 @@ def what_got_worse(before: Division, after: Division) -> list[str]:
     --------
     >>> roster = Roster(("Ada", "Ben", "Cem", "Dora"), friends=(("Ada", "Ben"), ("Cem", "Dora")))
     >>> before = Division(roster, [0, 0, 1, 1], ["5a", "5b"], Rules(together=[("Ada", "Ben")]))
-    >>> what_got_worse(before, before.with_labels([0, 1, 1, 1]))
-    ['No longer kept: Ada and Ben are in one class.', 'Ada has no friend in class any more.']
+    >>> for sentence in what_got_worse(before, before.with_labels([0, 1, 1, 1])):
+    ...     print(sentence)
+    No longer kept: Ada and Ben are to be together, and Ada is in 5a, Ben in 5b.
+    Ada has no friend in class any more.
     """
-    sentences = [f"No longer kept: {rule}" for rule in after.broken if rule not in before.broken]
+    known = {violation.about for violation in before.violations}
+    words = school_words(after.class_names)
+    sentences = [
+        f"No longer kept: {violation.describe(words)}"
+        for violation in after.violations
+        if violation.about not in known
+    ]
     alone = [name for name in after.friendless if name not in before.friendless]
     sentences += [f"{name} has no friend in class any more." for name in alone]
     if after.wishes_kept < before.wishes_kept and not alone:
@@ -258,7 +269,7 @@ def what_got_worse(before: Division, after: Division) -> list[str]:
 
 def _changed_counts(before: Division, after: Division, attribute: str) -> str:
     """Say how many people each class has of the values whose numbers changed."""
-    column = columns(after.roster)[attribute]
+    column = after.columns[attribute]
     changed = []
     for value in sorted(set(column) - {None, UNMARKED}):
         was, now = (one._counts(column, value).tolist() for one in (before, after))

@@ -1,4 +1,4 @@
-"""Divisions in folders: the lists that people print and edit, and what is needed to check them again."""
+"""Files of a division: the lists that people print and edit, and what is needed to check them again."""
 
 from __future__ import annotations
 
@@ -6,19 +6,32 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from equigraph._utils.records import write_json
 from equigraph.apps.classes.division import Division
 from equigraph.apps.classes.roster import Roster
-from equigraph.exceptions import InputError, ParameterError, RosterError
-from equigraph.results.folders import OutputFolder, parse_json, read_kept
+from equigraph.exceptions import InputError
+from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
 from equigraph.rules import Rules
 
 KIND = "classes"
 DIVISION = "division.json"
 LISTS = ("classes.xlsx", "classes.html", "classes.csv")
-_PEOPLE = ("people", "friends", "apart", "together", "notes")
+_ROSTER = ("people", "friends", "apart", "together", "notes", "wishes", "source")
+_BY_NAME = ("attributes", "fixed", "bins")
+
+
+class DivisionEntries(TypedDict):
+    """Entries of division.json."""
+
+    roster: Roster
+    class_names: list[str]
+    rules: dict[str, Any]
+    friends: int
+    proven: bool
+    attributes: dict[str, float]
+    notes: tuple[str, ...]
+    divisions: list[list[int]]
 
 
 def files_of(n_divisions: int) -> list[str]:
@@ -65,17 +78,25 @@ def save_division(
 
 
 def write_division(
-    division: Division, out: OutputFolder, *, excel: bool | str, title: str, force: bool, **facts: Any
+    division: Division,
+    out: OutputFolder,
+    *,
+    excel: bool | str,
+    title: str,
+    force: bool,
+    run: Mapping[str, str] | None = None,
 ) -> list[Path]:
-    """Write a division into a folder that is held already; see `save_division`."""
-    with out.writing(KIND, force=force, **facts) as partial:
-        write_json(partial / DIVISION, _told(division))
+    """Write a division into a folder that is locked already; see `save_division`."""
+
+    def write_lists(folder: Path) -> None:
         for number, one in enumerate((division, *division.others)):
             headline = title if number == 0 else f"{title}, alternative {number + 1}"
             lists = replace(one.lists, title=headline)
-            lists.to_xlsx(partial / list_name(LISTS[0], number))
-            lists.to_html(partial / list_name(LISTS[1], number))
-            lists.to_csv(partial / list_name(LISTS[2], number), excel=excel)
+            lists.to_xlsx(folder / list_name(LISTS[0], number))
+            lists.to_html(folder / list_name(LISTS[1], number))
+            lists.to_csv(folder / list_name(LISTS[2], number), excel=excel)
+
+    out.write(KIND, {DIVISION: _entries(division)}, further=write_lists, force=force, run=run)
     return [out.path / name for name in files_of(1 + len(division.others))]
 
 
@@ -92,56 +113,45 @@ def load_division(folder: str | os.PathLike[str]) -> Division:
     ...     load_division(folder)
     Division(5a: 2, 5b: 1; 0 of 0 wishes kept)
     """
-    kept = read_kept(folder, [DIVISION])
-    path = Path(folder) / DIVISION
-    if kept.manifest.get("kind") != KIND or DIVISION not in kept.files:
+    stored = read_stored(folder, [DIVISION])
+    if stored.manifest["kind"] != KIND:
         raise InputError(f"{folder} holds no class lists: expected a folder that `equigraph classes` wrote.")
-    told = parse_json(kept.files[DIVISION], path)
-    try:
-        return _division(told)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, (RosterError, ParameterError)):
-            raise InputError(f"{path}: {error}") from None
-        raise InputError(f"{path} is not what equigraph wrote: make the classes again.") from None
+    with refusing_damage(stored.folder / DIVISION):
+        division = _division(stored.json(DIVISION, DivisionEntries))
+        for one in (division, *division.others):
+            _ = (
+                one.lists,
+                one.evenness(),
+                repr(one),
+            )  # names of people and attributes are checked by their use
+        return division
 
 
-def _told(division: Division) -> dict[str, Any]:
+def _entries(division: Division) -> dict[str, Any]:
     roster = division.roster
+    people = {name: getattr(roster, name) for name in _ROSTER}
     return {
-        "roster": {
-            **{name: getattr(roster, name) for name in _PEOPLE},
-            "attributes": dict(roster.attributes),
-            "fixed": dict(roster.fixed),
-            "wishes": roster.wishes,
-            "source": roster.source,
-        },
+        "roster": {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}},
         "class_names": division.class_names,
         "rules": division.rules.to_dict(),
-        "given_up": Rules.of(division.given_up).to_dict(),
+        "friends": division.friends,
+        "proven": division.proven,
         "attributes": dict(division.attributes),
         "notes": division.notes,
         "divisions": [one.labels.tolist() for one in (division, *division.others)],
     }
 
 
-def _division(told: Mapping[str, Any]) -> Division:
-    people = dict(told["roster"])
-    for name in _PEOPLE:
-        people[name] = _tuples(people[name])
-    people["attributes"] = {name: tuple(values) for name, values in people["attributes"].items()}
-    first, *others = told["divisions"]
+def _division(entries: DivisionEntries) -> Division:
+    first, *others = entries["divisions"]
     division = Division(
-        Roster(**people),
+        entries["roster"],
         first,
-        told["class_names"],
-        Rules.from_dict(told["rules"]),
-        told["attributes"],
-        Rules.from_dict(told["given_up"]).items,
-        notes=tuple(told["notes"]),
+        entries["class_names"],
+        Rules.from_dict(entries["rules"]),
+        entries["attributes"],
+        entries["friends"],
+        entries["proven"],
+        notes=entries["notes"],
     )
     return replace(division, others=tuple(division.with_labels(labels) for labels in others))
-
-
-def _tuples(value: Any) -> Any:
-    """Return lists as tuples, all the way down."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -15,7 +15,7 @@ from equigraph.apps.cli.options import SectionCommand
 from equigraph.apps.cli.refine import read_labels
 from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
 from equigraph.exceptions import InputError
-from equigraph.results.folders import read_kept
+from equigraph.results.persistence import read_stored
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1
@@ -28,7 +28,6 @@ BROKEN = 1
 @click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
 @shared.folder("Folder for the lists after --repair.")
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
-@shared.seed("Seed of the repair.")
 @shared.flag("--force", "Replace what is in the folder of -o.")
 @shared.quiet("Print nothing; the exit code tells.")
 @shared.DEBUG
@@ -45,7 +44,7 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
     if settings["output"] is not None and not settings["repair"]:
         raise click.UsageError("-o needs --repair: there is nothing new to write without it.", ctx)
     with warnings_as_notes():
-        kind = read_kept(folder, []).manifest.get("kind")
+        kind = read_stored(folder, []).manifest["kind"]
         broken = (_check_classes if kind == KIND else _check_labels)(ctx, Path(folder), edited, settings)
     ctx.exit(BROKEN if broken else 0)
 
@@ -63,7 +62,7 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
         _tell_classes(before, after, path)
     if not settings["repair"]:
         return bool(after.broken)
-    repaired = after.repaired(before, max_moves=settings["max_moves"], random_state=settings["seed"])
+    repaired = after.repaired(before, max_moves=settings["max_moves"])
     if not quiet:
         _tell_repair(after, repaired)
     if settings["output"] is not None:
@@ -123,33 +122,32 @@ def _tell_repair(after: Any, repaired: Any) -> None:
 
 def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
     """Check labels of a clustering against the scores that were kept; return whether a rule is broken."""
-    import json
-
     from equigraph.graph.groups.encode import unique_values
     from equigraph.metrics import evaluate
+    from equigraph.results.contents import RESULT, ResultEntries
     from equigraph.rules import Rules
 
     if settings["repair"]:
         raise click.UsageError(
             "--repair is for class lists; `equigraph refine` mends labels, with --max-moves and --rules.", ctx
         )
-    kept = read_kept(folder, ["result.json"])
-    if "result.json" not in kept.files:
+    stored = read_stored(folder, [RESULT])
+    if RESULT not in stored:
         raise InputError(
             f"{folder} holds no clustering: expected what `equigraph classes` or `cluster` wrote."
         )
-    told = json.loads(kept.files["result.json"])
-    graph, reason = read_again(ctx, told.get("source"), settings)
+    told = stored.json(RESULT, ResultEntries)
+    graph, reason = read_again(ctx, told["source"], settings)
     if graph is None:
         raise InputError(f"The graph is needed to check labels. {reason}")
     path = Path(edited) if edited is not None else folder / "labels.csv"
     labels = read_labels(path, graph)
     _, codes = unique_values(labels)
     now = evaluate(graph, codes)
-    rules = (told.get("parameters") or {}).get("rules")
+    rules = told["parameters"].get("rules")
     broken = Rules.from_dict(rules).check(graph, labels) if rules else []
     if not settings["quiet"]:
-        before = told.get("scores", {})
+        before = told["scores"]
         rows = [
             (name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))
         ]

@@ -82,7 +82,7 @@ def command(
         estimator = _estimator(ctx, method, generic, settings["effort"], graph)
         found = _run(graph, estimator, settings, stop)
         raw = settings["raw"]
-        files = written(ctx, out, KIND, settings, {"raw": raw}, lambda folder: _write(folder, found, raw))
+        files = written(ctx, out, KIND, dict, settings, lambda folder: _write(folder, found, raw))
     stop.tell(f"the table has {count(len(found.rows), 'number')} of clusters")
     if settings["as_json"]:
         line(json.dumps(found.summary(), indent=2))

@@ -14,12 +14,48 @@ from equigraph.apps.cli.console import line, note, progress_bar, table
 from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.output import output_folder, run_of
 from equigraph.apps.cli.rules import names_in, pair_of, rules_of
+from equigraph.apps.cli.sources import attribute_choice
 from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
 from equigraph.exceptions import require
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
 _UNEVEN = 0.7
+
+COLUMNS = click.option(
+    "--columns",
+    multiple=True,
+    metavar="HEADER=ROLE",
+    help="What a column is, by its header or letter: name, friends, not_with, together_with, fixed_class, attribute "
+    "or none; may be repeated.",
+)
+
+BINS = click.option(
+    "--bins",
+    multiple=True,
+    metavar="COLUMN=NUMBER",
+    help="Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
+    "column has more than six numbers]",
+)
+
+
+def attribute_bins(given: tuple[str, ...]) -> dict[str, int] | None:
+    """Return into how many ranges the numbers of columns go, as the options --bins say."""
+    bins = attribute_choice({"attribute": (), "bins": given, "intersect": None})["bins"]
+    return {str(name): number for name, number in bins.items()} if bins else None
+
+
+def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the roles of columns that the options --columns give."""
+    roles = {}
+    for text in given:
+        header, equals, role = (part.strip() for part in text.rpartition("="))
+        if not (header and equals and role):
+            raise click.UsageError(f"--columns {text!r} is not HEADER=ROLE, such as 'Wish 1=friends'.")
+        if header in roles:
+            raise click.UsageError(f"--columns names {header!r} twice.")
+        roles[header] = role
+    return roles or None
 
 
 @click.command("classes", cls=Command)
@@ -28,7 +64,9 @@ _UNEVEN = 0.7
 @shared.folder("Folder for the lists; a new one is made.")
 @click.option("--names", metavar="5a,5b,...", help="Names of the classes.")
 @click.option("--sizes", metavar="25,27", help="Least and most people in a class.  [default: equal]")
-@shared.whole("--friends", least=0, default=1, help="Friends everybody has in class, at least.")
+@shared.whole(
+    "--friends", least=0, default=1, help="How many of those they wished for everybody has in class."
+)
 @click.option(
     "--attribute",
     "attributes",
@@ -36,6 +74,7 @@ _UNEVEN = 0.7
     metavar="COLUMN[:WEIGHT]",
     help="A column to spread evenly over the classes; may be repeated.  [default: all that can be]",
 )
+@BINS
 @shared.valued(
     "--evenness",
     type=click.FloatRange(0, 1),
@@ -48,19 +87,16 @@ _UNEVEN = 0.7
 @click.option("--apart", multiple=True, metavar="'Cem,Dora'", help="People who do not; may be repeated.")
 @click.option("--rules", "rules_file", metavar="FILE", help="Further rules, in a .json or .toml file.")
 @shared.whole("--alternatives", least=1, default=1, help="How many divisions to make.")
-@click.option(
-    "--columns",
-    "told",
-    multiple=True,
-    metavar="ROLE=HEADER",
-    help="What a column is, such as name=Pupil, friends=Wish 1, not_with=none or gender=C; may be repeated.",
-)
+@COLUMNS
 @click.option(
     "--sheet", "page", metavar="NAME", help="Which sheet of a workbook: its name, or its number from 1."
 )
 @click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
 @shared.valued(
-    "--wishes", type=click.Choice(["any", "mutual"]), default="any", help="Whether one-sided wishes count."
+    "--wishes",
+    type=click.Choice(["any", "mutual", "ranked"]),
+    default="any",
+    help="Which wishes count; ranked: the first ones most.",
 )
 @shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
 @click.option(
@@ -91,6 +127,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
         require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
     with output_folder(ctx, settings, files_of(settings["alternatives"])) as out:
         division = _divide(sheet, settings, stop)
+        costs = _costs(division, settings)
         files = []
         if out is not None:
             files = write_division(
@@ -104,32 +141,39 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     stop.tell("these are the best classes until then")
     if settings["as_json"]:
         line(
-            json.dumps([_summary(one) for one in (division, *division.others)], indent=2, ensure_ascii=False)
+            json.dumps(
+                [_summary(one, costs) for one in (division, *division.others)], indent=2, ensure_ascii=False
+            )
         )
     elif not settings["quiet"]:
-        _print(division, settings["alternatives"])
+        _print(division, settings["alternatives"], costs)
         _tell_files(files, output)
     stop.leave()
 
 
 def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
     from equigraph.apps.classes import divide
+    from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.roster import read_roster
     from equigraph.rules import Rules
 
     page = settings["page"]
     roster = read_roster(
         sheet,
-        columns=_columns(settings["told"]),
+        columns=column_roles(settings["columns"]),
         encoding=settings["encoding"],
         wishes=settings["wishes"],
         accept_near=settings["accept_near"],
         sheet=int(page) if page and page.isdecimal() else page,
+        bins=attribute_bins(settings["bins"]),
     )
+    attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
-        line(f"{sheet}: {roster!r}")
+        chosen = chosen_attributes(roster, attributes, settings["n_classes"])
+        line(f"{Path(sheet).name}: {describe_roster(roster, chosen)}")
         for text in roster.notes:
-            line(f"  {text}")
+            if not text.startswith("Column "):
+                line(f"  {text}")
         line()
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         return divide(
@@ -138,7 +182,7 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
             names=None if settings["names"] is None else names_in(settings["names"]),
             sizes=None if settings["sizes"] is None else pair_of(settings["sizes"]),
             friends=settings["friends"],
-            attributes=_attributes(settings["attributes"], roster),
+            attributes=attributes,
             evenness=settings["evenness"],
             rules=rules_of({**settings, "sizes": None, "friends": None}) or Rules(),
             alternatives=settings["alternatives"],
@@ -146,20 +190,6 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
             random_state=settings["seed"],
             callbacks=[*callbacks, stop],
         )
-
-
-def _columns(told: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return what the user said about columns: a role that is given twice has several."""
-    columns: dict[str, Any] = {}
-    for text in told:
-        role, equals, header = (part.strip() for part in text.partition("="))
-        if not (role and equals and header):
-            raise click.UsageError(f"--columns {text!r} is not ROLE=HEADER, such as friends=Wish 1.")
-        if header.casefold() == "none":
-            columns[role] = None
-        else:
-            columns[role] = [*columns[role], header] if isinstance(columns.get(role), list) else [header]
-    return {role: one[0] if one and len(one) == 1 else one for role, one in columns.items()} or None
 
 
 def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
@@ -176,7 +206,16 @@ def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     return weights or None
 
 
-def _summary(division: Any) -> dict[str, Any]:
+def _costs(division: Any, settings: dict[str, Any]) -> list[Any]:
+    """Return what each column and each rule costs in wishes, unless nothing is printed."""
+    from equigraph.apps.classes.costs import find_costs
+
+    if settings["quiet"] or not division.roster.friends:
+        return []
+    return find_costs(division, evenness=settings["evenness"], seed=settings["seed"])
+
+
+def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
     return {
         "classes": {
             name: list(division.lists.members(number)) for number, name in enumerate(division.class_names)
@@ -184,12 +223,14 @@ def _summary(division: Any) -> dict[str, Any]:
         "wishes": len(division.roster.friends),
         "wishes_kept": division.wishes_kept,
         "without_friend": list(division.friendless),
+        "fewest_without_friend_proven": division.proven,
         "evenness": division.evenness(),
+        "costs": [{"without": cost.what, "more_wishes": cost.wishes} for cost in costs],
         "rules": [{"rule": sentence, "holds": holds} for sentence, holds in division.lists.rules],
     }
 
 
-def _print(division: Any, wanted: int) -> None:
+def _print(division: Any, wanted: int, costs: list[Any]) -> None:
     from equigraph.rules import Friends
 
     print_classes(division)
@@ -202,8 +243,10 @@ def _print(division: Any, wanted: int) -> None:
         if any(isinstance(rule, Friends) for rule in division.rules.items):
             why += "; --friends 0 shows what comes out where nobody needs a friend in class"
         line(f"{them} far from even: {why}.")
-    if division.friendless:
-        line(f"Without a friend they wished for: {listed(division.friendless)}.")
+    dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
+    if costs:
+        said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
+        line(f"What evenness and rules cost: {said}.")
     for sentence, holds in division.lists.rules:
         if not holds:
             line(f"Not kept: {sentence}")

@@ -58,7 +58,7 @@ def command(
     """
     from dataclasses import replace
 
-    from equigraph.results.result import KIND
+    from equigraph.results.contents import KIND, contents_of
 
     output = settings["output"]
     for flag, what in {"plot": "the pictures", "report": "the page", "parquet": "the table"}.items():
@@ -85,9 +85,13 @@ def command(
             result = replace(_fit(graph, method, parameters, settings, stop, ctx), source=source)
             if settings["price"]:
                 result = _priced(result, settings, stop)
-            facts = result.facts(settings["raw"])
             files = written(
-                ctx, out, KIND, settings, facts, lambda folder: _write(folder, result, graph, settings)
+                ctx,
+                out,
+                KIND,
+                lambda: contents_of(result, labels_format=settings["labels_format"]),
+                settings,
+                lambda folder: _write(folder, result, graph, settings),
             )
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
@@ -101,7 +105,7 @@ def command(
 
 def _names(settings: Settings) -> list[str]:
     """Return the files that the command will write."""
-    from equigraph.results.loading import POSSIBLE_FILES
+    from equigraph.results.contents import POSSIBLE_FILES
 
     names = {"plot": PICTURES, "report": (PAGE,)}
     return [*POSSIBLE_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
@@ -110,9 +114,12 @@ def _names(settings: Settings) -> list[str]:
 def _fit(
     graph: Any, method: str, parameters: Settings, settings: Settings, stop: Stop, ctx: click.Context
 ) -> Any:
-    from equigraph.results.result import cluster
+    from equigraph.results import cluster
 
-    if "callbacks" not in get_method(method).load()._get_param_names():
+    estimator = get_method(method).load()
+    if "n_clusters" in estimator._get_param_names():  # the default that the help tells
+        parameters = {"n_clusters": estimator().n_clusters, **parameters}
+    if "callbacks" not in estimator._get_param_names():
         if settings["time_limit"] is not None:
             raise click.UsageError(
                 f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx
@@ -132,9 +139,8 @@ def _priced(result: Any, settings: Settings, stop: Stop) -> Any:
 
 
 def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:
-    from equigraph.results.loading import PARQUET_LABELS
+    from equigraph.results.contents import PARQUET_LABELS
 
-    result.write_files(folder, raw=settings["raw"], labels_format=settings["labels_format"])
     write_left_out(folder, graph, settings)
     if settings["parquet"]:
         result.to_parquet(folder / PARQUET_LABELS)

@@ -11,7 +11,7 @@ from equigraph.apps.cli import shared
 from equigraph.apps.cli.cluster import PICTURES, draw
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
 from equigraph.apps.cli.options import Command
-from equigraph.apps.cli.output import output_folder, run_of, source_of
+from equigraph.apps.cli.output import output_folder, source_of, written
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.sources import PREFIX, dataset_graph, describe_graph
 from equigraph.apps.cli.summary import group_counts, sizes_by_group
@@ -42,8 +42,8 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
     from dataclasses import replace
 
-    from equigraph.results.loading import POSSIBLE_FILES
-    from equigraph.results.result import KIND, cluster
+    from equigraph.results import cluster
+    from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     names = (*POSSIBLE_FILES, *PICTURES, *_PICTURES, PAGE)
     settings = {"output": output, "force": force}
@@ -57,10 +57,13 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
         }
         winner = max(results, key=lambda name: results[name].scores["Q"] + results[name].scores["NB"])
         kept = replace(results[winner], source=source_of(ctx, f"{PREFIX}classroom"))
-        with out.writing(KIND, force=force, run=run_of(ctx), **kept.facts(raw=False)) as folder:
-            kept.write_files(folder)
-            drawn = _draw(results, winner, graph, folder, seed)
+        drawn: list[str] = []
+
+        def further(folder: Path) -> None:
+            drawn.extend(_draw(results, winner, graph, folder, seed))
             kept.report(folder / PAGE, graph=graph)
+
+        written(ctx, out, KIND, lambda: contents_of(kept), settings, further)
     _print(results, winner)
     _tell(Path(output), winner, drawn)
 

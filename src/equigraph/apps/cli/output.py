@@ -1,4 +1,4 @@
-"""Where the output of a command goes, tried before anything is computed."""
+"""Output of a command, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from equigraph.apps.cli.console import line, note
 from equigraph.apps.cli.shared import Settings
 from equigraph.apps.cli.sources import READING_NAMES, n_dropped
 from equigraph.exceptions import ParameterError, require
-from equigraph.results.folders import MANIFEST, OutputFolder
+from equigraph.results.persistence import MANIFEST, Contents, OutputFolder
 
 # Flags that make no other result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
 
 
 def source_of(ctx: click.Context, edges: str, settings: Settings | None = None) -> dict[str, Any]:
-    """Return where a command has its graph from, so that it can be read again.
+    """Return where a command read its graph, so that it can be read again.
 
     That is the command as it was typed, the folder it ran in, the file, and the reading options that say something.
     """
@@ -100,17 +100,21 @@ def output_folder(
 
 
 def written(
-    ctx: click.Context, out: Any, kind: str, settings: Settings, facts: Settings, write: Callable[[Path], Any]
+    ctx: click.Context,
+    out: OutputFolder | None,
+    kind: str,
+    contents: Callable[[], Contents],
+    settings: Settings,
+    further: Callable[[Path], Any],
 ) -> list[str]:
-    """Have files written into the folder, if there is one, and return their names."""
+    """Write contents, and what `further` adds to them, into the folder of ``-o``; return the names of the files."""
     if out is None:
         return []
-    with out.writing(kind, force=settings["force"], run=run_of(ctx), **facts) as folder:
-        write(folder)
-        return sorted(file.name for file in folder.iterdir())
+    raw, force = settings.get("raw", False), settings["force"]
+    return out.write(kind, contents(), further=further, raw=raw, force=force, run=run_of(ctx))
 
 
 def run_of(ctx: click.Context) -> dict[str, str]:
-    """Return what tells one run from another: the command, but for what only says how much is written and told."""
+    """Return what identifies a run: the command, but for options that only change what is written or printed."""
     typed = [str(word) for word in ctx.find_root().obj or [ctx.info_name] if word not in _SAME_RUN]
     return {"command": shlex.join(["equigraph", *typed]), "folder": str(Path.cwd())}

@@ -84,8 +84,7 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
     """
     from dataclasses import replace
 
-    from equigraph.results.loading import POSSIBLE_FILES
-    from equigraph.results.result import KIND
+    from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
     least, most, output = settings["size_min"], settings["size_max"], settings["output"]
@@ -101,13 +100,14 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
         status = None if stop.reason is None else "stopped"
         after = replace(after, source=told_of(source, graph), status=status)
         summary = _summary(before, after)
-        raw = settings["raw"]
-
-        def write(folder: Path) -> None:
-            after.write_files(folder, raw=raw, columns={BEFORE: given}, entries=summary)
-            write_left_out(folder, graph, settings)
-
-        files = written(ctx, out, KIND, settings, after.facts(raw), write)
+        files = written(
+            ctx,
+            out,
+            KIND,
+            lambda: contents_of(after, columns={BEFORE: given}, entries=summary),
+            settings,
+            lambda folder: write_left_out(folder, graph, settings),
+        )
     stop.tell("these are the best clusters until then")
     if settings["as_json"]:
         line(json.dumps(summary, indent=2))
@@ -237,10 +237,11 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
     import numpy as np
 
     from equigraph._utils.numbering import number_by_size
+    from equigraph.community import FairPartition
+    from equigraph.community.refining import placed_nodes
     from equigraph.graph.groups.encode import unique_values
     from equigraph.results.from_labels import result_of_labels
     from equigraph.rules.rules import told_rules
-    from equigraph.search.refine import placed_nodes, refine
 
     given = _numbers(given)
     known = np.array([label is not None for label in given.tolist()])
@@ -251,22 +252,21 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
         "fairness": settings["fairness"],
         "at_least": settings["at_least"],
         "notion": settings["notion"],
-        "size_bounds": None if bounds == (None, None) else bounds,
+        "size_bounds": "auto" if bounds == (None, None) else bounds,
         "effort": settings["effort"],
         **rule_parameters(settings),
-        "max_moves": settings["max_moves"],
-        "stay": settings["stay"],
     }
+    few = {"max_moves": settings["max_moves"], "stay": settings["stay"]}
     start = time.perf_counter()
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         # The number of clusters is left to the library, which has a sentence for labels that are all the same.
-        refined = refine(
-            graph,
-            given,
+        model = FairPartition(
             **{**parameters, "n_clusters": settings["n_clusters"]},
             random_state=settings["seed"],
             callbacks=[*callbacks, stop],
         )
+        refined = model.refine(graph, given, **few)
+    parameters = {**parameters, **few}
     seconds = time.perf_counter() - start
     seed = settings["seed"]
     start_codes = np.full(graph.n_nodes, -1, dtype=np.int64)
@@ -274,11 +274,10 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
     # Who is new stands where most of the links are, so that there is something to compare with.
     first = number_by_size(placed_nodes(graph.adjacency, start_codes, names.size), names.size)
     before = result_of_labels(graph, first, _METHOD, seed=seed, seconds=0.0)
-    after = result_of_labels(graph, refined.labels, _METHOD, parameters, seed=seed, seconds=seconds)
-    agreed = refined.agreement
-    return before, after if agreed is None else replace(
-        after, rules=told_rules(agreed.rules, agreed.given_up)
-    )
+    after = result_of_labels(graph, refined.labels_, _METHOD, parameters, seed=seed, seconds=seconds)
+    if refined.rules_ is None:
+        return before, after
+    return before, replace(after, rules=told_rules(refined.rules_, refined.relaxed_))
 
 
 def _numbers(given: Any) -> Any:

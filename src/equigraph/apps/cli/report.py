@@ -13,7 +13,7 @@ from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import SectionCommand
 from equigraph.apps.cli.output import check_file
 from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
-from equigraph.results.folders import OutputFolder
+from equigraph.results.persistence import OutputFolder
 
 PAGE = "report.html"
 

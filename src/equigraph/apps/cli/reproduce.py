@@ -15,7 +15,7 @@ from equigraph.apps.cli import shared
 from equigraph.apps.cli.app import FAILED
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import Command
-from equigraph.results.folders import OutputFolder
+from equigraph.results.persistence import OutputFolder
 
 if TYPE_CHECKING:
     from equigraph.apps.reproduction.engine import State
@@ -108,13 +108,14 @@ def _progress(*, quiet: bool) -> Iterator[Any]:
 def _log() -> Any:
     from equigraph.apps.reproduction.run import in_words
 
-    last = time.monotonic()
+    start = last = time.monotonic()
 
     def tell(state: State) -> None:
         nonlocal last
-        if time.monotonic() - last >= _LOG_SECONDS:
-            last = time.monotonic()
-            left = in_words(state.seconds_left)
+        now = time.monotonic()
+        if now - last >= _LOG_SECONDS and state.share > 0:
+            last = now
+            left = in_words((now - start) * (1 - state.share) / state.share)
             note(f"{state.n_done} of {state.n_cells} cells done, about {left} left")
 
     return tell
@@ -123,27 +124,14 @@ def _log() -> Any:
 @contextmanager
 def _bar() -> Iterator[Any]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    from equigraph.apps.reproduction.run import in_words
-
-    columns = (
-        TextColumn("cells"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("about {task.fields[left]} left  [dim]{task.fields[running]}"),
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("cells", total=None, left="?", running="")
+        task = bar.add_task("cells", total=1.0)
 
         def tell(state: State) -> None:
-            bar.update(
-                task,
-                total=state.n_cells,
-                completed=state.n_done,
-                left=in_words(state.seconds_left),
-                running=", ".join(state.running[:2]),
-            )
+            described = f"{state.n_done} of {state.n_cells} cells"
+            bar.update(task, completed=state.share, description=described)
 
         yield tell

@@ -14,7 +14,7 @@ from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.methods import METHODS, get_method
 
 # Reading options that say how text is read; a folder of blocks or parquet files has none.
-_TEXT_OPTIONS = ("format", "header", "delimiter", "symmetrize")
+_TEXT_OPTIONS = ("source", "target", "format", "header", "delimiter", "symmetrize")
 
 
 scale_options = shared.together(

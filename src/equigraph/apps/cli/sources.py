@@ -121,6 +121,12 @@ READING_OPTIONS = shared.together(
         help="Column of the groups' file that names the node, by name or else by number from 0; by default the first.",
     ),
     reading_option(
+        "--source",
+        metavar="NAME",
+        help="Column of an edge list with one end of the edges, by name or else by number from 0; with --target.",
+    ),
+    reading_option("--target", metavar="NAME", help="Column of an edge list with the other end."),
+    reading_option(
         "--weight",
         metavar="NAME",
         help="Column of the weights, by name or else by number from 0; 'none' ignores weights.",
@@ -165,12 +171,12 @@ READING_OPTIONS = shared.together(
 )
 reading_options = shared.together(click.argument("edges", metavar="EDGES"), READING_OPTIONS)
 READING_NAMES = (
-    "groups", "attribute", "intersect", "bins", "node_column", "weight", "format", "header", "delimiter", "symmetrize",
-    "missing", "duplicates", "unknown",
+    "groups", "attribute", "intersect", "bins", "node_column", "source", "target", "weight", "format", "header",
+    "delimiter", "symmetrize", "missing", "duplicates", "unknown",
 )  # fmt: skip
 
 
-_OF_EDGES = ("weight", "format", "header", "delimiter", "symmetrize", "duplicates")
+_OF_EDGES = ("source", "target", "weight", "format", "header", "delimiter", "symmetrize", "duplicates")
 
 
 def read_source(edges: str, settings: dict[str, Any]) -> Any:
@@ -182,7 +188,7 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
 
     options = {name: settings.pop(name) for name in READING_NAMES}
     choice = attribute_choice(options)
-    for name in ("node_column", "weight"):
+    for name in ("node_column", "source", "target", "weight"):
         options[name] = column_of(options[name])
     if options["weight"] == "none":
         options["weight"] = False
@@ -193,7 +199,7 @@ def read_source(edges: str, settings: dict[str, Any]) -> Any:
             return read_graph(edges, **options, **choice)
         bare = read_graph(edges, **{name: options[name] for name in _OF_EDGES})
         return _matched(bare, options, choice, settings)
-    for name in ("weight", "format", "header", "delimiter", "symmetrize"):
+    for name in ("source", "target", "weight", "format", "header", "delimiter", "symmetrize"):
         if options[name] is not None:
             raise ParameterError(f"--{name} has no meaning for {edges}: a data set is read as it is.")
     if options["groups"] is not None:

@@ -108,7 +108,7 @@ def command(
     from dataclasses import replace
 
     from equigraph.analysis.tradeoff import tradeoff_curve
-    from equigraph.analysis.tradeoff.keeping import CURVE_FILES, KIND
+    from equigraph.analysis.tradeoff.contents import CURVE_FILES, KIND, contents_of, place_of
 
     rule = _rule(settings, ctx)
     values = _values(method, settings["fairness_values"], settings["points"], ctx)
@@ -137,14 +137,14 @@ def command(
             )
         curve = replace(curve, source={**told_of(source, graph), "attribute": graph.attribute})
         point, rule = _selected(curve, rule)
-        recommended = {**curve.place_of(point), "rule": rule, "sentence": recommendation(curve, point, rule)}
+        recommended = {**place_of(curve, point), "rule": rule, "sentence": recommendation(curve, point, rule)}
         files = written(
             ctx,
             out,
             KIND,
+            lambda: contents_of(curve, point, recommended=recommended),
             settings,
-            curve.facts(settings["raw"]),
-            lambda folder: _write(folder, curve, point, recommended, graph, settings),
+            lambda folder: _write(folder, curve, point, graph, settings),
         )
     some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
     stop.tell(f"the curve has what was found until then{some}")
@@ -210,10 +210,7 @@ def _values(method: str, text: str | None, points: int | None, ctx: click.Contex
     return None
 
 
-def _write(
-    folder: Path, curve: Any, point: Any, recommended: Settings, graph: Any, settings: Settings
-) -> None:
-    curve.write_files(folder, point, raw=settings["raw"], recommended=recommended)
+def _write(folder: Path, curve: Any, point: Any, graph: Any, settings: Settings) -> None:
     write_left_out(folder, graph, settings)
     try:
         for kind in ("twin", "front"):

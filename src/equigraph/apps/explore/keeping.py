@@ -2,33 +2,70 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.files import write_text
 from equigraph.apps.explore.matter import Matter, pattern
 from equigraph.apps.explore.steps import MAX_CLUSTERS, MAX_RULES, Step, check_number, names_for
-from equigraph.exceptions import EquigraphError, InputError
+from equigraph.exceptions import InputError, require
+from equigraph.results.persistence import read_record, record, refusing_damage, write_record
 from equigraph.rules import Rules
 
-FORMAT, VERSION = "equigraph-board", 1
+KIND, PEOPLE, STATE = "board", "board-people", "board-state"
 FOLDER_VARIABLE = "EQUIGRAPH_BOARDS"
 MAX_PEOPLE, MAX_LINKS = 200_000, 5_000_000
+MAX_BYTES = 512 << 20
 _MARK = re.compile(r"[0-9a-f]{24}")
 
 
+class StateEntries(TypedDict):
+    """Entries of a state."""
+
+    labels: NDArray[np.intp]
+    clusters: tuple[str, ...]
+    rules: list[dict[str, Any]]
+    locked: list[int]
+    attributes: tuple[str, ...]
+
+
+class PeopleEntries(TypedDict):
+    """Entries of people, attributes and links."""
+
+    title: str
+    people: tuple[str, ...]
+    attributes: dict[str, tuple[str, ...]]
+    links: NDArray[np.float64]  # rows of two people and a weight
+    wishes: NDArray[np.intp] | None  # rows of two people
+    rules: list[dict[str, Any]]
+    clusters: tuple[str, ...]
+    origin: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+class BoardEntries(PeopleEntries):
+    """Entries of a board."""
+
+    state: StateEntries
+
+
+class KeptState(TypedDict):
+    """Entries of a state that is kept by itself."""
+
+    title: str
+    state: StateEntries
+
+
 def board_to_json(matter: Matter, step: Step) -> dict[str, Any]:
-    """Return a board as plain values: the people and the state."""
-    return {"format": FORMAT, "version": VERSION, **matter_to_json(matter), "state": step_to_json(step)}
+    """Return a board as a record: the people and the state."""
+    return record(KIND, {**matter_to_json(matter), "state": step_to_json(step)})
 
 
 def matter_to_json(matter: Matter) -> dict[str, Any]:
@@ -60,129 +97,104 @@ def step_to_json(step: Step) -> dict[str, Any]:
     }
 
 
-def board_from_json(content: Any, source: str) -> tuple[Matter, Step]:
-    """Return the board that plain values describe."""
-    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise InputError(f"{source} is no board that equigraph saved: expected its format to be {FORMAT!r}.")
-    if content.get("version") != VERSION:
-        raise InputError(f"{source} is a board of another version of equigraph: expected version {VERSION}.")
-    try:
-        matter = _matter(content)
-        return matter, step_from_json(content["state"], matter)
-    except EquigraphError as error:
-        raise InputError(f"{source} is a damaged board: {error}") from error
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:
-        raise InputError(
-            f"{source} is a damaged board: a part is missing or of the wrong kind ({type(error).__name__})."
-        ) from error
-
-
-def _matter(content: Mapping[str, Any]) -> Matter:
-    names = _texts(content["people"], "people")
-    n = len(names)
+def _matter(entries: PeopleEntries) -> Matter:
+    names, n = entries["people"], len(entries["people"])
     if not 2 <= n <= MAX_PEOPLE:
-        raise InputError(f"it has {n} people: expected 2 to {MAX_PEOPLE:,}.")
-    links = np.array(content["links"], dtype=float).reshape(-1, 3)
+        raise InputError(f"it has {n} people: expected 2 to {MAX_PEOPLE:,}")
+    links, pairs = entries["links"].reshape(-1, 3), entries["wishes"]
     if len(links) > MAX_LINKS:
-        raise InputError(f"it has {len(links):,} links: expected at most {MAX_LINKS:,}.")
+        raise InputError(f"it has {len(links):,} links: expected at most {MAX_LINKS:,}")
     adjacency = _array(links[:, :2], links[:, 2], n)
     adjacency = sparse.csr_array(adjacency + adjacency.T)
-    wishes = content["wishes"]
-    pairs = None if wishes is None else np.array(wishes, dtype=float).reshape(-1, 2)
-    attributes = {str(key): _texts(column, str(key)) for key, column in dict(content["attributes"]).items()}
-    for key, column in attributes.items():
+    for name, column in entries["attributes"].items():
         if len(column) != n:
-            raise InputError(f"the attribute {key!r} has {len(column)} values for {n} people.")
+            raise InputError(f"the attribute {name!r} has {len(column)} values for {n} people")
     matter = Matter(
-        title=str(content["title"])[:200],
+        title=entries["title"][:200],
         names=names,
-        attributes=attributes,
+        attributes=entries["attributes"],
         adjacency=adjacency,
-        wishes=_array(pairs, np.ones(len(pairs)), n) if pairs is not None else pattern(adjacency),
-        rules=_rules(content["rules"]),
-        clusters=_texts(content["clusters"], "clusters"),
+        wishes=pattern(adjacency) if pairs is None else _array(pairs.reshape(-1, 2), np.ones(len(pairs)), n),
+        rules=_rules(entries["rules"]),
+        clusters=entries["clusters"],
         directed=pairs is not None,
-        origin={str(key): value for key, value in dict(content["origin"]).items()},
-        notes=_texts(content["notes"], "notes"),
+        origin=entries["origin"],
+        notes=entries["notes"],
     )
     _ = matter.graph  # checks names and weights
     return matter
 
 
-def _texts(values: Any, what: str) -> tuple[str, ...]:
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise InputError(f"its {what[:40]} are no list of texts.")
-    return tuple(values)
-
-
 def _array(ends: np.ndarray, weights: np.ndarray, n: int) -> sparse.csr_array:
-    if len(ends) and not (np.isfinite(ends).all() and (ends >= 0).all() and (ends < n).all()):
-        raise InputError(f"a link is to nobody: expected numbers from 0 to {n - 1}.")
+    if ends.size and not ((ends >= 0).all() and (ends < n).all() and (ends == np.floor(ends)).all()):
+        raise InputError(f"a link is to nobody: expected numbers from 0 to {n - 1}")
     whole = ends.astype(np.intp)
     array = sparse.csr_array((weights, (whole[:, 0], whole[:, 1])), shape=(n, n))
     array.sum_duplicates()
     return array
 
 
-def _rules(content: Any) -> tuple[Any, ...]:
-    if not isinstance(content, list) or len(content) > MAX_RULES:
-        raise InputError(f"its rules are no list of at most {MAX_RULES}.")
-    return tuple(rule for one in content for rule in Rules.from_dict(one).items)
+def _rules(entries: list[dict[str, Any]]) -> tuple[Any, ...]:
+    if len(entries) > MAX_RULES:
+        raise InputError(f"it has {len(entries)} rules: expected at most {MAX_RULES}")
+    return tuple(rule for one in entries for rule in Rules.from_dict(one).items)
 
 
-def step_from_json(content: Any, matter: Matter) -> Step:
-    """Return the state that plain values describe, checked against the people."""
-    clusters = _texts(content["clusters"], "groups")
+def _step(entries: StateEntries, matter: Matter) -> Step:
+    """Return a state, checked against the people."""
+    from equigraph.apps.explore.judging import judged_rules
+
+    labels, clusters = entries["labels"], entries["clusters"]
     if len(clusters) > MAX_CLUSTERS:
-        raise InputError(f"it has {len(clusters)} groups: expected at most {MAX_CLUSTERS}.")
+        raise InputError(f"it has {len(clusters)} groups: expected at most {MAX_CLUSTERS}")
     check_number(matter, len(clusters))
-    labels = np.array(content["labels"], dtype=np.intp)
     if labels.size and (
         labels.shape != (matter.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
     ):
-        raise InputError("its labels do not fit its people and groups.")
-    locked = frozenset(int(who) for who in content["locked"])
-    if any(not 0 <= who < matter.n_people for who in locked):
-        raise InputError("somebody is locked who is not there.")
-    attributes = _texts(content["attributes"], "even attributes")
-    for name in attributes:
+        raise InputError("its labels do not fit its people and groups")
+    if any(not 0 <= who < matter.n_people for who in entries["locked"]):
+        raise InputError("somebody is locked who is not there")
+    for name in entries["attributes"]:
         matter.grouped(name)
-    rules = _rules(content["rules"])
-    step = Step(labels, names_for(clusters, len(clusters)), rules, locked, attributes, what="open")
+    names, rules, locked = names_for(clusters, len(clusters)), _rules(entries["rules"]), entries["locked"]
+    step = Step(labels, names, rules, frozenset(locked), entries["attributes"], what="open")
     if labels.size:
-        from equigraph.apps.explore.judging import judged_rules
-
         judged_rules(matter, step)  # raises if a rule names what is not there
     return step
 
 
 def folder() -> Path:
     """Return the folder of kept boards: ``EQUIGRAPH_BOARDS``, or where this system keeps the state of programs."""
-    told = os.environ.get(FOLDER_VARIABLE)
-    if told:
-        return Path(told)
-    home = Path.home()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", home)) / "equigraph" / "boards"
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "equigraph" / "boards"
-    return Path(os.environ.get("XDG_STATE_HOME") or home / ".local" / "state") / "equigraph" / "boards"
+    given = os.environ.get(FOLDER_VARIABLE)
+    if given:
+        return Path(given)
+    platformdirs = require("platformdirs", extra="explore", purpose="Keeping boards")
+    return Path(platformdirs.user_state_dir("equigraph", appauthor=False)) / "boards"
 
 
 def keep_matter(matter: Matter) -> None:
     """Keep the people of a board, for whoever opens it again without the file."""
-    _write(f"{matter.mark}.people.json", {"format": FORMAT, "version": VERSION, **matter_to_json(matter)})
+    _write(f"{matter.mark}.people.json", PEOPLE, matter_to_json(matter))
 
 
 def keep_step(matter: Matter, step: Step) -> None:
     """Keep the state of a board."""
-    _write(f"{matter.mark}.json", {"title": matter.title, "state": step_to_json(step)})
+    _write(f"{matter.mark}.json", STATE, {"title": matter.title, "state": step_to_json(step)})
+
+
+def _write(name: str, kind: str, content: Mapping[str, Any]) -> None:
+    place = folder()
+    place.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_record(place / name, kind, content)
+    # Names of people: for nobody else on this machine.
+    (place / name).chmod(0o600)
 
 
 def kept_step(matter: Matter) -> Step | None:
     """Return the state in which these people were left, None if there is none that can be read."""
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, EquigraphError):
-        return step_from_json(_read(f"{matter.mark}.json")["state"], matter)
+    path = folder() / f"{matter.mark}.json"
+    with suppress(InputError), refusing_damage(path):
+        return _step(read_record(path, STATE, KeptState)["state"], matter)
     return None
 
 
@@ -194,8 +206,8 @@ def kept_boards() -> list[dict[str, Any]]:
             mark = path.name.removesuffix(".json")
             if not _MARK.fullmatch(mark) or not path.with_name(f"{mark}.people.json").exists():
                 continue
-            with suppress(OSError, ValueError, AttributeError):
-                title = str(_read(path.name).get("title", ""))
+            with suppress(OSError, InputError):
+                title = read_record(path, STATE, KeptState)["title"]
                 found.append({"mark": mark, "title": title, "changed": path.stat().st_mtime})
     return sorted(found, key=lambda one: -one["changed"])
 
@@ -204,8 +216,10 @@ def kept_board(mark: str) -> tuple[Matter, Step]:
     """Return a kept board by its mark, which is one of those that `kept_boards` lists and never a path."""
     if mark not in {one["mark"] for one in kept_boards()}:
         raise InputError("This board is not kept on this machine any more.")
-    content = _read(f"{mark}.people.json")
-    return board_from_json({**content, "state": _read(f"{mark}.json")["state"]}, "The kept board")
+    path = folder() / f"{mark}.people.json"
+    with refusing_damage(path):
+        matter = _matter(read_record(path, PEOPLE, PeopleEntries))
+        return matter, _step(read_record(folder() / f"{mark}.json", STATE, KeptState)["state"], matter)
 
 
 def forget(mark: str) -> None:
@@ -213,21 +227,6 @@ def forget(mark: str) -> None:
     if _MARK.fullmatch(mark):
         for name in (f"{mark}.json", f"{mark}.people.json"):
             (folder() / name).unlink(missing_ok=True)
-
-
-def _read(name: str) -> Any:
-    return json.loads((folder() / name).read_text(encoding="utf-8"))
-
-
-def _write(name: str, content: dict[str, Any]) -> None:
-    place = folder()
-    place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_text(place / name, json.dumps(content, ensure_ascii=False))
-    # Names of people: for nobody else on this machine.
-    (place / name).chmod(0o600)
-
-
-MAX_BYTES = 512 << 20
 
 
 def read_board(path: str | os.PathLike[str]) -> tuple[Matter, Step]:
@@ -249,14 +248,10 @@ def read_board(path: str | os.PathLike[str]) -> tuple[Matter, Step]:
         If the file cannot be read or is no board.
     """
     path = Path(path)
-    try:
+    with suppress(OSError):
         if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path.name} has more than {MAX_BYTES >> 20} MB: expected a saved board.")
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (ValueError, RecursionError):
-        raise InputError(
-            f"{path.name} is no saved board: expected a file that the explorer's 'Save the board' wrote."
-        ) from None
-    return board_from_json(content, path.name)
+            raise InputError(f"{path} has more than {MAX_BYTES >> 20} MB: expected a saved board.")
+    with refusing_damage(path):
+        entries = read_record(path, KIND, BoardEntries)
+        matter = _matter(entries)
+        return matter, _step(entries["state"], matter)

@@ -125,8 +125,8 @@ def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
     A solver says how few people have to move. The search may move a few more if that is better for friendships and
     evenness, and where it finds nothing the solver's labels stand.
     """
+    from equigraph.community import refine_labels
     from equigraph.rules import settle_rules
-    from equigraph.search import refine_labels
 
     rules = step.all_rules(matter.names)
     tell(Progress("repair", 0, 2))

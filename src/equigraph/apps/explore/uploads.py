@@ -129,7 +129,6 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
                 "letter": one.letter,
                 "header": one.header[:_LETTERS],
                 "role": one.role,
-                "attribute": one.attribute,
             }
             for one in layout.columns
         ]
@@ -137,7 +136,7 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
         found["error"] = _without_path(str(error), path, name)
         first = sheet.rows[0] if sheet.rows else []
         columns = [
-            {"letter": letters(i), "header": cell[:_LETTERS], "role": "unused", "attribute": None}
+            {"letter": letters(i), "header": cell[:_LETTERS], "role": "unused"}
             for i, cell in enumerate(first)
         ]
         found["kind"] = "links" if 2 <= len(first) <= 3 else "people"

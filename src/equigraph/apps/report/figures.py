@@ -10,25 +10,21 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import Html, element, joined, percent, table
+from equigraph.apps.report.markup import Html
 from equigraph.exceptions import require
 from equigraph.graph.groups import Groups
-from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS, Shown
+from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.plotting import ClusterGraphDisplay, GraphDisplay, InteractionDisplay, TradeoffDisplay
-from equigraph.plotting.composition import MAX_LINED_GROUPS
 from equigraph.plotting.graph import MAX_NAMED_NODES
 from equigraph.plotting.style import (
     UNGROUPED_MARKER,
     cluster_colors,
-    group_colors,
     group_markers,
     look,
     shown,
-    text_color,
 )
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -124,10 +120,10 @@ def hex_color(color: tuple[float, ...]) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in color[:3])
 
 
-def figure(picture: Html, caption: Any, *, legend: Html | None = None, kind: str = "") -> Html:
-    """Return a picture with its caption."""
-    box = element("div", picture, class_=f"picture {kind}".strip())
-    return element("figure", box, legend or "", element("figcaption", caption))
+def _picture(figure: Any, name: str, caption: str, **more: Any) -> dict[str, Any]:
+    """Return a picture as the page shows it: markup, caption and legends."""
+    svg = inline_svg(figure, name=name, label=caption)
+    return {"svg": svg, "caption": caption, "legends": (), "large": False, **more}
 
 
 def _axes(width: float, height: float) -> Any:
@@ -136,7 +132,7 @@ def _axes(width: float, height: float) -> Any:
         return maker(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> Html:
+def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> dict[str, Any]:
     """Return the curve with the chosen point."""
     assert findings.curve is not None
     point, compare = findings.point, None
@@ -146,14 +142,14 @@ def tradeoff_figure(findings: Findings, kind: str, *, caption: str) -> Html:
     display = TradeoffDisplay(findings.curve, kind=kind, select=point, compare=compare)  # type: ignore[arg-type]
     display.plot(_axes(5.0, 4.2 if kind == "front" else 3.9))
     display.ax_.set_title("", loc="left")  # the page has headings and captions
-    return figure(inline_svg(display.figure_, name=f"tradeoff-{kind}", label=caption), caption)
+    return _picture(display.figure_, f"tradeoff-{kind}", caption)
 
 
 def _place(point: Any, measure: str) -> tuple[float, float]:
     return point.scores["Q"], point.scores[measure]
 
 
-def interaction_figure(findings: Findings, *, caption: str) -> Html:
+def interaction_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
     """Return the heat map of the largest clusters."""
     assert findings.interaction is not None
     k = min(findings.n_clusters, MAX_CLUSTERS)
@@ -165,10 +161,10 @@ def interaction_figure(findings: Findings, *, caption: str) -> Html:
         _axes(side + 0.9, side), values=k <= _MAX_VALUES
     )
     display.ax_.set_title("", loc="left")
-    return figure(inline_svg(display.figure_, name="interaction", label=caption), caption)
+    return _picture(display.figure_, "interaction", caption)
 
 
-def graph_figure(findings: Findings, *, caption: str) -> Html:
+def graph_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
     """Return the drawing of all nodes, with a legend of clusters and groups."""
     graph = findings.graph
     assert graph is not None
@@ -177,28 +173,26 @@ def graph_figure(findings: Findings, *, caption: str) -> Html:
     size = (5.0, 5.6) if graph.n_nodes <= MAX_NAMED_NODES else (7.2, 6.0)
     display.plot(_axes(*size), legend=False, title="", numbers=graph.n_nodes <= MAX_NUMBERED_NODES)
     as_text(display.ax_.texts)
-    picture = inline_svg(display.figure_, name="graph", label=caption)
-    return figure(picture, caption, legend=_graph_legend(findings), kind="large")
+    return _picture(display.figure_, "graph", caption, legends=_graph_legends(findings), large=True)
 
 
-def cluster_graph_figure(findings: Findings, *, caption: str) -> Html:
+def cluster_graph_figure(findings: Findings, *, caption: str) -> dict[str, Any]:
     """Return the drawing of the clusters, for graphs with too many nodes."""
     display = ClusterGraphDisplay(findings.graph, findings.labels).plot(_axes(5.2, 5.0), title="")
-    return figure(inline_svg(display.figure_, name="clusters", label=caption), caption, kind="large")
+    return _picture(display.figure_, "clusters", caption, large=True)
 
 
-def _graph_legend(findings: Findings) -> Html:
+def _graph_legends(findings: Findings) -> list[dict[str, Any]]:
     used = np.flatnonzero(findings.sizes)
-    colors = cluster_colors(used.size)
     clusters = [
         (marker_icon("o", hex_color(color)), f"{cluster} ({findings.sizes[cluster]:,})")
-        for cluster, color in zip(used.tolist(), colors, strict=True)
+        for cluster, color in zip(used.tolist(), cluster_colors(used.size), strict=True)
     ]
-    parts = [_legend("Colour: cluster", clusters, MAX_CLUSTERS)]
-    groups = findings.groups
-    if groups is not None:
-        parts.append(_legend(f"Shape: {findings.attribute or 'group'}", _shapes(groups), MAX_GROUPS))
-    return joined(parts)
+    legends = [_legend("Colour: cluster", clusters, MAX_CLUSTERS)]
+    if findings.groups is not None:
+        title = f"Shape: {findings.attribute or 'group'}"
+        legends.append(_legend(title, _shapes(findings.groups), MAX_GROUPS))
+    return legends
 
 
 def _shapes(groups: Groups) -> list[tuple[Html, str]]:
@@ -211,91 +205,5 @@ def _shapes(groups: Groups) -> list[tuple[Html, str]]:
     return shapes
 
 
-def _legend(title: str, entries: list[tuple[Html, str]], most: int) -> Html:
-    items = [element("li", icon, element("bdi", name)) for icon, name in entries[:most]]
-    if len(entries) > most:
-        items.append(element("li", f"and {len(entries) - most:,} more"))
-    return element("div", element("strong", title), element("ul", *items), class_="legend")
-
-
-_MIN_WRITTEN = 0.13  # narrower parts of a bar have no room for a number
-
-
-def composition_bars(shown: Shown, *, caption: str) -> Html:
-    """Return one bar for the population and one per cluster."""
-    colors = [hex_color(color) for color in group_colors(len(shown.groups))]
-    rows = [_row("all", shown.totals, shown.n_ungrouped, shown, ())]
-    borders = np.cumsum(shown.totals)[:-1] / shown.totals.sum()
-    if len(shown.groups) > MAX_LINED_GROUPS:
-        borders = borders[:0]
-    rows += [
-        _row(str(cluster), counts, int(rest), shown, borders)
-        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
-    ]
-    keys = [
-        element(
-            "li",
-            element("span", class_=_texture(i), style=f"background-color: {color}"),
-            element("bdi", name),
-        )
-        for i, (name, color) in enumerate(zip(shown.groups, colors, strict=True))
-    ]
-    return element(
-        "figure",
-        element("div", element("ul", *keys), class_="legend keys"),
-        element("div", *rows, class_="bars"),
-        element("figcaption", caption),
-    )
-
-
-def _texture(group: int) -> str:
-    """Return the class of a group's texture: neighbours differ in more than their colour."""
-    return f"part texture-{group % 3}"
-
-
-def _row(name: str, counts: NDArray[np.int64], n_ungrouped: int, shown: Shown, borders: Any) -> Html:
-    size = int(counts.sum())
-    parts = []
-    for i, (part, color) in enumerate(zip(counts.tolist(), group_colors(counts.size), strict=True)):
-        if part:
-            share, paint = part / size, f"background-color: {hex_color(color)}"
-            written = element("span", percent(share), style=paint) if share >= _MIN_WRITTEN else ""
-            style = f"width: {100 * share:.3f}%; {paint}; color: {text_color(color)}"
-            title = f"{shown.groups[i]}: {part:,} of {size:,} ({percent(share)})"
-            parts.append(element("span", written, class_=_texture(i), style=style, title=title))
-    lines = [element("i", style=f"left: {100 * border:.3f}%") for border in borders]
-    label = "All" if name == "all" else f"Cluster {name}"
-    head = element(
-        "span", element("strong", label), element("small", f"{size + n_ungrouped:,}"), class_="bar-name"
-    )
-    words = ", ".join(
-        f"{group} {percent(part / max(size, 1))}"
-        for group, part in zip(shown.groups, counts.tolist(), strict=True)
-    )
-    bar = element("span", *parts, *lines, class_="bar", role="img", aria_label=f"{label}: {words}")
-    return element("div", head, bar, class_="bar-row whole" if name == "all" else "bar-row")
-
-
-def composition_table(shown: Shown, *, attribute: str | None) -> Html:
-    """Return the numbers behind the bars."""
-
-    def cells(counts: NDArray[np.int64]) -> list[Html]:
-        size = max(int(counts.sum()), 1)
-        return [
-            element("span", f"{part:,} ", element("small", percent(part / size)), class_="pair")
-            for part in counts.tolist()
-        ]
-
-    def row(name: str, counts: NDArray[np.int64], rest: int) -> list[Any]:
-        ungrouped = [f"{rest:,}"] if shown.n_ungrouped else []
-        return [name, f"{counts.sum() + rest:,}", *cells(counts), *ungrouped]
-
-    rows = [
-        row(f"Cluster {cluster}", counts, int(rest))
-        for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
-    ]
-    rows.append(row("All", shown.totals, shown.n_ungrouped))
-    heads = ["cluster", "nodes", *(element("bdi", name) for name in shown.groups)]
-    heads += ["no group"] if shown.n_ungrouped else []
-    caption = f"Nodes of each {attribute or 'group'} in each cluster"
-    return table(heads, rows, caption=caption, words=(0,), mark=len(rows) - 1)
+def _legend(title: str, entries: list[tuple[Html, str]], most: int) -> dict[str, Any]:
+    return {"title": title, "entries": entries[:most], "n_more": max(len(entries) - most, 0)}

@@ -1,4 +1,4 @@
-"""What a page tells: everything that is computed for it, before a word is written."""
+"""Findings: everything that is computed for a page, before it is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from equigraph.graph.labels import labels_in_order
 from equigraph.metrics import composition, evaluate
 from equigraph.metrics.links import share_inside
 from equigraph.metrics.summary import Composition
-from equigraph.results.featured import clustered_graph
+from equigraph.results.features import clustered_graph
 from equigraph.results.result import ClusteringResult
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """A clustering (on its own, or the chosen point of a curve) with all that is told about it."""
+    """A clustering (on its own, or the chosen point of a curve) with everything that the page says about it."""
 
     subject: ClusteringResult | TradeoffCurve  # what the page is about
     # The clusters, the number that was asked for (empty ones included), and their scores.
@@ -94,7 +94,7 @@ class Findings:
 def of_result(
     result: ClusteringResult, graph: Any, baseline: ClusteringResult | ArrayLike | bool | Baseline
 ) -> Findings:
-    """Find out what there is to tell about a clustering."""
+    """Return the findings about a clustering."""
     left_out: list[str] = []
     known = _checked_graph(graph, result, result.attribute, left_out)
     groups = result.groups
@@ -134,7 +134,7 @@ def of_result(
 
 
 def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
-    """Find out what there is to tell about a curve and one of its points."""
+    """Return the findings about a curve and one of its points."""
     left_out: list[str] = []
     # A wrong name is refused by select itself.
     point: TradeoffPoint = curve.select(select) if isinstance(select, str) else select  # type: ignore[arg-type]

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from markupsafe import Markup
+
 from equigraph.plotting.style import shown
 
+Html = Markup
 NO_BREAK = "\N{NO-BREAK SPACE}"
 _VOID = ("meta", "br", "col")
 
 
-class Html(str):
-    """Text that is markup already."""
+@dataclass(frozen=True)
+class Table:
+    """A table of the page; the first cell of a row is its head."""
+
+    caption: str
+    heads: list[Any]
+    rows: list[list[Any]]
+    words: tuple[int, ...] = ()  # columns of texts, which are set to the left
+    mark: int = -1  # row that is emphasised
+    stacked: bool = False  # whether cells stand below each other on a phone, each with the head of its column
+
+    def kind(self, column: int) -> str:
+        """Return the class of the cells of a column."""
+        return "words" if column in self.words else "number"
+
+
+def visible(value: Any) -> Any:
+    """Return a value as a page can show it: without control characters, unless it is markup."""
+    return value if isinstance(value, Html) else shown(value)
 
 
 def text(value: Any) -> Html:
@@ -49,48 +70,6 @@ def document(title: str, style: str, *body: Any, policy: str) -> str:
         element("style", Html(style)),
     )
     return f"<!doctype html>\n{element('html', head, element('body', *body), lang='en')}\n"
-
-
-def table(
-    heads: Sequence[Any],
-    rows: Iterable[Sequence[Any]],
-    *,
-    caption: str,
-    words: Sequence[int] = (),
-    mark: int = -1,
-    stacked: bool = False,
-) -> Html:
-    """Return a table in a box of its own, which scrolls where the page is too narrow for it.
-
-    The first cell of a row is its head. Columns of `words` are set to the left, and one row is emphasised by a `mark`.
-    Cells of a `stacked` table stand below each other on a phone, each with the head of its column.
-    """
-    kinds = ["words" if i in words else "number" for i in range(len(heads))]
-    top = [element("th", head, scope="col", class_=kind) for head, kind in zip(heads, kinds, strict=True)]
-    body = []
-    for i, row in enumerate(rows):
-        first, *others = row
-        cells = [element("th", first, scope="row", class_=kinds[0])]
-        cells += [
-            element("td", cell, class_=kind, data_label=head if stacked else None)
-            for cell, kind, head in zip(others, kinds[1:], heads[1:], strict=True)
-        ]
-        body.append(element("tr", *cells, class_="chosen" if i == mark else None))
-    return element(
-        "div",
-        element(
-            "table",
-            element("caption", caption),
-            element("thead", element("tr", *top)),
-            element("tbody", *body),
-            class_="stacked" if stacked else None,
-        ),
-        class_="scroll",
-        # A box that scrolls can be reached and scrolled by keyboard.
-        tabindex=0,
-        role="region",
-        aria_label=caption,
-    )
 
 
 def percent(share: float) -> str:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
 from equigraph._utils.files import write_text
+from equigraph._utils.records import parameters_of
+from equigraph._utils.templates import environment
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.report import findings as finding
 from equigraph.apps.report import sections, wording
 from equigraph.apps.report.baseline import method_of
+from equigraph.apps.report.composition import compositions, members
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import Html, document, element, joined, text
-from equigraph.apps.report.rules import rules
+from equigraph.apps.report.markup import Html, visible
 from equigraph.exceptions import MissingDependencyError
 from equigraph.results.result import ClusteringResult
-
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def write_report(
@@ -44,34 +44,33 @@ def write_report(
 
 def make_page(findings: Findings) -> str:
     """Return the page."""
-    headline = wording.headline(findings)
-    lead = " ".join(filter(None, (wording.fairness_sentence(findings), wording.cohesion_sentence(findings))))
     kind = "Trade-off report" if findings.is_curve else "Clustering report"
-    caution = wording.status_sentence(_status(findings))
     source = (findings.subject.source or {}).get("edges")
-    kicker = kind if source is None else f"{kind}: {source}"
-    body = [
-        element(
-            "header",
-            element("p", kicker, class_="kicker"),
-            element("h1", headline),
-            element("p", lead, class_="lead"),
-            *([element("p", caution, class_="caution", role="note")] if caution else []),
-            sections.tiles(findings),
-        ),
-        sections.asked(findings),
-        sections.composition(findings),
-        rules(findings),
-        _drawn(sections.tradeoff, findings),
-        sections.moved(findings),
-        _drawn(sections.drawing, findings),
-        _drawn(sections.interaction, findings),
-        sections.scores(findings),
-    ]
-    # Last: the sections above add to what is left out.
-    body.append(_making(findings))
+    fairness = wording.fairness_sentence(findings)
+    parts: dict[str, Any] = {
+        "headline": wording.headline(findings),
+        "kicker": kind if source is None else f"{kind}: {source}",
+        "lead": " ".join(filter(None, (fairness, wording.cohesion_sentence(findings)))),
+        "caution": wording.status_sentence(_status(findings)),
+        "tiles": sections.tiles(findings),
+        "asked": sections.asked(findings),
+        "fairness": fairness,
+        "tolerance": f"{100 * wording.TOLERANCE:.0f}",
+        "remarks": wording.remarks(findings),
+        "compositions": compositions(findings),
+        "members": members(findings),
+        "rules": sections.rules(findings),
+        "tradeoff": _drawn(sections.tradeoff, findings),
+        "moved": sections.moved(findings),
+        "drawing": _drawn(sections.drawing, findings),
+        "interaction": _drawn(sections.interaction, findings),
+        "scores": sections.scores(findings),
+    }
+    # After the pictures, which add to what is left out.
+    parts |= {"made": _making(findings), "left_out": findings.left_out}
     style = resources.files("equigraph.apps.report").joinpath("page.css").read_text("utf-8")
-    return document(f"{headline} | {kicker}", style, element("main", *body), policy=_POLICY)
+    templates = environment("equigraph.apps.report", finalize=visible)
+    return templates.get_template("page.html").render(**parts, style=Html(style)).lstrip()
 
 
 def _status(findings: Findings) -> str | None:
@@ -81,57 +80,40 @@ def _status(findings: Findings) -> str | None:
     return subject.status
 
 
-def _drawn(make: Callable[[Findings], Html], findings: Findings) -> Html:
-    """Make a section with pictures; without matplotlib, say so once."""
+def _drawn(make: Callable[[Findings], Any], findings: Findings) -> Any:
+    """Return what a section with pictures shows; without matplotlib None, and the reason is left out once."""
     try:
         return make(findings)
     except MissingDependencyError as error:
         if str(error) not in findings.left_out:
             findings.left_out.append(str(error))
-        return Html("")
+        return None
 
 
-def _making(findings: Findings) -> Html:
-    """Say how the clusters were made, so that they can be made again."""
-    subject = findings.subject
+def _making(findings: Findings) -> list[tuple[str, Any]]:
+    """Return how the clusters were made, so that they can be made again."""
+    subject, status = findings.subject, _status(findings)
     command = (subject.source or {}).get("command")
-    entries: list[tuple[str, Any]] = [
-        (
-            "Command" if command else "In Python",
-            element("code", command or _python_call(findings), class_="command"),
-        ),
-        ("Parameters", _parameters(subject.parameters)),
-        (
-            "Seed",
-            ", ".join(map(str, subject.seeds)) if isinstance(subject, TradeoffCurve) else str(subject.seed),
-        ),
+    code = Html('<code class="{}">{}</code>')
+    parameters = [
+        code.format("parameter", visible(f"{name}={value!r}"))
+        for name, value in sorted(subject.parameters.items())
+    ]
+    seeds = subject.seeds if isinstance(subject, TradeoffCurve) else (subject.seed,)
+    call = visible(command or _python_call(findings))
+    return [
+        ("Command" if command else "In Python", code.format("command", call)),
+        ("Parameters", Html(" ").join(parameters) or "none"),
+        ("Seed", ", ".join(map(str, seeds))),
         ("Time", f"{subject.seconds:.2f} s" if subject.seconds == subject.seconds else "not measured"),
-        *([("Status", status)] if (status := _status(findings)) else []),
+        *([("Status", status)] if status else []),
         ("Versions", ", ".join(f"{name} {version}" for name, version in subject.versions.items())),
-        ("Hash of the input", element("code", subject.input_hash, class_="hash")),
+        ("Hash of the input", code.format("hash", visible(subject.input_hash))),
     ]
-    parts: list[Any] = [
-        element(
-            "dl",
-            *(joined((element("dt", name), element("dd", what))) for name, what in entries),
-            class_="facts",
-        )
-    ]
-    if findings.left_out:
-        parts.append(element("h3", "What is left out"))
-        parts.append(element("ul", *(element("li", sentence) for sentence in findings.left_out)))
-    return sections.section("How this was made", *parts)
-
-
-def _parameters(given: Mapping[str, Any]) -> Html:
-    told = (element("code", f"{name}={value!r}", class_="parameter") for name, value in sorted(given.items()))
-    return joined(told, " ") or text("none")
 
 
 def _python_call(findings: Findings) -> str:
     """Return the call that makes the clusters again, with the parameters that are not the default."""
-    from equigraph._utils.records import parameters_of
-
     subject = findings.subject
     method = method_of(subject.method)
     default = {} if method is None else parameters_of(method.load()())

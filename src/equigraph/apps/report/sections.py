@@ -1,4 +1,4 @@
-"""The sections of the page: each is a heading with what belongs under it, or nothing."""
+"""What the sections of the page show: data for the template."""
 
 from __future__ import annotations
 
@@ -6,44 +6,25 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from equigraph._utils.text import count
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.report import figures, wording
 from equigraph.apps.report.baseline import method_of
+from equigraph.apps.report.composition import bdi, people
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import NO_BREAK, Html, element, joined, number, percent, table
+from equigraph.apps.report.markup import NO_BREAK, Html, Table, number, percent
 from equigraph.graph.groups import Groups
 from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
-from equigraph.metrics.summary import Composition, score_name
-from equigraph.plotting.composition import MAX_LINED_GROUPS
-from equigraph.plotting.style import cluster_colors
+from equigraph.metrics.summary import score_name
 
-# Names of one row of the table of moves; members are listed all, unless there are too many for anybody to read.
-_MAX_MOVED = 30
-_MANY_NODES, _MAX_OF_MANY = 2000, 20
-_MAX_MOVES = 12  # rows of that table
-
-
+_MAX_MOVED, _MAX_MOVES = 30, 12  # names of a row, and rows, of the table of moves
 _HEADS = {"min_balance": "min. B", "n_nonempty": "clusters"}
-_MIRROR_NOTE = (
-    " A cluster is said to mirror the population if each group is off by less than one node, or by at most "
-    f"{100 * wording.TOLERANCE:.0f} % of its due number."
-)
-_ALIGNMENT_NOTE = (
-    " Clusters with the most nodes in common are taken for the same, whatever their numbers were."
-)
 
 
-def section(title: str, *parts: Any, class_: str | None = None) -> Html:
-    """Return a section with its heading."""
-    return element("section", element("h2", title), *parts, class_=class_)
-
-
-def tiles(findings: Findings) -> Html:
-    """Return the key figures."""
+def tiles(findings: Findings) -> list[tuple[str, str, str]]:
+    """Return the key figures with those of the baseline."""
     entries: list[tuple[str, str, str]] = []
     compared = findings.baseline
     share = findings.within(findings.labels)
@@ -62,11 +43,7 @@ def tiles(findings: Findings) -> Html:
     if compared is not None:
         moved = compared.moved(findings.labels).size
         entries.append(("nodes that move", f"{moved:,}", f"of {findings.labels.size:,}"))
-    items = [
-        element("div", element("dt", name), element("dd", element("strong", value), element("small", old)))
-        for name, value, old in entries
-    ]
-    return element("dl", *items, class_="tiles")
+    return entries
 
 
 def _was(value: float | None, written: Callable[[float], str], findings: Findings) -> str:
@@ -76,8 +53,8 @@ def _was(value: float | None, written: Callable[[float], str], findings: Finding
     )
 
 
-def asked(findings: Findings) -> Html:
-    """Say what was asked for."""
+def asked(findings: Findings) -> list[tuple[str, Any]]:
+    """Return what was asked for."""
     subject = findings.subject
     graph = f"{count(findings.labels.size, 'node')}"
     if findings.graph is not None:
@@ -95,7 +72,7 @@ def asked(findings: Findings) -> Html:
         entries.append(("Groups", _groups_words(findings, attribute, groups)))
     method = method_of(subject.method)
     summary = "" if method is None else f": {method.summary}"
-    entries.append(("Method", joined((element("strong", subject.method), summary))))
+    entries.append(("Method", Html("<strong>{}</strong>{}").format(subject.method, summary)))
     found = int((findings.sizes > 0).sum())
     empty = f", of which {found:,} have a node" if found < findings.n_clusters else ""
     entries.append(("Clusters", f"{findings.n_clusters:,}{empty}"))
@@ -104,23 +81,22 @@ def asked(findings: Findings) -> Html:
     asked = findings.subject.parameters.get("at_least")
     if asked is not None:
         entries.append(("Fairness asked for", f"at least {asked:g}, and as cohesive as that allows"))
-    items = [joined((element("dt", name), element("dd", what))) for name, what in entries]
-    return section("What was asked", element("dl", *items, class_="facts"))
+    return entries
 
 
 def _groups_words(findings: Findings, attribute: str | None, groups: Groups) -> str:
     """Return the groups of an attribute with their sizes, and how much it counts where there are several."""
     pairs = list(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True))
-    told = [f"{name} ({size:,})" for name, size in pairs[:MAX_GROUPS]]
-    rest = len(pairs) - len(told)
-    told += [f"and {rest:,} more"] if rest else []
+    parts = [f"{name} ({size:,})" for name, size in pairs[:MAX_GROUPS]]
+    rest = len(pairs) - len(parts)
+    parts += [f"and {rest:,} more"] if rest else []
     if groups.n_ungrouped:
-        told.append(f"no group ({groups.n_ungrouped:,})")
+        parts.append(f"no group ({groups.n_ungrouped:,})")
     head = f"{attribute}: " if attribute else ""
     attributes, share = findings.attributes, ""
     if attributes is not None and attributes.are_several and attribute is not None:
         share = f"; counts for {percent(float(attributes.weights[attributes.names.index(attribute)]))}"
-    return f"{head}{', '.join(told)}{share}"
+    return f"{head}{', '.join(parts)}{share}"
 
 
 def _dial_words(findings: Findings) -> str:
@@ -140,93 +116,73 @@ def _dial_words(findings: Findings) -> str:
     return dial
 
 
-def composition(findings: Findings) -> Html:
-    """Show who is in which cluster."""
-    parts: list[Any] = [element("p", sentence) for sentence in wording.remarks(findings)]
-    compositions = findings.compositions()
-    if compositions:
-        parts.insert(0, element("p", wording.fairness_sentence(findings), _MIRROR_NOTE))
-    for attribute, _, what in compositions:
-        if len(compositions) > 1:
-            parts.append(element("h3", element("bdi", attribute)))
-        parts += _bars_of(what, attribute)
-    parts.append(element("h3", "Members"))
-    parts.append(_members(findings))
-    return section("Who is in which cluster", *parts)
+def rules(findings: Findings) -> dict[str, Any] | None:
+    """Return the rules that the clusters keep, those that were given up, and their prices; None without rules."""
+    entries = getattr(findings.subject, "rules", None)
+    if entries is None:
+        return None
+    prices = _prices(entries["prices"]) if "prices" in entries else None
+    return {**entries, "n_kept": count(len(entries["kept"]), "rule"), "prices": prices}
 
 
-def _bars_of(what: Composition, attribute: str | None) -> list[Html]:
-    """Return bars and table of the groups of one attribute."""
-    shown = what.capped()
-    lines = ", whose borders are the dashed lines" if len(shown.groups) <= MAX_LINED_GROUPS else ""
-    hidden = ""
-    if shown.n_hidden:
-        hidden = (
-            f" Shown are the {len(shown.clusters)} largest clusters; {count(shown.n_hidden, 'other')} with "
-            f"{count(shown.hidden_nodes, 'node')} are not."
-        )
-    return [
-        figures.composition_bars(
-            shown,
-            caption=f"Share of each group in each cluster, and at the top in the whole population{lines}."
-            f"{' Nodes without a group are in no share.' if what.ungrouped.any() else ''} Parts "
-            f"below 13 % have no number; the table has all of them.{hidden}",
-        ),
-        figures.composition_table(shown, attribute=attribute),
+def _prices(prices: Any) -> dict[str, Any]:
+    """Return a bar for each rule, as long as what it costs, and the table."""
+    first, *others = prices["rows"]
+    most = max((row["cost"] for row in others), default=0.0)
+    bars = [
+        {
+            "rule": row["rule"],
+            "cost": _cost(row),
+            "width": f"{100 * row['cost'] / most if most > 0 else 0.0:.3f}",
+        }
+        for row in others
     ]
+    rows = [
+        [
+            bdi(row["rule"]),
+            *(number(row[name]) for name in ("objective", "Q", "notion")),
+            percent(row["links"]),
+            _cost(row) if row is not first else "",
+        ]
+        for row in prices["rows"]
+    ]
+    heads = ["left out", "objective", "cohesion (Q)", prices["measure"], "links within", "cost"]
+    caption = (
+        "What the clusters would be without each rule in turn. Cost: how much higher the objective would be."
+    )
+    return {"bars": bars, "table": Table(caption, heads, rows, words=(0,), stacked=True)}
 
 
-def _members(findings: Findings) -> Html:
-    used = np.flatnonzero(findings.sizes)
-    colors = dict(zip(used.tolist(), map(figures.hex_color, cluster_colors(used.size)), strict=True))
-    order = used[np.argsort(-findings.sizes[used], kind="stable")][:MAX_CLUSTERS]
-    items = []
-    for cluster in sorted(order.tolist()):
-        members = np.flatnonzero(findings.labels == cluster)
-        chip = element("span", class_="chip", style=f"background-color: {colors[cluster]}")
-        head = element("h4", chip, f"Cluster {cluster} ", element("small", count(members.size, "node")))
-        items.append(
-            element("div", head, element("p", _names(findings, members, members.size)), class_="cluster")
-        )
-    if used.size > order.size:
-        items.append(element("p", f"and {count(used.size - order.size, 'smaller cluster')}."))
-    return element("div", *items, class_="members")
+def _cost(row: Any) -> str:
+    """Return what a rule costs, as a range where searches differ."""
+    if not row["binds"]:
+        return "binds nobody"
+    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
+    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
 
 
-def _names(findings: Findings, nodes: Any, most: int) -> Html:
-    names = findings.subject.node_names
-    if names.size > _MANY_NODES:
-        most = _MAX_OF_MANY
-    told = joined((element("bdi", names[i]) for i in nodes[:most].tolist()), ", ")
-    return told if nodes.size <= most else joined((told, f" and {nodes.size - most:,} more"))
-
-
-def tradeoff(findings: Findings) -> Html:
-    """Show the curve."""
-    curve, point = findings.curve, findings.point
-    if curve is None or point is None:
-        return Html("")
+def tradeoff(findings: Findings) -> dict[str, Any] | None:
+    """Return the curve, None where there is none."""
+    curve = findings.curve
+    if curve is None or findings.point is None:
+        return None
     measure = wording.NAMES.get(curve.measure, curve.measure)
-    parts = [
-        element("p", wording.tradeoff_sentence(findings)),
-        figures.tradeoff_figure(
-            findings,
-            "front",
-            caption=f"Cohesion (modularity Q, to the right) against fairness ({measure}, upwards); up and to the right "
-            f"is better. {_ring_words(findings)}",
-        ),
-    ]
+    captions = {
+        "front": f"Cohesion (modularity Q, to the right) against fairness ({measure}, upwards); up and to the right "
+        f"is better. {_ring_words(findings)}"
+    }
     if findings.is_curve:
-        parts.append(
-            figures.tradeoff_figure(
-                findings,
-                "twin",
-                caption=f"Cohesion (circles, left axis) and {measure} (squares, right axis) along the dial, both from "
-                "0, and below them the number of clusters that have a node.",
-            )
+        captions["twin"] = (
+            f"Cohesion (circles, left axis) and {measure} (squares, right axis) along the dial, both from 0, and below "
+            "them the number of clusters that have a node."
         )
-        parts.append(_points_table(findings))
-    return section("What fairness costs", *parts)
+    return {
+        "sentence": wording.tradeoff_sentence(findings),
+        "pictures": [
+            figures.tradeoff_figure(findings, kind, caption=caption) for kind, caption in captions.items()
+        ],
+        "table": _points_table(findings) if findings.is_curve else None,
+    }
 
 
 def _ring_words(findings: Findings) -> str:
@@ -237,7 +193,7 @@ def _ring_words(findings: Findings) -> str:
     return f"{ring}." if findings.dial is None else f"{ring}, at dial {findings.dial:.3g}."
 
 
-def _points_table(findings: Findings) -> Html:
+def _points_table(findings: Findings) -> Table:
     curve, point = findings.curve, findings.point
     assert curve is not None
     assert point is not None
@@ -250,61 +206,58 @@ def _points_table(findings: Findings) -> Html:
         [f"{one.fairness:.3g}", *(number(one.scores[name]) for name in names), _sizes(one.sizes)]
         for one in shown
     ]
-    return table(
+    return Table(
+        "All points of the curve; the chosen one is emphasised",
         ["dial", *(_HEADS.get(name, name) for name in names), "sizes"],
         rows,
-        caption="All points of the curve; the chosen one is emphasised",
         words=(len(names) + 1,),
         mark=next(i for i, one in enumerate(shown) if one is point),
     )
 
 
 def _sizes(sizes: Any, most: int = 12) -> str:
-    told = " ".join(map(str, sizes[:most].tolist()))
-    return told if sizes.size <= most else f"{told} and {sizes.size - most:,} more"
+    parts = " ".join(map(str, sizes[:most].tolist()))
+    return parts if sizes.size <= most else f"{parts} and {sizes.size - most:,} more"
 
 
-def moved(findings: Findings) -> Html:
-    """List the nodes that are in another cluster than in the baseline."""
+def moved(findings: Findings) -> dict[str, Any] | None:
+    """Return the nodes that are in another cluster than in the baseline, None without a baseline."""
     compared = findings.baseline
     if compared is None:
-        return Html("")
-    title = "Whom fairness moved" if "fairness" in compared.phrase else "Who moved"
+        return None
     nodes = compared.moved(findings.labels)
-    parts: list[Any] = [element("p", wording.moved_sentence(findings), _ALIGNMENT_NOTE if nodes.size else "")]
-    if nodes.size:
-        pairs = Counter(zip(compared.labels[nodes].tolist(), findings.labels[nodes].tolist(), strict=True))
-        common = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
-        rows = []
-        for (old, new), size in common[:_MAX_MOVES]:
-            these = nodes[(compared.labels[nodes] == old) & (findings.labels[nodes] == new)]
-            rows.append([f"{old} → {new}", f"{size:,}", _names(findings, these, _MAX_MOVED)])
-        parts.append(
-            table(
-                [f"from{NO_BREAK}→{NO_BREAK}to", "nodes", "who"],
-                rows,
-                caption="Moves between clusters, the largest first",
-                words=(0, 2),
-            )
-        )
-        rest = common[_MAX_MOVES:]
-        if rest:
-            others = count(sum(size for _, size in rest), "node")
-            parts.append(element("p", f"and {count(len(rest), 'other move')} with {others}."))
-    return section(title, *parts)
+    before, after = compared.labels[nodes], findings.labels[nodes]
+    pairs = Counter(zip(before.tolist(), after.tolist(), strict=True))
+    common = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
+    rows = []
+    for (old, new), size in common[:_MAX_MOVES]:
+        who = people(findings, nodes[(before == old) & (after == new)], _MAX_MOVED)
+        names = Html(", ").join(map(bdi, who["names"]))
+        more = f" and {who['n_more']:,} more" if who["n_more"] else ""
+        rows.append([f"{old} → {new}", f"{size:,}", names + more])
+    rest = common[_MAX_MOVES:]
+    others = count(sum(size for _, size in rest), "node")
+    heads = [f"from{NO_BREAK}→{NO_BREAK}to", "nodes", "who"]
+    table = Table("Moves between clusters, the largest first", heads, rows, words=(0, 2))
+    return {
+        "title": "Whom fairness moved" if "fairness" in compared.phrase else "Who moved",
+        "sentence": wording.moved_sentence(findings),
+        "table": table if rows else None,
+        "rest": f"{count(len(rest), 'other move')} with {others}" if rest else "",
+    }
 
 
-def drawing(findings: Findings) -> Html:
-    """Draw the graph, or its clusters where it is too large."""
+def drawing(findings: Findings) -> dict[str, Any] | None:
+    """Return the drawing of the graph, or of its clusters where it is too large; None without a graph."""
     graph = findings.graph
     if graph is None:
-        return Html("")
+        return None
     if graph.n_nodes <= figures.MAX_DRAWN_NODES:
         numbered = " and its number" if graph.n_nodes <= figures.MAX_NUMBERED_NODES else ""
         shape = "" if findings.groups is None else "; its shape is the group"
         caption = f"Each node has the colour of its cluster{numbered}{shape}."
-        return section("The graph", figures.graph_figure(findings, caption=caption))
-    words = (
+        return {"sentence": "", "picture": figures.graph_figure(findings, caption=caption)}
+    sentence = (
         f"The graph has {count(graph.n_nodes, 'node')}. More than {figures.MAX_DRAWN_NODES:,} would cover each other, "
         "so the clusters are drawn instead."
     )
@@ -314,13 +267,13 @@ def drawing(findings: Findings) -> Html:
         "Each disc is a cluster, its area the number of nodes; the width of a line is the number of links between two "
         f"clusters.{some}"
     )
-    return section("The graph", element("p", words), figures.cluster_graph_figure(findings, caption=caption))
+    return {"sentence": sentence, "picture": figures.cluster_graph_figure(findings, caption=caption)}
 
 
-def interaction(findings: Findings) -> Html:
-    """Show the heat map."""
+def interaction(findings: Findings) -> dict[str, Any] | None:
+    """Return the heat map, None where the interaction is not known."""
     if findings.interaction is None:
-        return Html("")
+        return None
     some = _interaction_words(findings)
     if findings.n_clusters > MAX_CLUSTERS:
         some += f" Shown are the {MAX_CLUSTERS} largest clusters of {findings.n_clusters:,}."
@@ -328,7 +281,7 @@ def interaction(findings: Findings) -> Html:
         "How strongly each two clusters are linked (W): the darker, the stronger. A dark diagonal means that links "
         f"stay inside clusters.{some}"
     )
-    return section("How the clusters are linked", figures.interaction_figure(findings, caption=caption))
+    return figures.interaction_figure(findings, caption=caption)
 
 
 def _interaction_words(findings: Findings) -> str:
@@ -346,24 +299,22 @@ def _interaction_words(findings: Findings) -> str:
     return " Each value is the share of the possible links between the two that there are."
 
 
-def scores(findings: Findings) -> Html:
-    """List all scores with what they mean."""
+def scores(findings: Findings) -> Table:
+    """Return all scores with what they mean."""
     compared = findings.baseline
     values: dict[str, Any] = {"within": findings.within(findings.labels), **findings.scores}
     before: dict[str, Any] = {}
     if compared is not None:
         before = {"within": findings.within(compared.labels), **compared.scores}
-    rows = []
-    for name, meaning in wording.MEANINGS.items():
-        if values.get(name) is not None:
-            old = [number(before.get(name))] if before else []
-            rows.append([wording.NAMES[name], number(values[name]), *old, meaning])
+    rows = [
+        [
+            wording.NAMES[name],
+            number(values[name]),
+            *([number(before.get(name))] if before else []),
+            meaning,
+        ]
+        for name, meaning in wording.MEANINGS.items()
+        if values.get(name) is not None
+    ]
     heads = ["score", "value", *([compared.phrase] if compared is not None else []), "what it means"]
-    return section(
-        "Scores",
-        element(
-            "p",
-            "No fairness score means anything without a score of cohesion beside it: random clusters are nearly fair.",
-        ),
-        table(heads, rows, caption="Scores of these clusters", words=(0, len(heads) - 1), stacked=True),
-    )
+    return Table("Scores of these clusters", heads, rows, words=(0, len(heads) - 1), stacked=True)

@@ -93,8 +93,8 @@ def fairness_sentence(findings: Findings) -> str:
     compositions = findings.compositions()
     if not compositions:
         return "The nodes have no groups, so fairness was not asked for."
-    told = dict.fromkeys(mirror_sentence(what, attribute) for attribute, _, what in compositions)
-    return " ".join(told)
+    sentences = dict.fromkeys(mirror_sentence(what, attribute) for attribute, _, what in compositions)
+    return " ".join(sentences)
 
 
 def mirror_sentence(what: Composition, attribute: str | None) -> str:
@@ -126,21 +126,21 @@ def mirror_sentence(what: Composition, attribute: str | None) -> str:
 
 def remarks(findings: Findings) -> list[str]:
     """Return what else is to be known about groups and sizes, in sentences: often nothing."""
-    told = []
+    sentences = []
     several = findings.n_attributes > 1
     for attribute, groups, _ in findings.compositions():
         head = f"{attribute}: " if several else ""
         if groups.n_ungrouped:
-            told.append(f"{head}{ungrouped_sentence(groups.n_ungrouped)}")
-        told += [f"{head}{sentence}" for sentence in small_groups_sentence(findings, groups)]
-    told += means_sentences(findings)
+            sentences.append(f"{head}{ungrouped_sentence(groups.n_ungrouped)}")
+        sentences += [f"{head}{sentence}" for sentence in small_groups_sentence(findings, groups)]
+    sentences += means_sentences(findings)
     small = small_clusters(findings.sizes, findings.parameters)
     if small.size:
         words = small_words(findings.sizes, small)
-        told.append(
+        sentences.append(
             f"{words[0].upper()}{words[1:]}, which nobody asked for: size_bounds of FairPartition avoid it."
         )
-    return told
+    return sentences
 
 
 def means_sentences(findings: Findings) -> list[str]:

@@ -1,20 +1,20 @@
-"""What an experiment is made of: cells that are computed apart from each other, and kept as files.
-
-A file is trusted only if it is whole, and of the same call of the same version.
-"""
+"""Cells of an experiment: pieces of work that are computed apart from each other, each kept as a record."""
 
 from __future__ import annotations
 
-import hashlib
+import importlib
 import json
+import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from equigraph._utils.files import write_text
 from equigraph._utils.version import __version__
+from equigraph.exceptions import InputError
+from equigraph.results.persistence import read_record, write_record
 
-__all__ = ["Cell", "Settings"]
+FOLDER, KIND = "cells", "cell"
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,14 @@ class Settings:
 class Cell:
     """One piece of work that needs nothing from the others."""
 
-    # Name of the cell, unique over all experiments; lower-case letters, digits, ``-``, ``_`` and ``.``, since
-    # the result is stored as ``KEY.json``.
+    # Unique over all experiments, and the name of its file: lower-case letters, digits, ``-``, ``_`` and ``.``.
     key: str
     function: str  # ``"package.module:function"``; called in a worker process
     # Keywords of the call, of types that JSON keeps. The function returns a dict of the same kind.
     arguments: dict[str, Any] = field(default_factory=dict)
-
-
-FOLDER = "cells"
+    seconds: float = field(
+        default=3.0, compare=False
+    )  # rough estimate, by which the longest are started first
 
 
 @dataclass(frozen=True)
@@ -45,13 +44,19 @@ class Finished:
     """What a cell gave."""
 
     result: dict[str, Any]  # what its function returned
-    seconds: float  # time on the clock and of the processor
+    seconds: float  # elapsed time, and that of the processor
     cpu_seconds: float
 
 
-def fingerprint(cell: Cell) -> str:
-    """Return a text that differs as soon as function, arguments or the version of the package do."""
-    return _digest([cell.function, cell.arguments, __version__])
+class CellEntries(TypedDict):
+    """Entries of a stored cell."""
+
+    function: str
+    arguments: dict[str, Any]
+    package: str  # version of equigraph
+    result: dict[str, Any]
+    seconds: float
+    cpu_seconds: float
 
 
 def path_of(folder: Path, cell: Cell) -> Path:
@@ -59,42 +64,32 @@ def path_of(folder: Path, cell: Cell) -> Path:
     return folder / FOLDER / f"{cell.key}.json"
 
 
-def write_cell(folder: Path, cell: Cell, finished: Finished) -> None:
-    """Store a finished cell; the file is complete or not there."""
-    content = {
-        "key": cell.key,
-        "function": cell.function,
-        "arguments": cell.arguments,
-        "version": __version__,
-    }
-    content |= {"fingerprint": fingerprint(cell), **asdict(finished)}
-    content["checksum"] = _digest(content)
-    write_text(path_of(folder, cell), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-
-
 def read_cell(folder: Path, cell: Cell) -> Finished | None:
-    """Return what is stored, or None: no file, a damaged one, or one of another computation."""
-    content = _read(path_of(folder, cell))
-    if content is None or content["fingerprint"] != fingerprint(cell):
-        return None
-    return Finished(content["result"], content["seconds"], content["cpu_seconds"])
+    """Return what is stored, None if there is no file, or one that is damaged or of another call or version."""
+    with suppress(InputError):
+        entries = read_record(path_of(folder, cell), KIND, CellEntries)
+        if {name: entries[name] for name in _call(cell)} == _call(cell):
+            return Finished(entries["result"], entries["seconds"], entries["cpu_seconds"])
+    return None
 
 
-def stored_seconds(folder: Path, cell: Cell) -> float | None:
-    """Return how long a cell of this name took, whatever its arguments were; None where that is not known."""
-    content = _read(path_of(folder, cell))
-    return None if content is None else float(content["seconds"])
+def write_cell(folder: Path, cell: Cell, finished: Finished) -> None:
+    """Store a finished cell."""
+    write_record(path_of(folder, cell), KIND, {**_call(cell), **asdict(finished)})
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        checksum = content.pop("checksum")
-        return content if checksum == _digest(content) else None
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
-        return None  # also NaN, which the digest refuses: nothing that was stored holds it
+def compute(folder: Path, cell: Cell) -> Finished:
+    """Call the function of a cell, store what it gives, and return it as it will be read."""
+    module, _, name = cell.function.partition(":")
+    start, cpu = time.perf_counter(), time.process_time()
+    result = getattr(importlib.import_module(module), name)(**cell.arguments)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    if not isinstance(result, dict):
+        raise TypeError(f"{cell.function} returned {type(result).__name__}, not a dict.")
+    finished = Finished(json.loads(json.dumps(result, allow_nan=False)), seconds, cpu_seconds)
+    write_cell(folder, cell, finished)
+    return finished
 
 
-def _digest(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+def _call(cell: Cell) -> dict[str, Any]:
+    return {"function": cell.function, "arguments": cell.arguments, "package": __version__}

@@ -66,6 +66,7 @@ def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
                 "first_seed": settings.seed,
                 "n_runs": 2 if settings.quick else 10,
             },
+            seconds={"drugnet": 7.0, "lastfm": 16.0}[network],
         )
         for start in range(0, len(weights), _WEIGHTS_PER_CELL)
     ]

@@ -178,6 +178,9 @@ _SMALL = (0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 35, 60, 100)
 _LARGE = (0, 1, 3, 10, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 3500)
 _N_RUNS, _N_SWEEP_RUNS, _N_DMON_SBM_RUNS = 10, 3, 3
 _N_QUICK_RUNS = 3
+# About how long a full cell of FairPartition takes on one core, and the others in proportion.
+_SECONDS = {"sbm-10k": 300.0, "sbm-5k": 60.0, "sbm-2k": 34.0, "lastfm": 60.0, "nba": 32.0}
+_FACTORS = {LEADING: 1.0, "ifair-nmtf": 0.4}
 
 
 def score_cell(settings: Settings, network: str, method: str, n_clusters: int = K) -> Cell:
@@ -206,6 +209,7 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         key=f"score.{network}.{method}.k{n_clusters}",
         function="equigraph.apps.reproduction.scoring:score_method",
         arguments=arguments,
+        seconds=_SECONDS.get(network, 4.0) * _FACTORS.get(method, 0.3) * n_clusters / K,
     )
 
 

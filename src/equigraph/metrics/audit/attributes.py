@@ -6,18 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.graph import Graph
-from equigraph.graph.features import with_features
 from equigraph.graph.groups import Attributes, Groups, encode_attributes
+from equigraph.metrics._table import Nodes
 
 
-def attributes_of(graph: Graph, sensitive_features: Any = None) -> Attributes | None:
+def attributes_of(nodes: Nodes, sensitive_features: Any = None) -> Attributes | None:
     """Return the attributes that are given, or else those that came with the graph; None where there are none."""
-    if sensitive_features is None:
-        return graph.attributes
     if isinstance(sensitive_features, (Attributes, Groups)):
+        graph = nodes.graph
         return encode_attributes(sensitive_features, n_nodes=graph.n_nodes, attribute=graph.attribute)
-    return with_features(graph, sensitive_features).attributes
+    return nodes.attributes(sensitive_features)
 
 
 def joint_values(attributes: Attributes) -> dict[str, list[Any]]:

@@ -15,10 +15,10 @@ from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.records import framed, named
 from equigraph._utils.text import count, did_you_mean, listed
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph import read_graph
+from equigraph.graph import Graph, read_graph
 from equigraph.graph.groups import Attributes, Groups
 from equigraph.graph.groups.attributes import joined_name
-from equigraph.metrics._table import read_nodes
+from equigraph.metrics._table import Nodes
 from equigraph.metrics.agreement import _ari, clustering_accuracy
 from equigraph.metrics.audit import chance, views
 from equigraph.metrics.audit.attributes import attributes_of, joint_values
@@ -74,8 +74,9 @@ class FairnessFrame:
         metrics: Mapping[str, Metric] | None = None,
     ):
         self.graph = read_graph(graph)
-        self.labels = read_nodes(self.graph).labels(labels)
-        self._given: Attributes | None = attributes_of(self.graph, sensitive_features)
+        nodes = Nodes(self.graph, self.graph.positional or isinstance(graph, Graph), graph)
+        self.labels = nodes.labels(labels)
+        self._given: Attributes | None = attributes_of(nodes, sensitive_features)
         self.attributes: dict[str, Groups] = {} if self._given is None else dict(self._given.groups)
         self.metrics = dict(metrics or {})
         for name, metric in self.metrics.items():

@@ -10,12 +10,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.exceptions import ParameterError, reason
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Functions that scores call.
 _SHARED: list[Callable[..., Any]] = []
 # Tables with more entries are scored by compiled code, which takes a moment to load.
 _MOST_PLAIN = 20_000
+# Groups for which clusters of one and two members are tried before a search.
+_MOST_PROBED = 8
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,19 @@ class Notion:
     guide: Callable[[Any, Any], float] | None = None
     folds: bool = False
 
+    def __post_init__(self) -> None:
+        for field in ("name", "measure"):
+            if not isinstance(getattr(self, field), str) or not getattr(self, field):
+                raise ParameterError(
+                    f"The {field} of a notion must be a text, such as 'halves'; got {getattr(self, field)!r}."
+                )
+        for field in ("score", "guide"):
+            given = getattr(self, field)
+            if not callable(given) and (field == "score" or given is not None):
+                raise ParameterError(
+                    f"The {field} of the notion {self.name!r} must be a function of two lists of counts; got {given!r}."
+                )
+
     def guided(self) -> Notion:
         """Return the notion that leads to this one."""
         return self if self.guide is None else replace(self, score=self.guide, guide=None)
@@ -87,10 +104,52 @@ class Notion:
         population = table.sum(axis=0) if population is None else np.asarray(population, dtype=np.int64)
         used = _sizes(table, population) > 0
         if compiled or table.size > _MOST_PLAIN:
-            return _score_rows()(self.compiled(), table, population, used)
+            scores = _score_rows()(self.compiled(), table, population, used)
+            wrong = np.flatnonzero(~np.isfinite(scores))
+            if wrong.size:
+                raise self._no_number(table[wrong[0]].tolist(), scores[wrong[0]])
+            return scores
         whole = population.tolist()
         rows = zip(table.tolist(), used.tolist(), strict=True)
-        return np.array([self.score(row, whole) if any_one else 0.0 for row, any_one in rows], dtype=float)
+        return np.array([self._scored(row, whole) if any_one else 0.0 for row, any_one in rows], dtype=float)
+
+    def _scored(self, counts: list[int], population: list[int]) -> float:
+        """Return the score of one cluster, after a look at it."""
+        try:
+            score = self.score(counts, population)
+        except Exception as error:
+            raise ParameterError(
+                f"The score of the notion {self.name!r} fails for a cluster with {counts} members of the groups: "
+                f"{reason(error)}."
+            ) from error
+        if not isinstance(score, (int, float, np.number)) or not np.isfinite(score):
+            raise self._no_number(counts, score)
+        return float(score)
+
+    def _no_number(self, counts: list[int], score: Any) -> ParameterError:
+        return ParameterError(
+            f"The score of the notion {self.name!r} is {score!r} for a cluster with {counts} members of the groups: "
+            "expected one finite number."
+        )
+
+    def check(self, population: NDArray) -> None:
+        """Check once, on clusters that a search may meet, that score and guide are finite numbers.
+
+        Parameters
+        ----------
+        population : ndarray of shape (n_groups,)
+            Members of each group in all.
+
+        Raises
+        ------
+        ParameterError
+            Naming the cluster for which they are not.
+        """
+        population = np.asarray(population, dtype=np.int64)
+        few = np.eye(min(population.size, _MOST_PROBED), population.size, dtype=np.int64)
+        clusters = np.vstack([population, (population + 1) // 2, few, np.minimum(2 * few, population)])
+        for notion in dict.fromkeys((self, self.guided())):
+            notion.cluster_scores(clusters, population)
 
     def value(
         self, table: NDArray | Sequence, population: NDArray | None = None, *, compiled: bool = False
@@ -104,7 +163,13 @@ class Notion:
 
     def compiled(self) -> Any:
         """Return the score as a compiled function that loops of any other module can call."""
-        return _compiled(self.score)
+        try:
+            return _compiled(self.score)
+        except Exception as error:  # the errors of a compiler have no class in common
+            raise ParameterError(
+                f"The score of the notion {self.name!r} cannot be compiled, which a search needs: expected numbers, "
+                "len and loops over its two arguments, and no imports, dicts, texts or functions of others."
+            ) from error
 
 
 def _sizes(table: NDArray[np.int64], population: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,1 +1,1 @@
-"""Compiled loops of the search. Imported at fit, so that nothing heavy loads with the package."""
+"""Compiled loops of the search."""

@@ -1,7 +1,4 @@
-"""Loops that make parts of a graph and the graph of the parts.
-
-All of them visit nodes in index order, which reads the graph in one stream, and let other threads run.
-"""
+"""Loops that make parts of a graph and the graph of the parts; they visit nodes in index order."""
 
 from __future__ import annotations
 
@@ -13,34 +10,24 @@ from equigraph._utils.compilation import compiled
 
 
 @compiled
-def weight_inside(indptr: Any, indices: Any, data: Any, labels: Any, n_clusters: int) -> Any:
-    """Return twice the weight of the edges inside each cluster."""
-    inside = np.zeros(n_clusters)
-    for node in range(labels.size):
-        cluster = labels[node]
-        for entry in range(indptr[node], indptr[node + 1]):
-            if labels[indices[entry]] == cluster:
-                inside[cluster] += data[entry]
-    return inside
+def own_weight(indptr: Any, indices: Any, data: Any, low: int, labels: Any) -> Any:
+    """Return the weight of each row, from ``low`` on, to its own cluster."""
+    own = np.zeros(indptr.size - 1)
+    for row in range(own.size):
+        for entry in range(indptr[row], indptr[row + 1]):
+            if labels[indices[entry]] == labels[low + row]:
+                own[row] += data[entry]
+    return own
 
 
 @compiled
-def spread_rows(
-    indptr: Any,
-    indices: Any,
-    data: Any,
-    strength: Any,
-    low: int,
-    labels: Any,
-    volume: Any,
-    within: Any,
-    most: float,
-) -> int:
+def spread_rows(level: Any, low: int, labels: Any, volume: Any, within: Any, most: float) -> int:
     """Let every node of some rows join the label it has most weight to, the larger one of equals; return how many did.
 
     Only neighbours with the same entry of ``within``, unless that is empty, are seen, and no label gets more
     strength than ``most``, so that parts grow everywhere and none swallows the graph.
     """
+    indptr, indices, data, strength = level.indptr, level.indices, level.data, level.strength
     n_moves, bounded = 0, within.size > 0
     longest = 0
     for node in range(strength.size):
@@ -84,21 +71,27 @@ def collapse(
 
     The nodes of a part are read one after the other, so that one row at a time is summed, without a sort.
     """
-    labels = all_labels[low : low + indptr.size - 1]
+    n = indptr.size - 1
     heads = np.zeros(n_parts + 1, dtype=np.int64)
-    for node in range(labels.size):
-        heads[labels[node] + 1] += 1
-    heads = np.cumsum(heads)
-    members = np.empty(labels.size, dtype=np.int64)
-    place = heads[:-1].copy()
-    for node in range(labels.size):
-        members[place[labels[node]]] = node
-        place[labels[node]] += 1
+    for node in range(n):
+        heads[all_labels[low + node] + 1] += 1
+    for part in range(n_parts):
+        heads[part + 1] += heads[part]
+    members = np.empty(n, dtype=np.int64)
+    place = np.empty(n_parts, dtype=np.int64)
+    for part in range(n_parts):
+        place[part] = heads[part]
+    for node in range(n):
+        label = all_labels[low + node]
+        members[place[label]] = node
+        place[label] += 1
     ends = np.zeros(n_parts + 1, dtype=np.int64)
     # Memory that is never written is never taken, so the bound costs nothing.
-    columns = np.empty(indices.size, dtype=indices.dtype)
+    columns = np.empty(indices.size, dtype=np.int32)
     sums = np.empty(indices.size)
-    where = np.full(n_parts, -1, dtype=np.int64)
+    where = np.empty(n_parts, dtype=np.int64)
+    for part in range(n_parts):
+        where[part] = -1
     end = 0
     for part in range(n_parts):
         begin = end
@@ -115,17 +108,4 @@ def collapse(
                     end += 1
                 sums[where[other]] += data[entry]
         ends[part + 1] = end
-    return ends, columns[:end].copy(), sums[:end].copy()
-
-
-@compiled
-def strongest(sites: Any) -> Any:
-    """Return the neighbour that each node has most weight to; -1 where there is none."""
-    out = np.full(sites.strength.size, -1, dtype=np.int64)
-    for node in range(out.size):
-        most = 0.0
-        for entry in range(sites.indptr[node], sites.indptr[node + 1]):
-            if sites.data[entry] > most:
-                most = sites.data[entry]
-                out[node] = sites.indices[entry]
-    return out
+    return ends, columns[:end], sums[:end]

@@ -96,12 +96,11 @@ class DaskRows:
         source: str,
         target: str,
         *,
-        n_columns: int | None = None,
         then: Callable[..., Any] | None = None,
         arguments: Sequence[Any] = (),
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
-        return _flat(self._do("multiply", (source, target, n_columns, then, tuple(arguments))))
+        return _flat(self._do("multiply", (source, target, then, tuple(arguments))))
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
         """Return the total weight between every two clusters of a panel of labels."""
@@ -142,11 +141,11 @@ class DaskRows:
         return _flat(self._do("gather", (visit, [packed(argument) for argument in arguments])))
 
     def checkpoint(
-        self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()
+        self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
     ) -> dict[str, NDArray]:
         """Bring these panels here: after a loss the work goes on from them."""
         saved = {name: self.collect(name) for name in names}
-        self._do("keep", ([*names, *(target for _, target, _ in products)],))
+        self._do("keep", ([*names, *(target for _, target in products)],))
         self._saved = saved
         self._log = [("multiply", (*product, None, ())) for product in products]
         return saved

@@ -85,14 +85,12 @@ class RowStore(Protocol):
         source: str,
         target: str,
         *,
-        n_columns: int | None = None,
         then: Callable[..., Any] | None = None,
         arguments: Sequence[Any] = (),
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block.
 
-        The function must leave the source alone: other blocks may still need its rows. With `n_columns` only so many
-        columns of the panel count; the others, which pad its rows, stay zero.
+        The function must leave the source alone: other blocks may still need its rows.
         """
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
@@ -116,9 +114,9 @@ class RowStore(Protocol):
         """Give what ``visit(rows, block, *arguments)`` returns for every block, in their order."""
 
     def checkpoint(
-        self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()
+        self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
     ) -> dict[str, NDArray]:
-        """Say that from here on only these panels, and products (source, target, columns) of them, are needed.
+        """Say that from here on only these panels, and products (source, target) of them, are needed.
 
         Returns the panels where they had to be brought here.
         """

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import BlockGraph, MemoryBlocks
 from equigraph.stores.distributed.rows import Panels, Rows
+from equigraph.stores.products import add_tile, tally_tile
 from equigraph.stores.threads import most_threads
 
 # Fewer rows than this are not worth a thread of their own.
@@ -65,18 +66,15 @@ class StreamedRows:
         source: str,
         target: str,
         *,
-        n_columns: int | None = None,
         then: Callable[..., Any] | None = None,
         arguments: Sequence[Any] = (),
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
         panel = self._panels.arrays[source]
-        shape, dtype = panel.shape[1:], panel.dtype
-        panel = without_padding(panel, n_columns)
         results = []
         for block in self._graph.blocks():
             rows = self._rows(block.low, block.high)
-            out = rows.room(target, shape, dtype)
+            out = rows.room(target, panel.shape[1:], panel.dtype)
             out[...] = 0
             self._multiply_block(block, panel, out)
             if then is not None:
@@ -85,8 +83,6 @@ class StreamedRows:
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
         """Return the total weight between every two clusters of a panel of labels."""
-        from equigraph.stores.distributed.tile_kernels import tally_tile
-
         labels, total = self._panels.arrays[source], np.zeros((n_labels, n_labels))
         for block in self._graph.blocks():
             own = labels[block.low : block.high]
@@ -114,10 +110,10 @@ class StreamedRows:
             yield visit(self._rows(low, high), self._graph.block(number, mapped=False), *arguments)
 
     def checkpoint(
-        self, names: Sequence[str], products: Sequence[tuple[str, str, int | None]] = ()
+        self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
     ) -> dict[str, NDArray]:
         """Let all other panels go; nothing is brought here that is not here."""
-        self._panels.keep([*names, *(target for _, target, _ in products)])
+        self._panels.keep([*names, *(target for _, target in products)])
         return {}
 
     def without_workers(self) -> StreamedRows:
@@ -133,8 +129,6 @@ class StreamedRows:
         return Rows(self._panels, low, high, None if self._codes is None else self._codes[low:high])
 
     def _multiply_block(self, block: RowBlock, panel: NDArray, out: NDArray) -> None:
-        from equigraph.stores.distributed.tile_kernels import add_tile
-
         n_parts = max(min(self._n_threads, out.shape[0] // _LEAST_ROWS), 1)
         shares = np.linspace(0, block.n_entries, n_parts + 1)[1:-1]
         cuts = [0, *np.searchsorted(block.indptr, shares).tolist(), out.shape[0]]
@@ -143,8 +137,3 @@ class StreamedRows:
             add_tile(block.indptr[low:high], block.indptr[low + 1 : high + 1], block, 0, panel, out[low:high])
 
         list(self._threads.map(part, cuts[:-1], cuts[1:]))
-
-
-def without_padding(panel: NDArray, n_columns: int | None) -> NDArray:
-    """Return the columns of a panel that count, close together; the padding would only be work and traffic."""
-    return panel if n_columns is None else np.ascontiguousarray(panel[:, :n_columns])

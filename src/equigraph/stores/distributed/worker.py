@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equigraph.exceptions import require
 from equigraph.stores.block_files import RowBlock, writable
 from equigraph.stores.distributed.rows import Panels, Rows
-from equigraph.stores.distributed.streamed import without_padding
+from equigraph.stores.products import add_tile, tally_tile
 
 # The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
 # time (n / 8 at least), more tiles mean more passes over the rows of the product.
@@ -115,7 +115,7 @@ class RowWorker:
 
     def hold(self, blocks: list[RowBlock]) -> None:
         """Keep blocks, and note where their columns pass from one worker's rows to another's."""
-        from equigraph.stores.distributed.tile_kernels import split_points
+        from equigraph.stores.kernels import split_points
 
         self._blocks = [block.writable() for block in blocks]
         cuts = np.asarray(self._plan.pieces(), dtype=np.int64)
@@ -136,9 +136,9 @@ class RowWorker:
         """Stop waiting for others; runs while a product waits."""
         self._given_up = True
 
-    async def rows(self, name: str, low: int, high: int, n_columns: int | None) -> NDArray:
+    async def rows(self, name: str, low: int, high: int) -> NDArray:
         """Return rows of a panel to another worker; runs while a product of this one is under way."""
-        rows = without_padding(self._panels.view(name, low, high), n_columns)
+        rows = self._panels.view(name, low, high)
         self._sent += rows.nbytes
         return rows
 
@@ -169,23 +169,20 @@ class RowWorker:
         self,
         source: str,
         target: str,
-        n_columns: int | None,
         then: Callable[..., Any] | None,
         arguments: Sequence[Any],
     ) -> list[Any]:
         """Store the rows of A times a panel, whose other rows come from the other workers piece by piece."""
         given = self._panels.arrays[source]
         self._rows(self.low, self.high).room(target, given.shape[1:], given.dtype)[...] = 0
-        for piece, first_column, panel in self._pieces(source, n_columns):
+        for piece, first_column, panel in self._pieces(source):
             self._add(piece, first_column, panel, target)
         return [] if then is None else self.each(then, arguments)
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
         """Return the weight between every two clusters of a panel of labels, over the rows of this worker."""
-        from equigraph.stores.distributed.tile_kernels import tally_tile
-
         total = np.zeros((n_labels, n_labels))
-        for piece, first_column, labels in self._pieces(source, None):
+        for piece, first_column, labels in self._pieces(source):
             for block, points in zip(self._blocks, self._points, strict=True):
                 own = self._panels.view(source, block.low, block.high)
                 tally_tile(points[piece], points[piece + 1], block, first_column, own, labels, total)
@@ -211,33 +208,31 @@ class RowWorker:
         arguments = unpacked(arguments)
         return list(self._threads.map(lambda block: visit(self._of(block), block, *arguments), self._blocks))
 
-    def _pieces(self, source: str, n_columns: int | None) -> Iterator[tuple[int, int, NDArray]]:
+    def _pieces(self, source: str) -> Iterator[tuple[int, int, NDArray]]:
         """Yield number, first row and rows of every piece of a panel, in order; the next one travels meanwhile."""
         cuts = self._plan.pieces()
-        requests = self._ask(source, cuts[0], cuts[1], n_columns)
+        requests = self._ask(source, cuts[0], cuts[1])
         for piece in range(len(cuts) - 1):
             panel = self._receive(requests)
             if piece + 2 < len(cuts):
-                requests = self._ask(source, cuts[piece + 1], cuts[piece + 2], n_columns)
+                requests = self._ask(source, cuts[piece + 1], cuts[piece + 2])
             yield piece, cuts[piece], panel
 
     def _add(self, piece: int, first_column: int, panel: NDArray, target: str) -> None:
-        from equigraph.stores.distributed.tile_kernels import add_tile
-
         def one(block: RowBlock, points: NDArray) -> None:
             out = self._panels.view(target, block.low, block.high)
             add_tile(points[piece], points[piece + 1], block, first_column, panel, out)
 
         list(self._threads.map(one, self._blocks, self._points))
 
-    def _ask(self, name: str, low: int, high: int, n_columns: int | None) -> list[Any]:
+    def _ask(self, name: str, low: int, high: int) -> list[Any]:
         """Return own rows at once, and requests for those of others."""
         parts: list[Any] = []
         for worker, first, last in self._plan.holders(low, high):
             if worker == self._number:
-                parts.append(without_padding(self._panels.view(name, first, last), n_columns))
+                parts.append(self._panels.view(name, first, last))
             else:
-                parts.append(self._peers[worker].rows(name, first, last, n_columns))
+                parts.append(self._peers[worker].rows(name, first, last))
         return parts
 
     def _receive(self, parts: list[Any]) -> NDArray:

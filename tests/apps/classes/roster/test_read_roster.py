@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equigraph as eg
-from equigraph.apps.classes.roster.vocabulary import role_of
 from equigraph.exceptions import GroupsError, InputError, ParameterError, RosterError
 from tests.apps.classes.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
 
@@ -97,7 +96,7 @@ def test_wishes_make_weights(tmp_path: Path) -> None:
     assert adjacency == [[0, 2, 0, 0], [2, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
     mutual = eg.read_roster(path, wishes="mutual")
     assert mutual.graph().adjacency.toarray().tolist() == [[0, 2, 0, 0], [2, 0, 0, 0], [0] * 4, [0] * 4]
-    assert any("only mutual wishes count" in note for note in mutual.notes)
+    assert any("only these count" in note for note in mutual.notes)
     with pytest.raises(ParameterError, match="wishes='all' is unknown"):
         eg.read_roster(path, wishes="all")
 
@@ -195,35 +194,34 @@ def test_a_full_name_beside_a_first_name_stays_whole(tmp_path: Path) -> None:
     assert eg.read_roster(write_csv(tmp_path / "a.csv", rows)).people == ("Ada Maria Roth", "Ben Groß")
 
 
-def test_columns_can_be_told(tmp_path: Path) -> None:
+def test_columns_can_be_given(tmp_path: Path) -> None:
     rows = [
         ["Kennung", "Wer", "Klasse", "mag", "mag auch", "Wunsch"],
-        ["x1", "Ada", "4a", "Ben", "Cem", "Fußball"],
+        ["x1", "Ada", "4a", "Ben", "Cem", "Chor"],
         ["x2", "Ben", "4b", "", "", "Chor"],
         ["x3", "Cem", "4a", "", "", "Chor"],
     ]
     path = write_csv(tmp_path / "a.csv", rows)
-    told = {"name": "Wer", "friends": ["mag", "E"], "school": "Klasse"}
-    roster = eg.read_roster(path, columns=told)
+    given: dict[str, str | None] = {"Wer": "name", "mag": "friends", "E": "wishes", "Wunsch": None}
+    roster = eg.read_roster(path, columns={**given, "Klasse": "attribute"})
     assert roster.people == ("Ada", "Ben", "Cem")
     assert roster.friends_of("Ada") == ("Ben", "Cem")
-    assert roster.attributes == {"school": ("4a", "4b", "4a")}
+    assert roster.attributes == {"Klasse": ("4a", "4b", "4a")}
     assert "Column B, 'Wer': names." in roster.notes
-    assert "Column F, 'Wunsch': not used (guessed)." in roster.notes
-    fixed = eg.read_roster(path, columns={"name": "Wer", "friends": None, "fixed": "Klasse"})
-    assert (
-        fixed.fixed
-        == eg.read_roster(path, columns={"name": "Wer", "fixed class": "Klasse", "friends": ()}).fixed
-    )
+    assert "Column F, 'Wunsch': not used." in roster.notes
+    fixed = eg.read_roster(path, columns={**given, "mag": "none", "E": "none", "Klasse": "fixed class"})
     assert fixed.fixed == {"Ada": "4a", "Ben": "4b", "Cem": "4a"}
     assert fixed.friends == ()
 
 
 def test_unknown_columns_are_attributes_only_where_people_share_values(tmp_path: Path) -> None:
-    rows = [["Name", "Bus", "Schuhe"], *([f"P{i}", "abc"[i % 2], str(30 + i)] for i in range(8))]
+    rows = [
+        ["Name", "Bus", "Nummer", "Punkte"],
+        *([f"P{i}", "abc"[i % 2], str(30 + i), f"{i}.5"] for i in range(8)),
+    ]
     roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
-    assert list(roster.attributes) == ["Bus"]
-    assert "Column C, 'Schuhe': not used (guessed)." in roster.notes
+    assert list(roster.attributes) == ["Bus", "Punkte"]
+    assert "Column C, 'Nummer': not used (guessed)." in roster.notes
 
 
 def test_a_title_above_the_header_and_blank_rows_are_passed_over(tmp_path: Path) -> None:
@@ -289,7 +287,7 @@ def test_which_sheet_of_a_workbook(tmp_path: Path) -> None:
         eg.read_roster(both)
     for name in ("Alt", 2):
         with pytest.raises(RosterError, match=r"sheet 'Alt': 1 name is not .*'Zoë Krüger' \(row 2, column E"):
-            eg.read_roster(both, sheet=name, columns={"friends": None})
+            eg.read_roster(both, sheet=name, columns={"Friend 1": None, "Friend 2": None})
     check_people(eg.read_roster(both, sheet=1))
     numbers = write_xlsx(tmp_path / "c.xlsx", PEOPLE[:1], sheet="2", more={"1": PEOPLE})
     check_people(eg.read_roster(numbers, sheet=2))
@@ -313,7 +311,7 @@ def test_near_names_are_proposed_and_taken_only_if_told(tmp_path: Path) -> None:
     assert message.startswith(
         "a.csv: 4 names are not on the list: 'Lena' (row 2, column C), perhaps 'Lena Vogt'; "
     )
-    assert message.endswith(": correct or clear the cell, or say accept_near=True.")
+    assert message.endswith("accept_near (--accept-near).")
     roster = eg.read_roster(path, accept_near=True)
     assert roster.friends_of("Ben Groß") == ("Änne Müller", "Lena Vogt")
     taken = [note for note in roster.notes if note.startswith("Taken as a near name")]
@@ -362,23 +360,6 @@ def test_a_wish_for_somebody_to_be_apart_from_is_said(tmp_path: Path) -> None:
     rows = [["Name", "Friend", "Not with"], ["Ada", "Ben", ""], ["Ben", "", "Ada"]]
     notes = eg.read_roster(write_csv(tmp_path / "a.csv", rows)).notes
     assert "Ben and Ada are to be apart although one wishes to be with the other." in notes
-
-
-@pytest.mark.parametrize(
-    ("header", "role"),
-    [
-        ("Best friends in class", "friends"),
-        ("Keine Freunde", "not_with"),
-        ("Friends (max. 3)", "friends"),
-        ("FREUND_2", "friends"),
-        ("Name des Kindes", "name"),
-        ("Klasse", "attribute"),
-        ("E-Mail", "unused"),
-        ("Lieblingsessen", None),
-    ],
-)
-def test_what_a_header_is_taken_for(header: str, role: str | None) -> None:
-    assert role_of(header) == role
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

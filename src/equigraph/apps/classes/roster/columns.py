@@ -1,31 +1,35 @@
-"""Which column of a sheet is what: guessed from the headers, or told."""
+"""Which column of a sheet is what: guessed from the headers, or given."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from equigraph._utils.text import count
+from equigraph._utils.text import listed
 from equigraph.apps.classes.roster.nearest import distances, nearest
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import (
+    APART,
     ATTRIBUTE,
     FIRST,
     FIXED,
+    FRIENDS,
     LAST,
     LISTS,
     NAME,
     NAMES,
     ROLES,
+    TOGETHER,
     UNUSED,
     role_of,
 )
 from equigraph.exceptions import ParameterError, RosterError
 
-Told = Mapping[str, str | Sequence[str] | None]
+ColumnRoles = Mapping[
+    str, str | None
+]  # by header or letter what a column is; None where it is not to be used
 
-Wanted = dict[str, list[str]]  # headers told for each role or attribute
 Filled = list[list[tuple[int, str]]]  # of each column, rows and texts of the cells that are not blank
 _DEPTH = 20  # rows in which the header is looked for, below titles and dates
 _MEANINGS = {
@@ -33,16 +37,20 @@ _MEANINGS = {
     FIRST: "first names",
     "middle_name": "middle names",
     LAST: "last names",
-    "friends": "friends wished",
-    "not_with": "people not to be with",
-    "together_with": "people to be with",
+    FRIENDS: "friends wished",
+    APART: "people not to be with",
+    TOGETHER: "people to be with",
     FIXED: "the class that is fixed",
+    ATTRIBUTE: "an attribute",
     UNUSED: "not used",
 }
-
-
-# Roles by the names that the fields of a roster have.
-_ALIASES = {"apart": "not_with", "together": "together_with", "fixed": FIXED}
+# What else a role may be called.
+_ALIASES = {
+    "apart": APART, "together": TOGETHER, "fixed": FIXED, "wishes": FRIENDS, "none": UNUSED, "not_used": UNUSED
+}  # fmt: skip
+_GIVEN_ROLES = (*ROLES, ATTRIBUTE, UNUSED)
+_MARK = re.compile(r"(?:[-+]?[\d.,%]+|x|yes|no|y|n|ja|nein|j|oui|non|o|si|s|nee|sim|nao|true|false|\W+)\Z")
+_FEW_VALUES = 6  # more different numbers than these are spread as numbers
 
 
 @dataclass(frozen=True)
@@ -58,17 +66,14 @@ class Column:
     role : str
         ``"name"``, ``"first_name"``, ``"middle_name"``, ``"last_name"``, ``"friends"``, ``"not_with"``,
         ``"together_with"``, ``"fixed_class"``, ``"attribute"`` or ``"unused"``.
-    attribute : str or None
-        Name of the attribute.
-    told : bool
-        Whether that was told, not guessed.
+    guessed : bool
+        Whether that was guessed from the header and the cells.
     """
 
     place: int
     header: str
     role: str
-    attribute: str | None = None
-    told: bool = False
+    guessed: bool = True
 
     @property
     def letter(self) -> str:
@@ -76,8 +81,7 @@ class Column:
         return letters(self.place)
 
     def __str__(self) -> str:
-        what = f"the attribute {self.attribute!r}" if self.role == ATTRIBUTE else _MEANINGS[self.role]
-        return f"Column {self.letter}, {self.header!r}: {what}{'' if self.told else ' (guessed)'}."
+        return f"Column {self.letter}, {self.header!r}: {_MEANINGS[self.role]}{' (guessed)' if self.guessed else ''}."
 
 
 @dataclass(frozen=True)
@@ -103,15 +107,15 @@ def has_header(sheet: Sheet) -> bool:
     return _guessed_header(sheet) is not None
 
 
-def make_layout(sheet: Sheet, told: Told | None) -> SheetLayout:
+def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
     """Return which column is what, or raise if there is no column of names."""
-    wanted = _wanted(told or {})
-    row = _header_row(sheet, wanted)
+    given = _given_roles(roles or {})
+    row = _header_row(sheet, given)
     headers, notes = _headers(sheet, row)
     filled = [_filled(sheet, row, place) for place in range(len(headers))]
     if not any(headers):
         raise RosterError(f"{sheet.source} is empty: expected one row per person below a header.")
-    columns = _assign(sheet, row, headers, filled, wanted)
+    columns = _assign(sheet, row, headers, filled, given)
     if not any(column.role in NAMES for column in columns):
         raise RosterError(_no_names(sheet, row, headers))
     _check_headers(sheet, row, headers, filled)
@@ -123,32 +127,28 @@ def make_layout(sheet: Sheet, told: Told | None) -> SheetLayout:
     return SheetLayout(row, tuple(columns), tuple(notes))
 
 
-def _wanted(told: Told) -> Wanted:
-    """Return the headers told for each role or attribute, or raise ParameterError for what is no such thing."""
-    if not isinstance(told, Mapping):
-        raise ParameterError(f"columns={told!r} is no mapping: expected such as {{'name': 'Pupil'}}.")
-    wanted: Wanted = {}
-    for key, value in told.items():
-        role = _ALIASES.get(str(key), str(key).replace(" ", "_"))
-        near = [known for known, steps in zip(ROLES, distances(role, ROLES, 2), strict=True) if steps <= 2]
-        if near and role not in ROLES:
-            raise ParameterError(f"columns has the key {key!r}: did you mean {near[0]!r}?")
-        headers: list[Any] = (
-            [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
-        )
-        if not all(isinstance(header, str) and header for header in headers):
-            raise ParameterError(f"columns[{key!r}]={value!r}: expected a header of the sheet, or several.")
-        name = role if role in ROLES else str(key)
-        wanted[name] = [*wanted.get(name, []), *map(tidy, headers)]
-    return wanted
+def _given_roles(roles: ColumnRoles) -> dict[str, str]:
+    """Return the role that is given for each header, or raise ParameterError for what is none."""
+    if not isinstance(roles, Mapping):
+        raise ParameterError(f"columns={roles!r} is no mapping: expected such as {{'Pupil': 'name'}}.")
+    given = {}
+    for header, value in roles.items():
+        word = "none" if value is None else str(value).strip().casefold().replace(" ", "_")
+        role = _ALIASES.get(word, word)
+        if role not in _GIVEN_ROLES:
+            known = [*_GIVEN_ROLES[:-1], "none"]
+            near = [one for one, steps in zip(known, distances(role, known, 2), strict=True) if steps <= 2]
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {listed(known)}."
+            raise ParameterError(f"columns says that {header!r} is {value!r}: {hint}")
+        given[tidy(str(header))] = role
+    return given
 
 
-def _header_row(sheet: Sheet, wanted: Wanted) -> int:
-    headers = {header for listed in wanted.values() for header in listed}
+def _header_row(sheet: Sheet, given: dict[str, str]) -> int:
     top = range(min(_DEPTH, len(sheet.rows)))
-    if any(wanted.get(role) for role in NAMES):
+    if any(role in NAMES for role in given.values()):
         for row in top:
-            if headers and headers <= {tidy(cell) for cell in sheet.rows[row]}:
+            if given.keys() <= {tidy(cell) for cell in sheet.rows[row]}:
                 return row
     guessed = _guessed_header(sheet)
     if guessed is not None:
@@ -199,32 +199,30 @@ def _check_headers(sheet: Sheet, row: int, headers: list[str], filled: Filled) -
             )
 
 
-def _assign(sheet: Sheet, row: int, headers: list[str], filled: Filled, wanted: Wanted) -> list[Column]:
-    told = _told_columns(sheet, row, headers, wanted)
+def _assign(
+    sheet: Sheet, row: int, headers: list[str], filled: Filled, given: dict[str, str]
+) -> list[Column]:
+    known = _given_columns(sheet, row, headers, given)
+    names_given = any(column.role in NAMES for column in known.values())
     columns = []
     for place, header in enumerate(headers):
-        if place in told:
-            columns.append(told[place])
+        if place in known:
+            columns.append(known[place])
         elif header:
-            columns.append(_guess(place, header, [text for _, text in filled[place]], wanted))
+            columns.append(_guess(place, header, [text for _, text in filled[place]], names_given))
     columns = _settle_names(sheet, row, columns)
     _check_repeats(sheet, columns)
     return columns
 
 
-def _told_columns(sheet: Sheet, row: int, headers: list[str], wanted: Wanted) -> dict[int, Column]:
-    told: dict[int, Column] = {}
-    for key, listed in wanted.items():
-        role, attribute = (key, None) if key in ROLES else (ATTRIBUTE, key)
-        if role not in LISTS and role != LAST and len(listed) > 1:
-            raise ParameterError(f"columns[{key!r}] names {count(len(listed), 'column')}: expected one.")
-        for header in listed:
-            for place in _places(sheet, row, headers, header, role):
-                if place in told:
-                    before = told[place].attribute or told[place].role
-                    raise ParameterError(f"columns names {header!r} twice, for {before!r} and for {key!r}.")
-                told[place] = Column(place, headers[place], role, attribute, told=True)
-    return told
+def _given_columns(sheet: Sheet, row: int, headers: list[str], given: dict[str, str]) -> dict[int, Column]:
+    known: dict[int, Column] = {}
+    for header, role in given.items():
+        for place in _places(sheet, row, headers, header, role):
+            if place in known:
+                raise ParameterError(f"columns names column {letters(place)}, {headers[place]!r}, twice.")
+            known[place] = Column(place, headers[place], role, guessed=False)
+    return known
 
 
 def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) -> list[int]:
@@ -236,10 +234,10 @@ def _places(sheet: Sheet, row: int, headers: list[str], header: str, role: str) 
         near = nearest(header, headers)
         hint = f"did you mean {headers[near[0]]!r}" if near and headers[near[0]] else _listed(headers)
         raise ParameterError(f"{sheet.source} has no column {header!r} in its header, row {row + 1}: {hint}?")
-    if len(places) > 1 and role not in LISTS:
+    if len(places) > 1 and role not in (*LISTS, UNUSED):
         raise ParameterError(
             f"{sheet.source} has the header {header!r} in columns {letters(places[0])} and {letters(places[1])}: "
-            f"say columns={{...: {letters(places[0])!r}}} for one of them."
+            f"name one of them by its letter in columns."
         )
     return places
 
@@ -250,21 +248,61 @@ def _listed(headers: list[str]) -> str:
     return f"did you mean one of {', '.join(shown[:12])}{more}"
 
 
-def _guess(place: int, header: str, texts: list[str], wanted: Wanted) -> Column:
+def _guess(place: int, header: str, texts: list[str], names_given: bool) -> Column:
     role = role_of(header)
-    if role in wanted or (role in NAMES and any(wanted.get(name) for name in NAMES)):
-        role = UNUSED  # what was told replaces what would be guessed
+    if role in NAMES and names_given:
+        role = UNUSED  # the column of names that was given replaces what would be guessed
+    if role in LISTS and texts and all(is_mark(text) for text in texts):
+        role = None  # "Sibling: yes" is about the person, not about another one
     if role is None:
-        # A column parts people into groups if it has at most half as many values as there are people.
-        role = ATTRIBUTE if 0 < 2 * len(set(texts)) <= len(texts) else UNUSED
-    return Column(place, header, role, header if role == ATTRIBUTE else None)
+        role = ATTRIBUTE if parts_people(texts) else UNUSED
+    return Column(place, header, role)
+
+
+def is_mark(text: str) -> bool:
+    """Return whether a cell holds a yes, a no, a cross or a number."""
+    return bool(_MARK.match(text.casefold()))
+
+
+def parts_people(texts: list[str]) -> bool:
+    """Return whether a column parts people into groups: by values that they share, or by numbers.
+
+    >>> parts_people(["a", "b", "a", "b"]), parts_people(["2.5", "3.1", "1.7", "2.2", "4.0", "3.3", "2.9"])
+    (True, True)
+    >>> parts_people(["101", "102", "103", "104", "105", "106", "107"])
+    False
+    """
+    values = set(texts)
+    if 0 < 2 * len(values) <= len(texts):
+        return True
+    if len(values) <= _FEW_VALUES or not is_numeric(texts):
+        return False
+    # Whole numbers that all differ are numbers of people, not amounts.
+    return len(values) < len(texts) or any("." in text or "," in text for text in texts)
+
+
+def is_numeric(texts: list[str]) -> bool:
+    """Return whether all texts are numbers."""
+    return bool(texts) and all(number_of(text) is not None for text in texts)
+
+
+def number_of(text: str) -> float | None:
+    """Return the number that a cell holds, with a point or a comma, or None.
+
+    >>> number_of("2,5"), number_of("-3"), number_of("1e5"), number_of("2.5 kg")
+    (2.5, -3.0, None, None)
+    """
+    return float(text.replace(",", ".")) if _NUMBER.match(text) else None
+
+
+_NUMBER = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
 
 
 def _settle_names(sheet: Sheet, row: int, columns: list[Column]) -> list[Column]:
     """Take a column `Name` beside `First name` for the last names, unless it holds the first names too."""
     whole = [column for column in columns if column.role == NAME]
     parts = [column for column in columns if column.role in (FIRST, LAST)]
-    if len(whole) != 1 or len({column.role for column in parts}) != 1 or whole[0].told:
+    if len(whole) != 1 or len({column.role for column in parts}) != 1 or not whole[0].guessed:
         return columns
     place, part = whole[0].place, parts[0]
     rows = [i for i in range(row + 1, len(sheet.rows)) if sheet.cell(i, place) and sheet.cell(i, part.place)]
@@ -281,17 +319,17 @@ def _holds(whole: str, part: str) -> bool:
 
 def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
     """Raise RosterError if two columns claim to be the one column of something."""
-    seen: dict[tuple[str, str | None], Column] = {}
+    seen: dict[tuple[str, str], Column] = {}
     for column in columns:
         if column.role in (UNUSED, LAST, *LISTS):
             continue
-        before = seen.setdefault((column.role, column.attribute), column)
+        before = seen.setdefault((column.role, column.header if column.role == ATTRIBUTE else ""), column)
         if before is not column:
-            what = f"the attribute {column.attribute!r}" if column.attribute else _MEANINGS[column.role]
+            what = f"the attribute {column.header!r}" if column.role == ATTRIBUTE else _MEANINGS[column.role]
             raise RosterError(
                 f"{sheet.source}: columns {before.letter} ({before.header!r}) and {column.letter} ({column.header!r}) "
-                f"both look like {what}: rename one, or say columns={{{column.attribute or column.role!r}: "
-                f"{before.letter!r}}}."
+                f"both look like {what}: rename one, or say which is not used with columns, such as "
+                f"{column.letter}=none."
             )
 
 
@@ -299,5 +337,5 @@ def _no_names(sheet: Sheet, row: int, headers: list[str]) -> str:
     shown = ", ".join(f"{letters(place)} {header!r}" for place, header in enumerate(headers[:8]) if header)
     return (
         f"{sheet.source} has no column of names that is known in row {row + 1} ({shown}): expected a header row with "
-        "one such as 'Name', or say which it is, columns={'name': '...'}."
+        "one such as 'Name', or say which it is with columns, such as A=name."
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from equigraph._utils.text import count
-from equigraph.apps.classes.roster.columns import SheetLayout, Told, has_header, make_layout
+from equigraph.apps.classes.roster.columns import ColumnRoles, SheetLayout, has_header, make_layout
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
+from equigraph.apps.classes.roster.questions import mentions, raise_questions
 from equigraph.apps.classes.roster.roster import Roster, check_wishes
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, place, tidy
 from equigraph.apps.classes.roster.text_files import read_text_sheet
@@ -22,34 +24,39 @@ _SHOWN = 5
 def read_roster(
     path: str | os.PathLike[str],
     *,
-    columns: Told | None = None,
+    columns: ColumnRoles | None = None,
     encoding: str | None = None,
     wishes: str = "any",
     accept_near: bool = False,
     sheet: str | int | None = None,
+    bins: Mapping[str, int] | None = None,
 ) -> Roster:
     """Read a sheet of people: names, attributes, wishes, and who must or must not be with whom.
 
-    What each column is, is guessed from its header in English, German, French, Spanish, Italian or Dutch. Everything
-    that was guessed is in the `notes` of the result. Nothing is repaired: a name that is not on the list is an error
-    that proposes the nearest one.
+    What each column is, is guessed from its header in English, German, French, Spanish, Italian, Dutch and some more
+    languages. Everything that was guessed is in the `notes` of the result. A column of names whose header leaves open
+    what they are is an error that asks. Nothing is repaired: a name that is not on the list is an error that proposes
+    the nearest one.
 
     Parameters
     ----------
     path : path-like
         An .xlsx, .xls or .ods file (extra ``sheets``), or text as spreadsheet programs write it (.csv, .tsv).
-    columns : mapping of str to str or list of str, optional
-        What the columns are, by their headers (or letters): ``name``, ``first_name``, ``middle_name``, ``last_name``,
-        ``friends``, ``not_with``, ``together_with``, ``fixed_class``; any other key is the name of an attribute. Told
-        roles are not guessed any more; None says that there is no such column.
+    columns : mapping of str to str, optional
+        What columns are, by their headers (or letters): ``name``, ``first_name``, ``middle_name``, ``last_name``,
+        ``friends``, ``not_with``, ``together_with``, ``fixed_class``, ``attribute``, or None where a column is not
+        to be used. The others are guessed.
     encoding : str, optional
         Encoding of a text file. By default what its first bytes say, UTF-8, or Windows-1252, whichever fits.
-    wishes : {"any", "mutual"}, default="any"
-        Which wishes count: any, of which a mutual one counts twice, or mutual ones only.
+    wishes : {"any", "mutual", "ranked"}, default="any"
+        Which wishes count: any, mutual ones only, or any, the first of a person three times and the second twice as
+        much as a further one.
     accept_near : bool, default=False
         Take a name that is not on the list for the nearest one if only one comes near; `notes` lists them.
     sheet : str or int, optional
         Name of the sheet of a workbook, or its number from 1. By default the only one with people.
+    bins : mapping of str to int, optional
+        Columns of numbers, and into how many ranges they go; three where a column has more than six numbers.
 
     Returns
     -------
@@ -90,6 +97,7 @@ def read_roster(
     layout = make_layout(cells, columns)
     check_cells(cells, layout)
     people = read_people(cells, layout)
+    raise_questions(cells, layout, people)
     named = read_named(cells, layout, people, LISTS, accept_near)
     _check_contradictions(cells, people, named)
     attributes = _attributes(cells, layout, people)
@@ -100,6 +108,7 @@ def read_roster(
         *map(str, layout.columns),
         *people.notes,
         *named.notes,
+        *mentions(cells, layout, people),
         *_notes_on_blanks(people, attributes),
         *_notes_on_wishes(people, named, wishes),
     )
@@ -111,6 +120,7 @@ def read_roster(
         together=_unordered(_named_pairs(people, named, TOGETHER)),
         fixed=fixed,
         wishes=wishes,
+        bins=dict(bins or {}),
         columns=layout.columns,
         notes=notes,
         source=Path(path).name,
@@ -170,7 +180,7 @@ def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
 
 def _attributes(sheet: Sheet, layout: SheetLayout, people: People) -> dict[str, tuple[str | None, ...]]:
     return {
-        str(column.attribute): tuple(tidy(sheet.cell(row, column.place)) or None for row in people.rows)
+        column.header: tuple(tidy(sheet.cell(row, column.place)) or None for row in people.rows)
         for column in layout.of(ATTRIBUTE)
     }
 
@@ -204,7 +214,11 @@ def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[str]:
     notes = []
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
-        how = "a one-sided wish counts 1, a mutual one 2" if wishes == "any" else "only mutual wishes count"
+        how = {
+            "any": "each counts the same",
+            "mutual": "only these count",
+            "ranked": "the first of a person counts 3, the second 2, further ones 1",
+        }[wishes]
         wished = count(len(friends), "wish", "wishes")
         notes.append(f"{wished}, among them {count(mutual, 'mutual pair')}: {how}.")
         nobody = len(people.names) - len({one for one, _ in friends})

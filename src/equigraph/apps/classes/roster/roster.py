@@ -16,8 +16,9 @@ from equigraph.graph.attributes import Values, attach, attribute_list, check_opt
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import object_array
 
-WISHES = ("any", "mutual")
-ONE_SIDED, MUTUAL = 1.0, 2.0
+WISHES = ("any", "mutual", "ranked")
+# Weights of a person's first, second and further wishes where they are ranked.
+RANKS = (3.0, 2.0, 1.0)
 
 
 def check_wishes(wishes: str) -> str:
@@ -44,8 +45,12 @@ class Roster:
         People who must be in one class.
     fixed : mapping of str to str
         The class that is fixed for some of the people.
-    wishes : {"any", "mutual"}
-        Which wishes count: any, of which a mutual one counts twice, or mutual ones only.
+    wishes : {"any", "mutual", "ranked"}
+        Which wishes count: any, mutual ones only (the others are left out of `friends`), or any, of which the first of
+        a person weighs three times and the second twice as much as a further one.
+    bins : mapping of str to int
+        Attributes of numbers, and into how many ranges of about equal size they go; three where a column has more than
+        six numbers.
     columns : tuple of Column
         What each column of the sheet was taken for.
     notes : tuple of str
@@ -71,6 +76,7 @@ class Roster:
     together: tuple[tuple[str, ...], ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     wishes: str = "any"
+    bins: Mapping[str, int] = field(default_factory=dict)
     columns: tuple[Column, ...] = ()
     notes: tuple[str, ...] = ()
     source: str = ""
@@ -79,6 +85,10 @@ class Roster:
     def __post_init__(self) -> None:
         check_wishes(self.wishes)
         self._check()
+        if self.wishes == "mutual":
+            given = set(self.friends)
+            mutual = tuple(pair for pair in self.friends if pair[::-1] in given)
+            object.__setattr__(self, "friends", mutual)
         wished: dict[str, tuple[str, ...]] = {}
         for one, other in self.friends:
             wished[one] = (*wished.get(one, ()), other)
@@ -100,6 +110,12 @@ class Roster:
             strangers = [name for group in groups for name in group if name not in known]
             if strangers:
                 raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")
+        strangers = [name for name in self.bins if name not in self.attributes]
+        if strangers:
+            known_names = ", ".join(map(repr, self.attributes)) or "none"
+            raise ParameterError(
+                f"bins names {strangers[0]!r}: expected attributes, which are {known_names}."
+            )
         for attribute, values in self.attributes.items():
             if len(values) != len(self.people):
                 raise RosterError(
@@ -118,8 +134,7 @@ class Roster:
     def graph(self, attribute: str | Sequence[str] | None = None, *, missing: str = "error") -> Graph:
         """Return the graph of the wishes.
 
-        A wish of one person links the two with weight 1, a mutual one with weight 2; with ``wishes="mutual"`` only
-        mutual ones are links.
+        A wish of one person links the two with its weight, 1 unless wishes are ranked; a mutual one with both weights.
 
         Parameters
         ----------
@@ -141,7 +156,8 @@ class Roster:
             If somebody's value is blank, unless `missing` says what to do.
         """
         check_options(missing, "error")
-        graph = Graph(self._adjacency(), node_names=np.array(self.people, dtype=str))
+        wished = self.wish_matrix()
+        graph = Graph(sparse.csr_array(wished + wished.T), node_names=np.array(self.people, dtype=str))
         if attribute is None:
             return graph
         wanted = attribute_list(attribute)
@@ -152,16 +168,16 @@ class Roster:
         values = [Values(object_array(self.attributes[one]), None, one) for one in wanted]
         return attach(graph, values, missing=missing, unknown="error", order_known=True)
 
-    def _adjacency(self) -> sparse.csr_array:
+    def wish_matrix(self) -> sparse.csr_array:
+        """Return the weight of the wish of each person (row) for each other one."""
         place = {name: i for i, name in enumerate(self.people)}
-        n = len(self.people)
-        ends = np.array([(place[one], place[other]) for one, other in self.friends], dtype=np.intp).reshape(
-            -1, 2
-        )
-        wished = sparse.csr_array((np.full(len(ends), ONE_SIDED), (ends[:, 0], ends[:, 1])), shape=(n, n))
-        if self.wishes == "any":
-            return sparse.csr_array(wished + wished.T)
-        return sparse.csr_array(MUTUAL * wished.multiply(wished.T))
+        n, rows, columns, data = len(self.people), [], [], []
+        for name, others in self._wished.items():
+            for rank, other in enumerate(others):
+                rows.append(place[name])
+                columns.append(place[other])
+                data.append(RANKS[min(rank, len(RANKS) - 1)] if self.wishes == "ranked" else 1.0)
+        return sparse.csr_array((np.array(data, dtype=float), (rows, columns)), shape=(n, n))
 
     def __repr__(self) -> str:
         mutual = sum(self.is_mutual(one, other) for one, other in self.friends) // 2

@@ -1,6 +1,9 @@
-"""What the headers of school lists are called, in six languages, and what each is taken for.
+"""What the headers of school lists are called in a dozen languages, and what each is taken for.
 
-Words are compared without capitals, accents, numbers and signs: ``Freund/in 1`` is ``freund in``.
+Words are compared without capitals, accents, numbers and signs: ``Freund/in 1`` is ``freund in``. Names and
+attributes are
+known by whole phrases; columns that name other people by stems, because their headers are sentences as often as
+words.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ ROLES = (*NAMES, *LISTS, FIXED)
 _PHRASES = {
     NAME: """name; names; full name; student; students; student name; name of student; pupil; pupils;
         pupil name; child; children; child name; person; people; participant; participants; member;
-        schueler; schuelerin; schueler in; schueler innen; schuelerinnen; schuelerinnen und schueler; schuelername; sus;
+        schueler; schuelerin; schueler in; schueler innen; schuelerinnen; schuelerinnen und schueler; schuelername;
+        sus;
         kind; kinder; name des kindes; name des schuelers; name der schuelerin; name vorname; vorname name;
         name und vorname; vor und nachname; vorname nachname; nachname vorname; vorname und nachname;
         nachname und vorname; vollstaendiger name; teilnehmer; teilnehmerin; teilnehmer in; nom complet; nom
@@ -28,40 +32,19 @@ _PHRASES = {
         participante; nome completo; nome e cognome; cognome e nome; cognome nome; nome cognome; nominativo;
         alunno; alunna; alunno a; alunni; studente; studentessa; studenti; bambino; partecipante; naam;
         volledige naam; leerling; leerlingen; naam leerling; naam van de leerling; voor en achternaam;
-        deelnemer; persoon""",
+        deelnemer; persoon; aluno; aluna; alunos; nome do aluno; nome da crianca; nome e apelido; imie
+        nazwisko; nazwisko imie; uczen; uczennica; namn; elev; elever; elevens namn; foer och efternamn; navn;
+        fulde navn; elevens navn; ad soyad; adi soyadi; ogrenci; ogrenci adi; jmeno a prijmeni; prijmeni a jmeno;
+        zak; zakyne; fio""",
     FIRST: """first name; firstname; first names; given name; given names; forename; forenames; vorname;
-        vornamen; rufname; prenom; prenoms; nombre; nombres; nome; voornaam; voornamen; roepnaam""",
+        vornamen; rufname; prenom; prenoms; nombre; nombres; nome; voornaam; voornamen; roepnaam; nome proprio;
+        imie; foernamn; fornavn; ad; adi; jmeno""",
     MIDDLE: """middle name; middle names; zweiter vorname; deuxieme prenom; segundo nombre; tussenvoegsel;
         tussenvoegsels""",
     LAST: """last name; lastname; surname; family name; nachname; familienname; zuname; nom; nom de
-        famille; apellido; apellidos; primer apellido; segundo apellido; cognome; achternaam; familienaam""",
-    FRIENDS: """friend; friends; friend of; best friend; best friends; wish; wishes; friend wish; wants;
-        wants to be with; would like to be with; likes; choice; choices; preference; preferences; preferred
-        friends; friend request; freund; freunde; freundin; freundinnen; freund in; freund innen; freundschaft;
-        freundschaften; freunde freundinnen; wunsch; wuensche; wunschkind; wunschkinder; wunschpartner;
-        wunschmitschueler; wunsch mitschueler; freundeswunsch; freundeswuensche; freundschaftswunsch;
-        freundschaftswuensche; moechte mit; moechte zu;
-        moechte zusammen mit; moechte in eine klasse mit; gern mit; mit wem; ami; amis; amie; amies; ami e;
-        ami e s; copain; copains; copine; copines; souhait; souhaits; voeu; voeux; avec qui; souhaite etre
-        avec; veut etre avec; prefere; choix; amigo; amiga; amigos; amigas; amigo a; amistad; amistades;
-        deseo; deseos; preferencia; preferencias; quiere estar con; eleccion; amico; amica; amici; amiche;
-        amico a; desiderio; desideri; preferenza; preferenze; vuole stare con; vorrebbe stare con; scelta;
-        vriend; vrienden; vriendin; vriendinnen; vriendje; vriendjes; vriend in; wens; wensen; voorkeur;
-        voorkeuren; maatje; maatjes; keuze; wil bij; wil met; wil graag met; wil graag bij""",
-    APART: """not with; not together; not together with; apart; apart from; keep apart; keep apart from;
-        separate; separate from; separated from; avoid; conflict; conflict with; conflicts; must not be
-        with; nicht mit; nicht zu; nicht zusammen; nicht zusammen mit; trennen; trennen von; getrennt;
-        getrennt von; auf keinen fall mit; darf nicht mit; soll nicht mit; konflikt; konflikte; konflikt
-        mit; pas avec; ne pas mettre avec; pas ensemble; separer; separer de; a separer; a separer de;
-        eviter; conflit; conflit avec; no con; no junto a; no junto con; no juntar con; separar; separar de;
-        evitar; conflicto; conflicto con; non con; non insieme; non insieme a; separare; separare da; da
-        separare; da separare da; evitare; conflitto; conflitto con; niet met; niet bij; niet samen; niet
-        samen met; scheiden; scheiden van; apart van; gescheiden van; vermijden""",
-    TOGETHER: """together; together with; with; keep with; keep together; keep together with; must be
-        with; zusammen; zusammen mit; mit; muss mit; muss zu; unbedingt mit; muss zusammen mit; gemeinsam
-        mit; ensemble; ensemble avec; avec; doit etre avec; garder avec; junto; juntos; junto a; junto con;
-        con; debe estar con; mantener con; insieme; insieme a; insieme con; deve stare con; tenere con;
-        samen; samen met; met; moet bij; moet met""",
+        famille; apellido; apellidos; primer apellido; segundo apellido; cognome; achternaam; familienaam; apelido;
+        apelidos;
+        sobrenome; nazwisko; efternamn; efternavn; etternavn; soyad; soyadi; prijmeni""",
     FIXED: """fixed; fixed class; class fixed; assigned class; placed in; must be in; must be in class;
         set class; feste klasse; klasse fest; fest; fest in; fest zugeteilt; zugeteilte klasse; zuteilung;
         gesetzt in; vorgabe klasse; klassenvorgabe; classe fixe; classe fixee; classe imposee; classe
@@ -91,14 +74,49 @@ _PHRASES = {
         electronico; telefono; direccion; codigo postal; fecha de nacimiento; edad; comentario; comentarios;
         observaciones; notas; indirizzo; cap; data di nascita; eta; commento; commenti; osservazioni;
         annotazioni; note varie; leerlingnummer; telefoon; adres; straat; geboortedatum; leeftijd;
-        opmerking; opmerkingen""",
+        opmerking; opmerkingen; timestamp; zeitstempel; horodateur; marca temporal; informazioni cronologiche;
+        tijdstempel; email address; username; adresse e mail; start time; completion time; startzeit;
+        fertigstellungszeit; uwagi; anmaerkningar; bemaerkninger; notlar; poznamky""",
 }
-# Inside a longer header, such as "Best friends in class", these still say what it is.
-_FRIEND_WORDS = """friend friends freund freunde freundin freundinnen wunschkind wunschkinder ami amis amie amies
-    copain copains copine copines amigo amiga amigos amigas amico amica amici amiche vriend vrienden vriendin
-    vriendinnen"""
-_NEGATIONS = "not no nicht kein keine pas non niet geen"
-_WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "æ": "ae", "œ": "oe", "ł": "l"})
+_WRITTEN_OUT = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "æ": "ae", "œ": "oe", "ł": "l", "\u0131": "i"}
+)
+# Stems of headers that name other people: a word that begins with one of them, or is it where a dot ends it.
+_STEMS = {
+    "wish": """friend freund wish wunsch wuensch want. wants. like. likes. prefer choice choos chosen select. request
+        nominat buddy buddies pal. pals. bff chum mate. mates. classmate teammate roommate partner companion
+        moecht gern kumpel kamerad waehl ami. amis. amie. amies. copain copine camarad souhait voeu voudr veut.
+        prefere
+        choix amig amist companer dese quier quisier eleccion elig prefier amic. amico. amica. amici. amiche. desider
+        preferi vorrebb vuole. scelt compagn vriend wens. wensen. voorkeur maatje keuze kies wil. escolh gostari quer.
+        kolega. koleg kolez przyjac zyczen chce. wybor kompis vaen. vaenn oensk oenske ven. venner. venind arkadas
+        tercih istedig istek. kamarad pritel pratel preje""",
+    "family": """sibling brother. brothers. sister. sisters. twin triplet geschwist bruder brueder schwester zwilling
+        frere soeur jumea jumel fratri herman gemel melliz fratel sorell gemell broer. broers. zus. zussen. tweeling
+        irmao irma. irmas. gemeo rodzenst siostr blizni syskon tvilling soeskend kardes ikiz sourozen dvojc""",
+    "together": """togeth same. zusammen gemeinsam dieselb gleich ensemble. meme. junt mism insieme stess samen.
+        samenhoud
+        samenplaats samenzet zelfde mesm razem. tillsammans samma. sammen. samme. birlikte ayni. spolu. stejn""",
+    "apart": """apart. separ split. avoid incompat conflict konflikt conflit clash trenn getrenn unvertraeg scheid
+        gescheid vermeid vermijd evit eloign alej fernhalt away. rozdziel osobno. unika skilj isaer. undvik adskil
+        undgaa
+        ayri. ayir uzak. oddel zvlast. afast dislike enem feind ennemi nemic vijand bull. bully bullied streit mobb
+        quarrel exclu ausschl veto.""",
+    "not": """not. no. non. nicht. kein keine. pas. ne. niet. geen. cannot. never. nie. inte. ikke. ej. nao. nunca.
+        degil.
+        olmasin. niemal nie.""",
+    "with": """with. mit. zu. avec. con. met. bij. com. z. ze. med. ile. s. se.""",
+    "must": """must. muss. muessen. unbedingt. doit. doivent. debe. deben. deve. devono. moet. moeten. musi.
+        maaste. skal.
+        sollen. soll.""",
+    "place": """keep. put. place. placed. lass behalt mett mettr garder. poner. mantener. tenere. mettere. plaats""",
+    # A wish for something else than people.
+    "thing": """language sprach langue. idioma. lengua. lingua. taal. sport subject fach. faecher instrument course
+        kurs.
+        topic thema themen project projekt""",
+    # Where people were tells nothing of where they shall be.
+    "past": """previous former last. current bisher ehemal preced anterior actuel actual. attual vorig huidig""",
+}
 _INSIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _ORDINAL = re.compile(r"(?:\d+(?:st|nd|rd|th|er|ere|re|eme|e|o|a|ste|de)?|i{1,3}|iv|v)\Z")
 
@@ -126,18 +144,73 @@ def phrase(header: str) -> str:
 
 
 _KNOWN = {" ".join(words.split()): role for role, listed in _PHRASES.items() for words in listed.split(";")}
+_PEOPLE_WORDS = """child childs children s kind kindes kinds pupil pupils student students enfant eleve alumno alumna
+    hijo hija alunno alunna figlio figlia leerling aluno aluna filho"""
+# What questions of web forms are made of, beside the words that matter.
+_FILLERS = """what is are the a an of your my our his her please enter write type full wie heisst ist der die das des
+    deines dein ihr ihres ihre euer bitte vollstaendiger quel est le la les l de du d votre ton cual es el su del tu
+    qual e il tuo di della vostro wat je uw van jouw o do da seu"""
+_NUMBER = re.compile(r"\b(?:no|nr|num|n)\b[.:]?\s*(?=\d)|\bno\.?\s*$")
+_CONTRACTION = re.compile(r"n['\u2019]t\b")
 
 
 def role_of(header: str) -> str | None:
-    """Return what a header is taken for, or None if it is unknown.
+    """Return what a header is taken for, or None if that is not certain.
 
     >>> role_of("Freund 2"), role_of("Nicht mit"), role_of("Prénom"), role_of("Schuhgröße")
     ('friends', 'not_with', 'first_name', None)
+    >>> role_of("Must be apart from"), role_of("Do not separate from"), role_of("Your child's best friends")
+    ('not_with', None, 'friends')
     """
     words = phrase(header)
     if words in _KNOWN:
         return _KNOWN[words]
-    parts = set(words.split())
-    if parts & set(_FRIEND_WORDS.split()):
-        return APART if parts & set(_NEGATIONS.split()) else FRIENDS
-    return None
+    listed = {_list_role(text) for text in (header, _INSIDE.sub(" ", header))}
+    if listed != {None}:  # what stands in parentheses may say the opposite
+        return listed.pop() if len(listed) == 1 else None
+    asked = [word for word in words.split() if word not in _FILLERS.split()]
+    name = _KNOWN.get(" ".join(word for word in asked if word not in _PEOPLE_WORDS.split()))
+    if name in NAMES:
+        # "First name of your child" is a first name; "Nombre de su hijo" is the whole one.
+        return NAME if name == FIRST and len(words.split()) > 1 and "name" not in words else name
+    return _KNOWN.get(" ".join(asked))
+
+
+def _found(header: str) -> dict[str, int]:
+    """Return the kinds of stems in a header with the place where each occurs first."""
+    text = _NUMBER.sub(" ", _CONTRACTION.sub(" not", folded(header)))
+    found: dict[str, int] = {}
+    for place, word in enumerate(re.findall(r"[^\W\d_]+", text)):
+        for kind, stems in _STEM_LISTS.items():
+            if any(_has_stem(word, stem) for stem in stems):
+                found.setdefault(kind, place)
+    return found
+
+
+_STEM_LISTS = {kind: tuple(stems.split()) for kind, stems in _STEMS.items()}
+_COMPOUND = 5  # letters of a stem that may also stand inside a word, as in Lieblingsfreund
+
+
+def _has_stem(word: str, stem: str) -> bool:
+    if stem.endswith("."):
+        return word == stem[:-1]
+    return word.startswith(stem) or (len(stem) >= _COMPOUND and stem in word)
+
+
+def _list_role(header: str) -> str | None:
+    """Return friends, not_with or together_with where the stems of a header leave no doubt."""
+    found = _found(header)
+    if found.keys() & {"past", "thing"}:
+        return None
+    if "apart" in found:
+        # "Do not separate", "Separate the twins": nobody but the writer knows.
+        return APART if not found.keys() & {"not", "wish", "together", "family"} else None
+    if "not" in found:
+        with_others = min(found.get("with", 99), found.get("together", 99))
+        certain = found["not"] < with_others < 99 and not found.keys() & {"wish", "family"}
+        return APART if certain else None
+    if "wish" in found:
+        return FRIENDS if "must" not in found else None
+    if found.keys() & {"together", "family"} or {"with", "must"} <= found.keys():
+        return TOGETHER
+    return TOGETHER if {"with", "place"} <= found.keys() else None

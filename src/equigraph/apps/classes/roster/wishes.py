@@ -58,7 +58,7 @@ def read_named(
         for column in layout.of(*roles):
             text = sheet.cell(row, column.place)
             dashes += bool(_DASHES.match(text))
-            for part in _names_in(text, people):
+            for part in names_in(text, people):
                 found = people.find(part)
                 if found is None:
                     unknown.append(Unknown(part, person, column, row))
@@ -71,7 +71,7 @@ def read_named(
     return named
 
 
-def _names_in(text: str, people: People) -> Iterator[str]:
+def names_in(text: str, people: People) -> Iterator[str]:
     """Yield the names in a cell: a whole cell that is a name is one, whatever signs are in it."""
     for line in _LINES.split(text):
         line = line.strip()
@@ -137,7 +137,7 @@ def _sentence(
     more = f"; and {n - _SHOWN} more" if n > _SHOWN else ""
     hint = "correct or clear the cell"
     if not accept and all(_is_plain(one, near, people) for one, near in found):
-        hint += ", or say accept_near=True"
+        hint += ", or take the near names with accept_near (--accept-near)"
     are = "is" if n == 1 else "are"
     return f"{sheet.source}: {count(n, 'name')} {are} not on the list: {shown}{more}: {hint}."
 

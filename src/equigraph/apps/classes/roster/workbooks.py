@@ -8,12 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from equigraph.apps.classes.roster import reader_process
 from equigraph.apps.classes.roster.packages import Contents, look_into
-from equigraph.apps.classes.roster.sheet import Block, Sheet, cell_text, check_bounds
-from equigraph.exceptions import ParameterError, RosterError, require
+from equigraph.apps.classes.roster.sheet import MAX_BYTES, Block, Sheet, cell_text, check_bounds
+from equigraph.exceptions import GraphError, ParameterError, RosterError, require
 
 _SECONDS = 60
 ZIP = b"PK\x03\x04"
@@ -77,8 +78,9 @@ class Workbook:
         """Return the cells of a sheet."""
         source = self.source if len(self.names) == 1 else f"{self.source}, sheet {name!r}"
         found = self._sheets[name]
+        # A damaged file may name the corners in another order.
         merged = tuple(
-            Block(top, bottom, left, right)
+            Block(min(top, bottom), max(top, bottom), min(left, right), max(left, right))
             for (top, left), (bottom, right) in found["merged"]
             if (top, left) != (bottom, right)
         )
@@ -112,3 +114,29 @@ def _damaged(source: str) -> RosterError:
 
 
 _OLD = "In an .xls file a formula that failed looks like a blank cell: save it as .xlsx if it has formulas."
+
+
+def read_cells(path: Path) -> list[list[str]]:
+    """Return the cells of the only sheet of a workbook that has any, for who reads a graph.
+
+    Sheets are bounded as those of people are; every row is as long as the longest.
+    """
+    source = path.name
+    raw = path.read_bytes()
+    if len(raw) > MAX_BYTES:
+        raise GraphError(f"{source} has {len(raw) // 2**20} MB: save so large an edge list as .csv.")
+    if not raw.startswith((ZIP, OLE)):
+        raise GraphError(f"{source} is no spreadsheet: expected .xlsx, .xls or .ods.")
+    try:
+        book = Workbook(raw, source)
+        filled = [one for one in map(book.read, book.visible) if one.rows]
+    except RosterError as error:
+        raise GraphError(str(error)) from error
+    if len(filled) != 1:
+        has = f"has {len(filled)} sheets with cells" if filled else "has no cells"
+        raise GraphError(f"{source} {has}: expected one sheet with an edge list.")
+    sheet = filled[0]
+    if sheet.broken:
+        (row, column), why = min(sheet.broken.items())
+        raise GraphError(f"{sheet.where(row, column)}: {why}.")
+    return [row + [""] * (sheet.width - len(row)) for row in sheet.rows]

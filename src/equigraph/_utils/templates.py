@@ -1,0 +1,22 @@
+"""Pages from templates: everything that is no markup is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@cache
+def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
+    """Return the templates that lie in a package; `finalize` is applied to every value that they show."""
+    return Environment(
+        loader=PackageLoader(package, "templates"),
+        autoescape=True,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

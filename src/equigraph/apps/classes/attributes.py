@@ -1,0 +1,139 @@
+"""What people are to be spread by: columns of a roster as groups, numbers in thirds, and which of them by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._utils.text import count, did_you_mean, listed
+from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.roster.columns import is_numeric, number_of
+from equigraph.apps.classes.roster.vocabulary import UNUSED
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph.groups import bin_groups
+
+# What is written where a column marks some people and leaves the others blank.
+UNMARKED = "(blank)"
+# A column of numbers with more values than these is spread by thirds.
+FEW_VALUES, BINS = 6, 3
+# A column whose values are more than the people of half a class cannot be spread evenly.
+_HALF = 2
+
+
+def group_columns(roster: Roster) -> dict[str, NDArray]:
+    """Return the group of each person by attribute, None where a cell is blank.
+
+    A column with one value marks people, so that the others are a group as well. A column of numbers with more than six
+    values, or one that `Roster.bins` names, is put into bins of about equal size.
+    """
+    return {name: _groups(roster, name, values) for name, values in roster.attributes.items()}
+
+
+def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
+    column = np.empty(len(values), dtype=object)
+    known = {value for value in values if value is not None}
+    n_bins = roster.bins.get(name) or (BINS if is_number_column(values) else None)
+    if n_bins is not None:
+        numbers = numbers_of(values)
+        wrong = [value for value, number in zip(values, numbers, strict=True) if value and np.isnan(number)]
+        if wrong:
+            raise GroupsError(f"bins names {name!r}, which has the value {wrong[0]!r}: expected numbers.")
+        groups = bin_groups(numbers, n_bins, missing="ignore", name=name)
+        column[:] = [None if code < 0 else str(groups.names[code]) for code in groups.codes.tolist()]
+    else:
+        column[:] = [UNMARKED if value is None and len(known) == 1 else value for value in values]
+    return column
+
+
+def is_number_column(values: Iterable[str | None]) -> bool:
+    """Return whether a column holds numbers with more than six values."""
+    known = [value for value in values if value is not None]
+    return len(set(known)) > FEW_VALUES and is_numeric(known)
+
+
+def numbers_of(values: Iterable[str | None]) -> NDArray[np.float64]:
+    """Return the numbers of a column, NaN where there is none."""
+    found = [number_of(value) if value else None for value in values]
+    return np.array([np.nan if number is None else number for number in found])
+
+
+def default_attributes(columns: Mapping[str, Iterable[Any]], n_people: int, n_classes: int) -> list[str]:
+    """Return the columns that are spread evenly unless others are named: those that part people into large groups.
+
+    Examples
+    --------
+    >>> default_attributes({"gender": "fmfm", "village": "abcd", "year": "5555"}, 4, 1)
+    ['gender']
+    """
+    most = n_people / (_HALF * n_classes)
+    values = {name: {value for value in column if value is not None} for name, column in columns.items()}
+    return [name for name, found in values.items() if 2 <= len(found) <= max(2, most)]
+
+
+def chosen_attributes(
+    roster: Roster, attributes: Iterable[str] | Mapping[str, float] | None, n_classes: int
+) -> dict[str, float]:
+    """Return the attributes to spread evenly with their weights: those that are named, else those that can be."""
+    values = group_columns(roster)
+    if attributes is None:
+        return dict.fromkeys(default_attributes(values, len(roster.people), n_classes), 1.0)
+    given = dict(attributes) if isinstance(attributes, Mapping) else dict.fromkeys(attributes, 1.0)
+    for name, weight in given.items():
+        if name not in values:
+            raise ParameterError(
+                f"attributes names {name!r}{did_you_mean(name, values)}: expected columns of the sheet, which are "
+                f"{listed(map(repr, values)) if values else 'none'}."
+            )
+        if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
+            raise ParameterError(
+                f"attributes gives {name!r} the weight {weight!r}: expected a number above 0."
+            )
+        n_values = len(set(values[name]) - {None})
+        if n_values < 2:
+            raise ParameterError(
+                f"attributes names {name!r}, which has {count(n_values, 'value')}: nothing can be spread evenly."
+            )
+    return {name: float(weight) for name, weight in given.items()}
+
+
+def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
+    """Return in one paragraph what was understood of a sheet, and which of its columns are spread evenly.
+
+    Examples
+    --------
+    >>> roster = Roster(("Ada", "Ben", "Cem"), {"gender": ("f", "m", "m")}, friends=(("Ada", "Ben"),))
+    >>> describe_roster(roster, ["gender"])
+    '3 people. 1 wish of 1 person. Spread evenly: gender.'
+    """
+    attributes = list(attributes)
+    wishing = len({one for one, _ in roster.friends})
+    said = []
+    if roster.friends:
+        said.append(f"{count(len(roster.friends), 'wish', 'wishes')} of {count(wishing, 'person', 'people')}")
+    if roster.apart:
+        said.append(f"{count(len(roster.apart), 'pair')} apart")
+    if roster.together:
+        said.append(f"{count(len(roster.together), 'pair')} together")
+    if roster.fixed:
+        said.append(f"{count(len(roster.fixed), 'person', 'people')} in a class that is fixed")
+    sentences = [count(len(roster.people), "person", "people"), ", ".join(said) or "No wishes"]
+    sentences.append(f"Spread evenly: {', '.join(map(_with_bins(roster), attributes)) or 'nothing'}")
+    left = [name for name in roster.attributes if name not in attributes]
+    if left:
+        sentences.append(f"Shown, and not spread: {', '.join(left)}")
+    unused = [column.header for column in roster.columns if column.role == UNUSED]
+    if unused:
+        sentences.append(f"Not used: {', '.join(unused)}")
+    return "".join(f"{sentence}. " for sentence in sentences).strip()
+
+
+def _with_bins(roster: Roster) -> Any:
+    def say(name: str) -> str:
+        binned = name in roster.bins or is_number_column(roster.attributes[name])
+        n_groups = len(set(group_columns(roster)[name]) - {None})
+        return f"{name} (in {n_groups} ranges)" if binned else name
+
+    return say

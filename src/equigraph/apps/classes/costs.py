@@ -1,0 +1,96 @@
+"""What evenness and rules cost: how many more wishes would be kept without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from equigraph._utils.text import count
+from equigraph.apps.classes.divide import Search
+from equigraph.apps.classes.division import Division
+from equigraph.apps.classes.sentences import rule_sentence
+from equigraph.rules import Rule, Rules
+
+# Rules of one kind are left out together where there are more of them than these.
+_SINGLE = 4
+_KINDS = {
+    "apart": "the rules on who is apart",
+    "together": "the rules on who is together",
+    "fixed": "the classes that are fixed",
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What leaving something out would bring.
+
+    Attributes
+    ----------
+    what : str
+        The column, or the rule in a sentence.
+    attribute : bool
+        Whether it is a column that is spread evenly.
+    wishes : int
+        How many more wishes would be kept, at least: a division that keeps so many was found.
+    """
+
+    what: str
+    attribute: bool
+    wishes: int
+
+    def __str__(self) -> str:
+        name = f"spreading {self.what}" if self.attribute else self.what.removesuffix(".")
+        return f"without {name}: {count(self.wishes, 'more wish', 'more wishes')}"
+
+
+def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> list[Cost]:
+    """Return what each column that is spread evenly and each rule costs in wishes.
+
+    Each is left out in turn, and people are divided again. Every number is one that can be had, because such a division
+    was found; a longer search may find more.
+
+    Examples
+    --------
+    >>> from equigraph.apps.classes.roster import Roster
+    >>> people, friends = ("Ada", "Bea", "Cem", "Dan"), (("Ada", "Bea"), ("Cem", "Dan"))
+    >>> roster = Roster(people, {"gender": ("f", "f", "m", "m")}, friends=friends)
+    >>> division = Division(roster, [0, 1, 0, 1], ["5a", "5b"], Rules(sizes=(2, 2)), {"gender": 1.0})
+    >>> [str(cost) for cost in find_costs(division)]
+    ['without spreading gender: 2 more wishes', 'without Every class has 2 people: 0 more wishes']
+    """
+    search = Search(
+        division.roster, division.rules, len(division.class_names), division.attributes, evenness, seed=seed
+    )
+    # What a further search finds anyway is nobody's cost.
+    kept = max(division.wishes_kept, _kept(division, search))
+    costs = []
+    for name in division.attributes:
+        others = {one: weight for one, weight in division.attributes.items() if one != name}
+        costs.append(
+            Cost(name, True, max(0, _kept(division, replace(search, attributes=others), anew=True) - kept))
+        )
+    for what, left_out in _parts(division):
+        rules = Rules.of(rule for rule in division.rules.items if rule not in left_out)
+        costs.append(Cost(what, False, max(0, _kept(division, replace(search, rules=rules)) - kept)))
+    return costs
+
+
+def _kept(division: Division, search: Search, anew: bool = False) -> int:
+    """Return how many wishes are kept where people are divided again."""
+    labels = division.labels
+    if anew:  # without a column people sit quite differently
+        labels = search.run(labels, n_runs=1)
+    return division.with_labels(search.again(labels)).wishes_kept
+
+
+def _parts(division: Division) -> Iterable[tuple[str, list[Rule]]]:
+    """Yield the rules one by one, or by kind where there are many of one."""
+    kinds: dict[str, list[Rule]] = {}
+    for rule in division.rules.items:
+        kinds.setdefault(rule.keyword, []).append(rule)
+    for kind, rules in kinds.items():
+        if len(rules) > _SINGLE and kind in _KINDS:
+            yield f"{_KINDS[kind]} ({len(rules)})", rules
+        else:
+            for rule in rules:
+                yield rule_sentence(rule, division.class_names), [rule]

@@ -1,0 +1,128 @@
+"""Sensitive features of the nodes of a result or a curve: as codes, as columns of a table, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+from numpy.typing import NDArray
+
+from equigraph.exceptions import GraphError, InputError, ParameterError
+from equigraph.graph import Graph, read_graph
+from equigraph.graph.graph import as_features
+from equigraph.graph.groups import AttributeOptions, Attributes, encode_attributes
+from equigraph.graph.groups.attributes import UNNAMED, Features, checked_weights
+from equigraph.graph.groups.encode import is_missing
+
+# Column of labels.csv with the groups; of several attributes there is one for each, such as group[gender].
+GROUP = UNNAMED
+
+
+class AttributeEntry(TypedDict):
+    """Entry of JSON for an attribute."""
+
+    name: str
+    weight: float
+    bins: int | None
+    n_ungrouped: int
+
+
+def attributes_of(subject: Any) -> Attributes | None:
+    """Return all attributes as codes, None where there are none; nodes without a group are allowed."""
+    if subject.sensitive_features is None:
+        return None
+    graph = getattr(subject, "graph", None)
+    if graph is not None and graph.sensitive_features is subject.sensitive_features:
+        return graph.attributes
+    return encode_attributes(subject.features, missing="ignore", options=subject.attribute_options)
+
+
+def group_columns(subject: Any) -> dict[str, NDArray[Any]]:
+    """Return the columns of labels.csv that hold groups."""
+    several = len(subject.features) > 1
+    return {_head(name, several): group_cells(column) for name, column in subject.features.items()}
+
+
+def _head(name: str, several: bool) -> str:
+    return f"{GROUP}[{name}]" if several else GROUP
+
+
+def group_cells(groups: NDArray[Any]) -> NDArray[Any]:
+    """Return groups as they are written: None, which is an empty cell, for every node without one."""
+    absent = is_missing(groups)
+    if not absent.any():
+        return groups
+    cells = groups.astype(object)
+    cells[absent] = None
+    return cells
+
+
+def attribute_entries(subject: Any) -> dict[str, Any]:
+    """Return the entries of JSON for attributes: none for a single one without bins."""
+    attributes, options = subject.attributes, subject.attribute_options
+    if attributes is None or not (attributes.are_several or options.bins):
+        return {}
+    entries = [
+        {
+            "name": name,
+            "weight": options.weight(name),
+            "bins": options.bins.get(name),
+            "n_ungrouped": groups.n_ungrouped,
+        }
+        for name, groups in attributes.groups.items()
+    ]
+    return {"attributes": entries}
+
+
+def stored_features(
+    entries: Sequence[AttributeEntry], columns: Mapping[str, NDArray[Any]], path: Path
+) -> tuple[Features | None, str | None, AttributeOptions]:
+    """Return sensitive features, their name and their options, from the columns of labels.csv and JSON."""
+    options = AttributeOptions(
+        weights=checked_weights({one["name"]: one["weight"] for one in entries if one["weight"] != 1}),
+        bins={one["name"]: one["bins"] for one in entries if one["bins"] is not None},
+    )
+    if len(entries) < 2:
+        return columns.get(GROUP), entries[0]["name"] if entries else None, options
+    heads = {one["name"]: _head(one["name"], True) for one in entries}
+    missing = next((head for head in heads.values() if head not in columns), None)
+    if missing is not None:
+        raise InputError(f"{path} has an attribute whose column {missing!r} is missing in the labels.")
+    return *as_features({name: columns[head] for name, head in heads.items()}, None), options
+
+
+def clustered_graph(graph: Any, subject: Any, attribute: str | None) -> Graph:
+    """Return a graph with the groups of a result or curve; raise GraphError if it is another graph.
+
+    A graph without groups gets those of the subject.
+    """
+    known = read_graph(graph)
+    sizes = {column.size for column in subject.features.values()}
+    if known.sensitive_features is None and sizes == {known.n_nodes}:
+        known = Graph(
+            known.adjacency,
+            known.node_names,
+            subject.sensitive_features,
+            attribute,
+            missing="ignore",
+            attribute_options=subject.attribute_options,
+        )
+    if known.fingerprint() != subject.input_hash:
+        raise GraphError(
+            f"The graph ({known!r}) is not the one that was clustered: its hash is {known.fingerprint()[:12]}... "
+            f"and {subject.input_hash[:12]}... was expected; give the same edges, weights, names and groups."
+        )
+    return known
+
+
+def graph_of(subject: Any, graph: Any) -> Graph:
+    """Return the graph of a result: the one that is given, if it is the one that was clustered, or else its own."""
+    if graph is not None:
+        return clustered_graph(graph, subject, getattr(subject, "attribute", None))
+    if subject.graph is None:
+        raise ParameterError(
+            "The result does not hold its graph, as it was read from a folder or its edges are on disk: give "
+            "graph=, the one that was clustered."
+        )
+    return subject.graph

@@ -1,0 +1,181 @@
+"""Contents of single files: tables as csv or parquet, matrices as npz or csv, objects as json."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph._utils.files import atomic_path
+from equigraph._utils.records import as_given, write_csv, write_json, write_parquet
+from equigraph.exceptions import InputError, reason, require
+from equigraph.graph.groups.encode import as_column, is_missing
+from equigraph.graph.names import as_names, object_array, with_gaps
+from equigraph.graph.npz_files import npy_header
+
+_OURS = "expected the file that equigraph wrote"
+_TYPES = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
+# What reading a damaged archive of arrays ends with; an unknown compression is a RuntimeError.
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,
+           zipfile.BadZipFile, zlib.error)  # fmt: skip
+
+
+class ColumnEntry(TypedDict):
+    """Entry of the manifest for a column of a table, so that it comes back as it was and not as texts."""
+
+    type: Literal["integer", "number", "boolean", "text"]
+    n_missing: int  # empty cells that stand for None
+
+
+def write_content(path: Path, content: Any, raw: bool) -> dict[str, ColumnEntry]:
+    """Write a file by its suffix; return the entries of its columns, none where it is no table of texts."""
+    if path.suffix == ".json":
+        write_json(path, content)
+    elif path.suffix == ".parquet":
+        write_parquet(path, content)
+    elif path.suffix == ".csv" and not isinstance(content, np.ndarray):
+        columns = dict(content) if isinstance(content, Mapping) else _entries_of(content)
+        write_csv(path, columns, raw=raw)
+        return _column_entries(columns)
+    else:
+        with atomic_path(path) as partial:
+            if path.suffix == ".csv":
+                np.savetxt(partial, content, delimiter=",", fmt="%.17g")
+            elif sparse.issparse(content):
+                sparse.save_npz(partial, content)
+            else:
+                np.savez_compressed(partial, **{path.stem: content})
+    return {}
+
+
+def _entries_of(matrix: Any) -> dict[str, NDArray]:
+    """Return the entries of a sparse matrix between clusters as columns."""
+    found = sparse.coo_array(matrix)
+    places = dict(zip(("cluster", "other"), found.coords, strict=True))
+    return {**places, "interaction": found.data}
+
+
+def parse_table(
+    data: bytes, path: Path, entries: Mapping[str, ColumnEntry], *, raw: bool
+) -> dict[str, NDArray]:
+    """Return the columns of a csv or parquet file; None where a cell is missing."""
+    if path.suffix == ".parquet":
+        return _read_parquet(data, path)
+    heads, *rows = _csv_rows(data, path) or [[]]
+    if set(heads) != set(entries) or len(set(heads)) < len(heads):
+        raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {_OURS}.")
+    if any(len(row) != len(heads) for row in rows):
+        raise InputError(f"{path} has rows of different lengths: {_OURS}.")
+    plain = str if raw else as_given
+    columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
+    return {
+        head: _column([plain(cell) for cell in cells], entries[head], path)
+        for head, cells in zip(heads, columns, strict=True)
+    }
+
+
+def parse_matrix(
+    data: bytes, path: Path, entries: Mapping[str, ColumnEntry] | None, shape: tuple[int, int]
+) -> Any:
+    """Return a matrix of finite numbers from an npz file, or from a csv file of its rows or its entries."""
+    try:
+        if path.suffix == ".npz":
+            found = _npz_matrix(data, path.stem, (shape[0] + 1) * (shape[1] + 1))
+        elif entries is not None:
+            row, column, values = parse_table(data, path, entries, raw=True).values()
+            found = sparse.csr_array((values, (row, column)), shape=shape)
+        else:
+            found = np.array(_csv_rows(data, path), dtype=np.float64)
+    except _DAMAGE as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be read ({reason(error)}): {_OURS}.") from None
+    if found.shape != shape or found.dtype.kind not in "fiu":
+        raise InputError(
+            f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
+        )
+    if not np.isfinite(found.data if sparse.issparse(found) else found).all():
+        raise InputError(f"{path} holds NaN or infinity: expected finite numbers.")
+    return found
+
+
+def _column_entries(table: Mapping[str, NDArray]) -> dict[str, ColumnEntry]:
+    entries: dict[str, ColumnEntry] = {}
+    for name, column in table.items():
+        missing = is_missing(column) if column.dtype.kind == "O" else np.zeros(column.size, dtype=bool)
+        if missing.any() and not missing.all():
+            column = as_column(column[~missing].tolist())  # what it was before a None made objects of it
+        found: Any = _TYPES.get(column.dtype.kind, "text")
+        entries[name] = {"type": found, "n_missing": int(missing.sum())}
+    return entries
+
+
+def _csv_rows(data: bytes, path: Path) -> list[list[str]]:
+    try:
+        text = data.decode("utf-8", "surrogatepass")
+        return list(csv.reader(io.StringIO(text, newline="")))
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
+
+
+def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
+    if not entry["n_missing"]:
+        return _typed(cells, entry["type"], path)
+    missing = np.array([cell == "" for cell in cells])
+    if np.count_nonzero(missing) != entry["n_missing"]:
+        raise InputError(
+            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: {_OURS}."
+        )
+    return with_gaps(_typed([cell for cell in cells if cell], entry["type"], path), missing)
+
+
+def _typed(cells: list[str], kind: str, path: Path) -> NDArray:
+    try:
+        if kind == "integer":
+            return np.array([int(cell) for cell in cells], dtype=np.int64)
+        if kind == "number":
+            return np.array([float(cell) for cell in cells])
+        if kind == "boolean":
+            return np.array([{"True": True, "False": False}[cell] for cell in cells])
+    except (ValueError, OverflowError, KeyError):
+        raise InputError(f"{path} has a value that is no {kind}: {_OURS}.") from None
+    objects = np.array(cells, dtype=object)
+    texts = as_names(objects)
+    # numpy drops a NUL at the end of its texts, so names with one stay objects.
+    return texts if texts.tolist() == cells else objects
+
+
+def _read_parquet(data: bytes, path: Path) -> dict[str, NDArray]:
+    parquet = require("pyarrow.parquet", extra="io", purpose="Reading labels in parquet")
+    try:
+        table = parquet.read_table(io.BytesIO(data))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
+    return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
+
+
+def _npz_matrix(data: bytes, name: str, most: int) -> Any:
+    """Return the matrix of an npz file, dense or sparse, whose arrays may not declare more entries than that."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.namelist():
+            with archive.open(member) as stream:
+                shape, _ = npy_header(stream)
+            if math.prod(shape) > most:
+                raise ValueError(f"it declares an array of shape {shape}")
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        if name in stored.files:
+            return stored[name]
+        parts = (stored["data"], stored["indices"], stored["indptr"])
+        found = sparse.csr_array(parts, shape=tuple(stored["shape"].tolist()))
+    found.check_format(full_check=True)
+    return found

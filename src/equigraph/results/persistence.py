@@ -1,0 +1,433 @@
+"""Keep results on disk: arrays as npz, tables as csv, everything else as json, with a manifest of checksums.
+
+A folder has a ``manifest.json`` with the length and the SHA-256 of each of its files. New contents are completed in a
+folder inside it, and one rename (to `_NEW`) makes them current; moving the files to their places is then only
+tidying, which the next writer finishes if it was interrupted. Readers look into `_NEW` first, so at every moment there
+is the old result or the new one, whole. A single file of JSON is a record: like the manifest it has its own checksum.
+
+Each type says which files it keeps, as a dict of file names and contents, and describes its JSON by a ``TypedDict`` or
+a dataclass, from which `decode` checks what is read. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NotRequired, Self, TypedDict
+
+from numpy.typing import NDArray
+
+from equigraph._utils.files import (
+    can_lock,
+    hold,
+    is_at,
+    is_held,
+    naming_the_path,
+    open_for_lock,
+    private_folder,
+    sweep,
+    umask,
+)
+from equigraph._utils.records import write_json
+from equigraph._utils.schema import decode
+from equigraph.exceptions import EquigraphError, InputError, ParameterError, reason
+from equigraph.results.formats import ColumnEntry, parse_matrix, parse_table, write_content
+
+MANIFEST = "manifest.json"
+FORMAT, VERSION = "equigraph", 2
+_NEW, _LOCK = ".equigraph-new", ".equigraph-lock"
+_PATIENCE = 5.0  # seconds to wait for another writer, which takes milliseconds
+_EXPECTED = "expected a folder that `save` or a command such as `equigraph cluster` wrote"
+_OURS = "expected the file that equigraph wrote"
+# By the name of the file: an object of JSON, the columns of a table, a matrix, or arrays by name.
+Contents = Mapping[str, Any]
+
+
+class FileEntry(TypedDict):
+    """Entry of the manifest for a file."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(TypedDict):
+    """Entries of a manifest; the types add others."""
+
+    kind: str
+    files: dict[str, FileEntry]
+    columns: dict[str, dict[str, ColumnEntry]]
+    raw: bool
+    run: NotRequired[dict[str, str]]
+
+
+class OutputFolder:
+    """Output directory locked for exclusive writing while it is entered.
+
+    Entering makes the folder, so that an impossible one is refused before anything is computed, finishes or removes
+    what killed runs left in it, and locks it. A folder that was made and stays empty is removed at the end. A lock of
+    another writer is waited for, up to `patience` seconds.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with OutputFolder(Path(place) / "out") as out:
+    ...         names = out.write("notes", {"notes.json": {"text": "whole"}})
+    ...     names, read_stored(Path(place) / "out").json("notes.json", dict[str, str])
+    (['notes.json'], {'text': 'whole'})
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, patience: float = _PATIENCE):
+        self.path = Path(folder)
+        self._patience = patience
+
+    def __enter__(self) -> Self:
+        if os.path.lexists(self.path) and not self.path.is_dir():
+            raise ParameterError(f"The output {self.path} is a file: expected a folder, which may be new.")
+        self._made = [place for place in (self.path, *self.path.parents) if not os.path.lexists(place)]
+        try:
+            self._handle = self._lock()
+            _tidy(self.path)
+            sweep(self.path)
+        except (OSError, ValueError) as error:
+            self._remove_made()
+            if isinstance(error, InputError):
+                raise
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ParameterError(
+                f"The output {self.path} cannot be written ({reason}): expected a folder that you may write to, "
+                "or a new one."
+            ) from error
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        with suppress(OSError):
+            (self.path / _LOCK).unlink()
+        os.close(self._handle)
+        self._remove_made()
+
+    def refuse_others(
+        self, names: Iterable[str], *, run: Mapping[str, str] | None = None, force: bool = False
+    ) -> None:
+        """Raise ParameterError if writing these files would replace what others wrote, unless that is forced.
+
+        A file that equigraph did not write, or that was changed since, is the user's. The result of another run,
+        which is a command and the folder it ran in, is not replaced either.
+        """
+        for name in names:
+            if (self.path / name).is_dir():
+                raise ParameterError(
+                    f"{self.path / name} is a folder where a file is to be written: move it away."
+                )
+        if force:
+            return
+        found = _manifest_or_none(self.path)
+        if run is not None and found is not None and found.get("run") != run:
+            by = f" (`{found['run'].get('command')}`)" if found.get("run") else ""
+            raise ParameterError(
+                f"{self.path} holds the result of another run{by}: give another folder, or say "
+                f"force=True to replace it."
+            )
+        for name in names:
+            if os.path.lexists(self.path / name) and not _is_ours(self.path / name, found):
+                raise ParameterError(
+                    f"{self.path / name} was not written by equigraph, or was changed since: give another folder, "
+                    f"or say force=True to replace it."
+                )
+
+    def write(
+        self,
+        kind: str,
+        contents: Contents,
+        *,
+        further: Callable[[Path], Any] | None = None,
+        raw: bool = False,
+        force: bool = False,
+        run: Mapping[str, str] | None = None,
+    ) -> list[str]:
+        """Replace what equigraph wrote into the folder by new contents, all of them or none.
+
+        Files of an older result that are not written again are removed, so that all files are of one run. `further`
+        writes other files, such as pictures, into the folder that it is given. Returns the names of the files.
+        """
+        with naming_the_path(self.path), private_folder(self.path) as partial:
+            columns = {
+                name: write_content(partial / name, content, raw) for name, content in contents.items()
+            }
+            if further is not None:
+                further(partial)
+            names = sorted(os.listdir(partial))
+            self.refuse_others(names, force=force)
+            entries: dict[str, Any] = {
+                "files": {name: _file_entry(partial / name) for name in names},
+                "columns": {name: entries for name, entries in columns.items() if entries},
+                "raw": raw,
+                **({} if run is None else {"run": dict(run)}),
+            }
+            write_record(partial / MANIFEST, kind, entries)
+            partial.chmod(0o777 & ~umask())
+            os.replace(partial, self.path / _NEW)
+            self._made = []
+            _tidy(self.path)
+        return names
+
+    def add(self, name: str) -> None:
+        """Enter into the manifest a file that was written into the folder beside its result."""
+        found = _manifest_or_none(self.path)
+        if found is not None:
+            found["files"][name] = _file_entry(self.path / name)
+            write_record(self.path / MANIFEST, found.pop("kind"), found)
+
+    def _lock(self) -> int:
+        end = time.monotonic() + max(self._patience, 0.2)
+        while True:
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                handle = open_for_lock(self.path / _LOCK)
+            except FileNotFoundError:
+                continue  # the writer before removed the folder that it had made
+            held = hold(handle) or not can_lock(self.path)
+            # The writer before may have removed the file that was opened here: then nobody else sees this lock.
+            if held and is_at(handle, self.path / _LOCK):
+                return handle
+            os.close(handle)
+            if not held and time.monotonic() >= end:
+                raise ParameterError(
+                    f"Another run is writing to {self.path}: wait until it is done, or give another folder."
+                )
+            time.sleep(0.01)
+
+    def _remove_made(self) -> None:
+        """Remove the folders that were made for this and are empty."""
+        for place in self._made:
+            with suppress(OSError, ValueError):
+                place.rmdir()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Files of a folder, checked against its manifest."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    files: Mapping[str, bytes]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.files
+
+    def bytes_of(self, name: str) -> bytes:
+        """Return the bytes of a file that the folder must have."""
+        if name not in self.files:
+            raise InputError(
+                f"{self.folder} holds no {name}: it is a folder of equigraph with another kind of result "
+                f"({self.manifest['kind']})."
+            )
+        return self.files[name]
+
+    def json(self, name: str, schema: Any) -> Any:
+        """Return the content of a JSON file as a schema says; see `decode`."""
+        return decode(_parse(self.bytes_of(name), self.folder / name), schema, self.folder / name)
+
+    def table(self, name: str) -> dict[str, NDArray]:
+        """Return the columns of a csv or parquet file; None where a cell is missing."""
+        entries = self.manifest["columns"].get(name, {})
+        return parse_table(self.bytes_of(name), self.folder / name, entries, raw=self.manifest["raw"])
+
+    def matrix(self, name: str, shape: tuple[int, int]) -> Any:
+        """Return a matrix of finite numbers from an npz file, or from a csv file of its rows or its entries."""
+        entries = self.manifest["columns"].get(name)
+        return parse_matrix(self.bytes_of(name), self.folder / name, entries, shape)
+
+
+def read_stored(folder: str | os.PathLike[str], wanted: Iterable[str] | None = None) -> Stored:
+    """Read files of a folder; raise InputError if one is missing, damaged, or changed since it was written.
+
+    By default all; names that the manifest does not have are left out.
+    """
+    folder = Path(folder)
+    wanted = None if wanted is None else set(wanted)
+    end, calm = time.monotonic() + _PATIENCE, 0
+    while True:
+        try:
+            manifest = _read_manifest(folder)
+            names = [name for name in manifest["files"] if wanted is None or name in wanted]
+            files = {name: _checked(folder, name, manifest["files"][name]) for name in names}
+            return Stored(folder, manifest, files)
+        except InputError:
+            # During a write, files and manifest may be of two results; a moment later they are not.
+            busy = is_held(folder / _LOCK) and time.monotonic() < end
+            calm = 0 if busy else calm + 1
+            if calm > 2:
+                raise
+            time.sleep(0.01)
+
+
+def record(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object of JSON with format, version, kind and a checksum, for a file of its own."""
+    entries = {"format": FORMAT, "version": VERSION, "kind": kind, **content}
+    return {**entries, "checksum": checksum_of(entries)}
+
+
+def write_record(path: Path, kind: str, content: Mapping[str, Any]) -> None:
+    """Write a record: an object of JSON in a file of its own, complete or not there."""
+    write_json(path, record(kind, content))
+
+
+def read_record(path: str | os.PathLike[str], kind: str, schema: Any) -> Any:
+    """Return the content of a record of a kind as a schema says; see `decode`."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path} cannot be read ({said}): expected a {kind} that equigraph wrote.") from None
+    return parse_record(data, path, kind, schema)
+
+
+def parse_record(data: bytes, path: Path, kind: str | None, schema: Any) -> Any:
+    """Return the content of a record, given as bytes; any kind if None."""
+    content = _parse(data, path)
+    if content.get("format") != FORMAT or kind not in (None, content.get("kind")):
+        raise InputError(f"{path} is no {kind or 'result'} that equigraph wrote.")
+    if content.get("version") != VERSION:
+        raise InputError(
+            f"{path} has version {content.get('version')!r} of the format, and this equigraph reads {VERSION}: "
+            "install the equigraph that wrote it, or make it again."
+        )
+    if content.pop("checksum", None) != checksum_of(content):
+        raise InputError(f"{path} has changed since equigraph wrote it: make it again.")
+    # The kind is an entry only where any is allowed.
+    outer = ("format", "version") if kind is None else ("format", "version", "kind")
+    return decode({name: content[name] for name in content if name not in outer}, schema, path)
+
+
+def checksum_of(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of an object of JSON, whatever the order of its entries and the white space."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def refusing_damage(path: Path) -> Iterator[None]:
+    """Turn every error of building an object from a file into one sentence with the path."""
+    try:
+        yield
+    except (
+        EquigraphError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        OverflowError,
+    ) as error:
+        if isinstance(error, InputError) and str(path) in str(error):
+            raise
+        said = str(error) if isinstance(error, EquigraphError) else f"{type(error).__name__}: {reason(error)}"
+        raise InputError(f"{path} is damaged: {said.rstrip('.')}.") from error
+
+
+def _parse(data: bytes, path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON ({error}): {_OURS}.") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
+    return content
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a folder, if it is one and has not changed."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder: {_EXPECTED}.")
+    data = _bytes_of(folder, MANIFEST)
+    if data is None:
+        raise InputError(f"{folder} holds no {MANIFEST}: {_EXPECTED}.")
+    return parse_record(data, folder / MANIFEST, None, Manifest)
+
+
+def _manifest_or_none(folder: Path) -> dict[str, Any] | None:
+    try:
+        return _read_manifest(folder)
+    except InputError:
+        return None
+
+
+def _checked(folder: Path, name: str, entry: FileEntry) -> bytes:
+    data = _bytes_of(folder, name) if Path(name).name == name else None
+    if data is None:
+        raise InputError(f"{folder / name} is missing: {MANIFEST} lists it; make the result again.")
+    if entry != {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}:
+        raise InputError(
+            f"{folder / name} has changed since equigraph wrote it (its SHA-256 is another): make the result again."
+        )
+    return data
+
+
+def _bytes_of(folder: Path, name: str) -> bytes | None:
+    for place in (folder / _NEW, folder):
+        try:
+            return (place / name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            raise InputError(f"{place / name} cannot be read ({error}).") from error
+    return None
+
+
+def _is_ours(path: Path, manifest: Mapping[str, Any] | None) -> bool:
+    """Return whether a file is as a manifest says."""
+    if manifest is None:
+        return False
+    if path.name == MANIFEST:
+        return True
+    try:
+        return path.name in manifest["files"] and manifest["files"][path.name] == _file_entry(path)
+    except OSError:
+        return False
+
+
+def _file_entry(path: Path) -> FileEntry:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+        return {"bytes": file.tell(), "sha256": digest.hexdigest()}
+
+
+def _tidy(target: Path) -> None:
+    """Move the files of new contents to their places; those of an interrupted writer may be there already."""
+    new = target / _NEW
+    if not (new / MANIFEST).is_file():
+        with suppress(OSError):
+            new.rmdir()  # all was moved, but for the last step
+        return
+    try:
+        names = set(_own_manifest(new)["files"])
+    except InputError:
+        # The disk damaged it: it cannot be read, and nothing could be written here as long as it stays.
+        shutil.rmtree(new)
+        return
+    for name in _older_files(target) - names:
+        (target / name).unlink()
+    for name in sorted(names & set(os.listdir(new))):
+        os.replace(new / name, target / name)
+    os.replace(new / MANIFEST, target / MANIFEST)
+    new.rmdir()
+
+
+def _own_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest that lies in a folder itself, not in its new contents."""
+    return parse_record((folder / MANIFEST).read_bytes(), folder / MANIFEST, None, Manifest)
+
+
+def _older_files(target: Path) -> set[str]:
+    """Return the files of the result that a newer one replaces, but for those that somebody has changed."""
+    try:
+        older = _own_manifest(target)
+    except (OSError, InputError):
+        return set()
+    return {name for name in older["files"] if Path(name).name == name and _is_ours(target / name, older)}

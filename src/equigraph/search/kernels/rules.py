@@ -1,0 +1,163 @@
+"""Rules in compiled code: by how much they are missed, and what a move does to that number.
+
+Every rule counts by how far it is broken: pairs that are to be apart and are not, nodes of a group too many or too few
+in a cluster, links that somebody lacks, nodes moved beyond what is allowed. Bounds on sizes are counted with the state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from equigraph._utils.compilation import compiled
+from equigraph.search.arrays import BROKEN, LACKING, MOVED
+
+
+@compiled(inner=True)
+def cost_of(rules: Any, c: int, size: int, row: Any) -> int:
+    """Return by how much a cluster of a size misses the counts that it has to have."""
+    cost = 0
+    for v in range(row.size):
+        number, floor, ceiling = row[v], rules.least[c, v], rules.most[c, v]
+        if rules.low[v, 0] > 0:
+            floor = max(floor, rules.low[v, 0] * size // rules.low[v, 1])
+        if rules.high[v, 0] < rules.high[v, 1]:
+            ceiling = min(ceiling, -(-rules.high[v, 0] * size // rules.high[v, 1]))
+        cost += max(floor - number, 0) + max(number - ceiling, 0)
+        if 0 < number < rules.alone[v]:
+            cost += min(number, rules.alone[v] - number)
+    return cost
+
+
+@compiled(inner=True)
+def count_site(rules: Any, site: int, row: Any, sign: int) -> None:
+    """Count a site (-1: none) in the row of a cluster."""
+    if site >= 0:
+        for e in range(rules.column_starts[site], rules.column_starts[site + 1]):
+            row[rules.columns[e]] += sign * rules.numbers[e]
+
+
+@compiled(inner=True)
+def foes_change(rules: Any, labels: Any, site: int, a: int, b: int, besides: int) -> int:
+    """Return how many more of those to be apart from a site are in cluster b than in a, but for one (-1: none)."""
+    more = 0
+    for e in range(rules.foe_starts[site], rules.foe_starts[site + 1]):
+        if rules.foes[e] != besides:
+            more += (labels[rules.foes[e]] == b) - (labels[rules.foes[e]] == a)
+    return more
+
+
+@compiled(inner=True)
+def shift_links(rules: Any, labels: Any, site: int, a: int, b: int) -> int:
+    """Update what links are kept as a site goes from cluster a to b, and return how many more are lacking.
+
+    The label of the site itself is not looked at: going back undoes everything.
+    """
+    change, n = 0, rules.site.size
+    needed, kept = rules.needed, rules.kept
+    for place in range(rules.first[site], rules.first[site + 1]):
+        node = rules.nodes[place]
+        for row in range(node, needed.size, n):
+            before = max(needed[row] - kept[row], 0)
+            for e in range(rules.link_starts[row], rules.link_starts[row + 1]):
+                other = rules.site[rules.links[e]]
+                if other != site:
+                    kept[row] += (labels[other] == b) - (labels[other] == a)
+            change += max(needed[row] - kept[row], 0) - before
+        for e in range(rules.asker_starts[node], rules.asker_starts[node + 1]):
+            row = rules.askers[e]
+            other = rules.site[row % n]
+            if other == site:
+                continue
+            before = max(needed[row] - kept[row], 0)
+            kept[row] += (labels[other] == b) - (labels[other] == a)
+            change += max(needed[row] - kept[row], 0) - before
+    return change
+
+
+@compiled(inner=True)
+def moved_change(rules: Any, site: int, a: int, b: int) -> int:
+    """Return how many more nodes of a site (-1: none) are away from home in cluster b than in a."""
+    more = 0
+    if rules.home.size > 0 and site >= 0:
+        for place in range(rules.first[site], rules.first[site + 1]):
+            home = rules.home[rules.nodes[place]]
+            more += (home == a) - (home == b)
+    return more
+
+
+@compiled(inner=True)
+def rules_change(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int) -> int:
+    """Return by how much more the rules are missed when i goes to cluster b and j (-1: none) to that of i."""
+    labels, a = state.labels, np.int64(state.labels[i])
+    by = sizes[i] - (sizes[j] if j >= 0 else 0)
+    change = foes_change(rules, labels, i, a, b, j)
+    if j >= 0:
+        change += foes_change(rules, labels, j, b, a, i)
+    for turn in range(2 if rules.least.shape[1] > 0 else 0):
+        c, out, into = (a, i, j) if turn == 0 else (b, j, i)
+        row = rules.counts[c]
+        count_site(rules, out, row, np.int64(-1))
+        count_site(rules, into, row, np.int64(1))
+        change += cost_of(rules, c, state.size[c] + (by if turn else -by), row) - rules.costs[c]
+        count_site(rules, out, row, np.int64(1))
+        count_site(rules, into, row, np.int64(-1))
+    moved = rules.sums[MOVED]
+    away = moved_change(rules, i, a, b) + moved_change(rules, j, b, a)
+    change += max(moved + away - rules.allowed, 0) - max(moved - rules.allowed, 0)
+    if rules.needed.size > 0:
+        change += shift_links(rules, labels, i, a, b)
+        if j >= 0:
+            labels[i] = b
+            change += shift_links(rules, labels, j, b, a)
+            shift_links(rules, labels, j, a, b)
+            labels[i] = a
+        shift_links(rules, labels, i, b, a)
+    return change
+
+
+@compiled(inner=True)
+def follow_rules(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int, broken: int) -> None:
+    """Bring up to date how far the rules are kept before i goes to cluster b and j (-1: none) to that of i.
+
+    ``broken`` is what `rules_change` says.
+    """
+    labels, a = state.labels, np.int64(state.labels[i])
+    by = sizes[i] - (sizes[j] if j >= 0 else 0)
+    state.tally[BROKEN] += broken
+    rules.sums[MOVED] += moved_change(rules, i, a, b) + moved_change(rules, j, b, a)
+    if rules.needed.size > 0:
+        rules.sums[LACKING] += shift_links(rules, labels, i, a, b)
+        if j >= 0:
+            labels[i] = b
+            rules.sums[LACKING] += shift_links(rules, labels, j, b, a)
+            labels[i] = a
+    for turn in range(2 if rules.least.shape[1] > 0 else 0):
+        c, out, into = (a, i, j) if turn == 0 else (b, j, i)
+        count_site(rules, out, rules.counts[c], np.int64(-1))
+        count_site(rules, into, rules.counts[c], np.int64(1))
+        rules.costs[c] = cost_of(rules, c, state.size[c] + (by if turn else -by), rules.counts[c])
+
+
+@compiled
+def fill_rules(rules: Any, state: Any) -> None:
+    """Compute how far labels keep the rules; all counts are zero before, and sizes are those of the labels."""
+    labels = state.labels
+    broken = 0
+    for i in range(labels.size):
+        count_site(rules, np.int64(i), rules.counts[labels[i]], np.int64(1))
+        for e in range(rules.foe_starts[i], rules.foe_starts[i + 1]):
+            # Every pair is met twice.
+            broken += 1 if rules.foes[e] > i and labels[rules.foes[e]] == labels[i] else 0
+        for place in range(rules.first[i], rules.first[i + 1] if rules.home.size > 0 else 0):
+            rules.sums[MOVED] += 0 <= rules.home[rules.nodes[place]] != labels[i]
+    for c in range(rules.costs.size):
+        rules.costs[c] = cost_of(rules, np.int64(c), state.size[c], rules.counts[c])
+        broken += rules.costs[c]
+    for row in range(rules.needed.size):
+        own = labels[rules.site[row % rules.site.size]]
+        for e in range(rules.link_starts[row], rules.link_starts[row + 1]):
+            rules.kept[row] += labels[rules.site[rules.links[e]]] == own
+        rules.sums[LACKING] += max(rules.needed[row] - rules.kept[row], 0)
+    state.tally[BROKEN] += broken + rules.sums[LACKING] + max(rules.sums[MOVED] - rules.allowed, 0)

@@ -1,0 +1,102 @@
+"""Levels of aggregation: a graph whose sites are sets of sites of the graph below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.search.arrays import Level
+
+
+def first_level(adjacency: sparse.csr_array, columns: NDArray[np.int32], n_groups: int) -> Level:
+    """Return a graph as a level whose sites are its nodes; loops are compiled for indices of four bytes."""
+    strength = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+    arrays = (adjacency.indptr, adjacency.indices, adjacency.data)
+    return level_of(arrays, strength, columns, n_groups)
+
+
+def level_of(arrays: Any, strength: NDArray, columns: NDArray[np.int32], n_groups: int) -> Level:
+    """Return the level of some rows of a graph, from their CSR arrays, strengths and groups."""
+    indptr, indices, data = arrays
+    return Level(
+        np.ascontiguousarray(indptr, dtype=np.int32),
+        np.ascontiguousarray(indices, dtype=np.int32),
+        np.ascontiguousarray(data, dtype=np.float64),
+        strength,
+        np.ones(strength.size, dtype=np.int64),
+        columns,
+        np.zeros((0, n_groups), dtype=np.int64),
+    )
+
+
+def aggregate(level: Level, labels: NDArray) -> Level:
+    """Make one super-node of each cluster; labels are compact."""
+    from equigraph.search.kernels.parts import collapse
+
+    labels = labels.astype(np.int32, copy=False)
+    n_parts = int(labels.max()) + 1
+    indptr, indices, data = collapse(level.indptr, level.indices, level.data, 0, labels, n_parts)
+    # The transpose is the same graph, with its columns sorted.
+    between = sparse.csc_array((data, indices, indptr), shape=(n_parts, n_parts)).tocsr()
+    return clusters_level(level, between, labels)
+
+
+def clusters_level(level: Level, between: sparse.csr_array, labels: NDArray) -> Level:
+    """Return the level whose sites are the clusters of another one, from the weights between them."""
+    n_parts = between.shape[0]
+    return Level(
+        between.indptr.astype(np.int32),
+        between.indices.astype(np.int32),
+        between.data,
+        np.bincount(labels, weights=level.strength, minlength=n_parts).astype(np.float64),
+        np.bincount(labels, level.sizes, n_parts).astype(np.int64),
+        np.zeros((0, level.columns.shape[1]), dtype=np.int32),
+        count_groups(level, labels, n_parts),
+    )
+
+
+def count_groups(level: Level, labels: NDArray, n_clusters: int) -> NDArray[np.int64]:
+    """Return the nodes of each group in each cluster."""
+    n_groups = level.counts.shape[1]
+    table = np.zeros((n_clusters, n_groups), dtype=np.int64)
+    if level.counts.shape[0]:
+        np.add.at(table, labels, level.counts)
+        return table
+    flat = table.reshape(-1)
+    for column in level.columns.T:
+        known = column >= 0
+        flat += np.bincount(labels[known] * np.int64(n_groups) + column[known], minlength=flat.size)
+    return table
+
+
+def links_to(level: Level, sites: NDArray, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
+    """Return the weight of some sites to every cluster."""
+    onto = np.zeros((sites.size, n_clusters))
+    graph = sparse.csr_array((level.data, level.indices, level.indptr), shape=(level.n_sites, labels.size))
+    rows = graph[sites]
+    place = np.repeat(np.arange(sites.size), np.diff(rows.indptr))
+    np.add.at(onto, (place, labels[rows.indices]), rows.data)
+    return onto
+
+
+def compact(labels: NDArray) -> NDArray[np.int32]:
+    """Renumber labels to 0, 1, ..., in the order of the old numbers.
+
+    Examples
+    --------
+    >>> compact(np.array([7, 2, 7])).tolist()
+    [1, 0, 1]
+    """
+    if labels.size == 0:
+        return labels.astype(np.int32)
+    used = np.bincount(labels) > 0
+    return (np.cumsum(used) - 1)[labels].astype(np.int32)
+
+
+def common_parts(one: NDArray, other: NDArray) -> NDArray[np.int32]:
+    """Return a label for each pair of labels that some site has."""
+    pairs = one.astype(np.int64) * (int(other.max()) + 1) + other
+    return np.unique(pairs, return_inverse=True)[1].astype(np.int32)

@@ -1,0 +1,349 @@
+"""The moves of the search: functions on a `Partition`, one set with or without rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.search.arrays import MET, Cooling, Level, Tour, Waiting
+from equigraph.search.kernels import anneal as annealing
+from equigraph.search.kernels.local import MOST_DENSE, visit, wanted_clusters
+from equigraph.search.kernels.swap import swap_rows
+from equigraph.search.level import aggregate, common_parts, compact
+from equigraph.search.objective import Objective
+from equigraph.search.partition import Partition
+
+# Share of swaps among the proposals of an annealing, where its cooling ends, and what a missed bound or rule costs at
+# its beginning and end; all in units of a typical change, which is measured on so many random moves.
+_SWAPS, _COLD, _CHEAP, _DEAR, _TRIALS = 0.3, 0.03, 0.3, 3.0, 1000
+# Proposals between two looks at whether somebody wants to stop.
+_PIECE = 1_000_000
+# Parts of clusters make the next level only if it is this much smaller, and whole clusters do otherwise.
+_LEAST_SHRINKAGE = 0.8
+# Passes of swaps, and what one must bring, in modularity, to be followed by another.
+_SWAP_PASSES, _LEAST_SWAP = 5, 1e-6
+# More pairs of clusters than this are not tried. A look at a node that waits reads all groups: with many groups fewer
+# kinds of nodes wait, so that looks at all of them read about as many counts.
+_MOST_PAIRS, _MOST_READ = 2**22, 144
+
+Pause = Callable[[], Any]
+
+
+def no_pause() -> None:
+    """Go on."""
+
+
+def local_search(
+    partition: Partition,
+    rng: np.random.Generator | None = None,
+    *,
+    within: NDArray[np.int32] | None = None,
+    fixed: bool = True,
+    max_passes: int = 100,
+    least_gain: float = 0.0,
+    pause: Pause = no_pause,
+) -> float:
+    """Move single sites while the objective rises; return by how much it rose.
+
+    A pass visits the sites that moved neighbours woke. When one brings at most ``least_gain``, all sites are visited
+    once more, since fairness ties clusters together that share no edge; if that brings no more either, it was the last.
+
+    Parameters
+    ----------
+    partition : Partition
+        The labels; changed.
+    rng : Generator, optional
+        Draws the order of the visits; without one it is that of the sites.
+    within : ndarray of shape (n_sites,), optional
+        A site only joins clusters of neighbours with the same entry.
+    fixed : bool
+        Whether the number of clusters is fixed.
+    max_passes : int
+        Most passes over the sites.
+    least_gain : float
+        See above; 0 goes on until nothing moves.
+    pause : callable
+        Called between passes.
+    """
+    n = partition.level.n_sites
+    order = np.arange(n) if rng is None else rng.permutation(n)
+    seen = np.zeros(0, dtype=np.int32) if within is None else within
+    awake, gained = np.ones(n, dtype=np.bool_), np.zeros(5)
+    if partition.objective.rules is not None:
+        order = order[partition.objective.rules.fixed[order] < 0]
+    examples = example_sites(partition) if fixed else np.zeros(0, dtype=np.int64)
+    wanted = np.zeros((0, 1), dtype=np.int64)
+
+    def walk() -> None:
+        nonlocal wanted
+        if examples.size:
+            level, terms, score, _, state = partition.arrays
+            wanted = wanted_clusters(level, terms, score, state, examples)
+        visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained))
+        pause()
+
+    repeat(walk, awake, gained, lambda: partition.broken, max_passes, least_gain)
+    return float(gained[3])
+
+
+def repeat(
+    walk: Callable[[], None],
+    awake: NDArray[np.bool_],
+    gained: NDArray[np.float64],
+    broken: Callable[[], int],
+    max_passes: int,
+    least_gain: float,
+) -> None:
+    """Walk along the sites until a walk over all of them brings next to nothing."""
+    whole = True
+    for _ in range(max_passes):
+        n_moves, gain, missed = gained[0], gained[3], broken()
+        walk()
+        if gained[0] > n_moves and (gained[3] - gain > least_gain or broken() < missed):
+            whole = False
+        elif whole:
+            break
+        else:
+            awake[:] = True
+            whole = True
+
+
+def example_sites(partition: Partition) -> NDArray[np.int64]:
+    """Return a node of each group where clusters are too many to look at all of them; nothing otherwise.
+
+    One of a group stands for all, and so do the groups of the first attribute: what is wanted is only where to look.
+    """
+    objective, columns = partition.objective, partition.level.columns
+    if not objective.fairness or partition.n_clusters <= MOST_DENSE or not columns.shape[0]:
+        return np.zeros(0, dtype=np.int64)
+    examples = np.full(int(objective.offsets[1]), -1, dtype=np.int64)
+    known = np.flatnonzero(columns[:, 0] >= 0)
+    examples[columns[known, 0]] = known
+    return examples
+
+
+def climb(
+    level: Level,
+    labels: NDArray[np.int32],
+    objective: Objective,
+    rng: np.random.Generator,
+    *,
+    fixed: bool = False,
+    max_passes: int = 100,
+    max_cycles: int = 20,
+    tol: float = 1e-4,
+    exact: bool = False,
+    pause: Pause = no_pause,
+) -> tuple[NDArray[np.int32], int]:
+    """Repeat moves of sites and moves of sets of sites until neither raises the objective; rules do not count.
+
+    Parameters
+    ----------
+    level, labels, objective
+        The graph, compact labels to start from, and what is wanted.
+    rng, fixed, max_passes, pause
+        See `local_search`.
+    max_cycles : int
+        Most rounds from the sites up to the largest sets.
+    tol : float
+        A round that brings less is the last one.
+    exact : bool
+        Whether to end with labels that are locally optimal for moves of single sites.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_sites,)
+        Compact labels.
+    n_cycles : int
+        Rounds done.
+    """
+    options: dict[str, Any] = {"fixed": fixed, "max_passes": max_passes, "pause": pause}
+    objective = objective if fixed and objective.rules is None else objective.free()
+    n_cycles, gain = 0, np.inf
+    while n_cycles < max_cycles and gain >= tol:
+        partition = Partition(level, objective, labels, None if fixed else level.n_sites)
+        gain = local_search(partition, rng, least_gain=tol / 10, **options)
+        labels, further = _coarse_moves(partition, rng, tol / 10, options)
+        gain += further
+        n_cycles += 1
+    if exact:
+        partition = Partition(level, objective, labels, None if fixed else level.n_sites)
+        local_search(partition, rng, **options)
+        labels = compact(partition.labels)
+    return labels, n_cycles
+
+
+def _coarse_moves(
+    partition: Partition, rng: np.random.Generator, least_gain: float, options: dict[str, Any]
+) -> tuple[NDArray[np.int32], float]:
+    """Move ever larger parts of clusters; return the labels of the sites and what the moves brought.
+
+    As in the Leiden method, what moves are parts found inside the clusters, not only whole clusters. Parts are made for
+    cohesion alone: mixed ones would be fairer to move, and bring no more for twice the time.
+    """
+    level, objective, labels = partition.level, partition.objective, compact(partition.labels)
+    cohesion = objective.free().at(0.0)
+    path, gain = [], 0.0
+    while True:
+        n_clusters = int(labels.max()) + 1
+        if n_clusters == level.n_sites:
+            break
+        alone = Partition(level, cohesion, np.arange(level.n_sites))
+        local_search(alone, rng, within=labels, fixed=False, max_passes=1)
+        parts = compact(alone.labels)
+        if int(parts.max()) + 1 > _LEAST_SHRINKAGE * level.n_sites:
+            parts = labels
+        path.append(parts)
+        level = aggregate(level, parts)
+        coarse = np.empty(level.n_sites, dtype=np.int32)
+        coarse[parts] = labels
+        moved = Partition(level, objective, coarse, None if options["fixed"] else level.n_sites)
+        risen = local_search(moved, rng, least_gain=least_gain, **options)
+        labels, gain = compact(moved.labels), gain + risen
+        if risen == 0 and level.n_sites == n_clusters:
+            break
+    for parts in reversed(path):
+        labels = labels[parts]
+    return labels, gain
+
+
+def anneal(
+    partition: Partition,
+    rng: np.random.Generator,
+    n_steps: int,
+    hot: float,
+    *,
+    cold: float = _COLD,
+    prices: tuple[float, float] | None = None,
+    pause: Pause = no_pause,
+) -> Partition:
+    """Anneal labels; return the best met that keep bounds and rules, or where none do the last ones.
+
+    Parameters
+    ----------
+    partition : Partition
+        The labels; changed.
+    rng : Generator
+        Seeds the proposals.
+    n_steps : int
+        Proposals.
+    hot, cold : float
+        Temperature at the start and at the end, in units of a typical change; 0 at the start accepts rises only.
+    prices : (float, float), optional
+        What a missed bound or rule costs at the start and at the end, in that unit.
+    pause : callable
+        Called after every million proposals.
+    """
+    cheap, dear = prices or ((_CHEAP, _DEAR) if hot > 0 else (1e6, 1e6))
+    seed = rng.integers(2**63, size=1, dtype=np.uint64)
+    sums, best = np.zeros(4), partition.labels.copy()
+    sums[MET] = partition.broken == 0
+    done = 0
+    while done < n_steps:
+        size = min(_PIECE, n_steps - done)
+        at, after = done / n_steps, (done + size) / n_steps
+        cooling = Cooling(
+            hot=hot * (cold / hot) ** at if hot > 0 else 0.0,
+            cold=hot * (cold / hot) ** after if hot > 0 else 0.0,
+            cheap=cheap * (dear / cheap) ** at,
+            dear=cheap * (dear / cheap) ** after,
+            n_trials=_TRIALS if done == 0 else 0,
+            n_steps=size,
+            swaps=_SWAPS,
+            random=seed,
+            best=best,
+            sums=sums,
+        )
+        annealing.anneal(*partition.arrays, cooling)
+        done += size
+        pause()
+    return partition.relabelled(best)
+
+
+def swap(partition: Partition, max_passes: int = _SWAP_PASSES, least_gain: float = _LEAST_SWAP) -> None:
+    """Let pairs of nodes change places, in index order, while the objective rises: the sizes stay.
+
+    ``least_gain`` is what a pass must bring, in modularity, to be followed by another.
+    """
+    waiting = waiting_room(partition.objective, partition.n_clusters)
+    if waiting is None:
+        return
+    for _ in range(max_passes):
+        before = waiting.gained[1]
+        waiting.who[...] = -1
+        swap_rows(*partition.arrays, 0, waiting)
+        if waiting.gained[1] - before <= least_gain * (1 - partition.objective.fairness):
+            break
+
+
+def waiting_room(objective: Objective, n_clusters: int) -> Waiting | None:
+    """Return empty swap-candidate tables; None where there would be too many candidates."""
+    if n_clusters**2 > _MOST_PAIRS:
+        return None
+    n_groups = objective.population.size
+    n_kinds = max(min(n_groups, _MOST_PAIRS // n_clusters**2, max(_MOST_READ // n_groups, 1)), 1)
+    shape = (n_clusters, n_clusters, n_kinds)
+    columns = np.zeros((*shape, objective.weights.size), dtype=np.int32)
+    who = np.full(shape, -1, dtype=np.int64)
+    return Waiting(who, np.zeros(shape), np.zeros(shape), columns, np.zeros(2))
+
+
+def recombine(
+    partition: Partition, other: NDArray, rng: np.random.Generator, n_steps: int, hot: float
+) -> NDArray[np.int32]:
+    """Search on the parts that labels have in common with others, and return what becomes of the labels.
+
+    Both are divisions of the graph of these parts, which is small: sets of sites change places there at once.
+    """
+    parts = common_parts(partition.labels, other)
+    level = aggregate(partition.level, parts)
+    coarse = np.empty(level.n_sites, dtype=np.int32)
+    coarse[parts] = partition.labels
+    found = Partition(level, partition.objective.on_parts(parts), coarse, partition.n_clusters)
+    found = anneal(found, rng, n_steps, hot)
+    local_search(found, rng)
+    return found.labels[parts]
+
+
+def perturb(partition: Partition, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return perturbed labels, every cluster in use.
+
+    One of three: two clusters are merged and a new one is grown around a random site; the new one is grown without
+    merging; or a few per cent of the sites are relabelled at random.
+    """
+    labels, k, level = partition.labels.copy(), partition.n_clusters, partition.level
+    n, kind = labels.size, int(rng.integers(3))
+    if kind == 2:
+        chosen = np.flatnonzero(rng.random(n) < rng.uniform(0.02, 0.1))
+        labels[chosen] = rng.integers(k, size=chosen.size)
+    else:
+        one, other = rng.choice(k, 2, replace=False)
+        if kind == 0:
+            labels[labels == other] = one
+        # Sizes are uniform on a logarithmic scale: small balanced clusters are as likely as large ones.
+        labels[
+            _ball(level, int(rng.integers(n)), int(np.exp(rng.uniform(np.log(3), np.log(max(n // k, 3))))))
+        ] = other
+    sizes = np.bincount(labels, minlength=k)
+    for cluster in np.flatnonzero(sizes == 0):
+        site = int(rng.choice(np.flatnonzero(sizes[labels] > 1)))
+        sizes[labels[site]] -= 1
+        labels[site], sizes[cluster] = cluster, 1
+    return labels if partition.objective.rules is None else partition.objective.rules.pinned(level, labels)
+
+
+def _ball(level: Level, centre: int, size: int) -> NDArray[np.int64]:
+    """Return the sites nearest to one, by the number of edges between."""
+    found = np.array([centre])
+    while found.size < size:
+        rows = [level.indices[level.indptr[site] : level.indptr[site + 1]] for site in found.tolist()]
+        grown = np.concatenate([found, *rows])
+        _, first = np.unique(grown, return_index=True)
+        grown = grown[np.sort(first)]
+        if grown.size == found.size:
+            break
+        found = grown
+    return found[:size]

@@ -1,0 +1,118 @@
+"""Labels with everything kept up to date."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph.search.arrays import BROKEN, Constraints, Level, State
+from equigraph.search.kernels.parts import own_weight
+from equigraph.search.kernels.rules import fill_rules
+from equigraph.search.kernels.state import fill
+from equigraph.search.level import count_groups
+from equigraph.search.objective import Objective
+
+# Changes by single nodes are kept for at most so many groups of all clusters together.
+_MOST_CACHED = 2**22
+
+
+class Partition:
+    """Labels of a level under an objective: what moves are functions on.
+
+    Parameters
+    ----------
+    level : Level
+        The graph.
+    objective : Objective
+        What is wanted.
+    labels : ndarray of shape (n_sites,)
+        Labels in ``range(n_clusters)``; copied.
+    n_clusters : int, optional
+        Number of labels, also of those without a site; by default up to the largest that has one.
+    """
+
+    def __init__(self, level: Level, objective: Objective, labels: NDArray, n_clusters: int | None = None):
+        self.level, self.objective = level, objective
+        labels = np.array(labels, dtype=np.int32)
+        self.n_clusters = int(labels.max()) + 1 if n_clusters is None else n_clusters
+        self.state = new_state(objective, labels, self.n_clusters, level.columns.shape[0] > 0)
+        fill(level, objective.terms, objective.score, self.state)
+        self.constraints: Constraints | None = None
+        if objective.rules is not None:
+            self.constraints = objective.rules.constraints()
+            fill_rules(self.constraints, self.state)
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """Label of each site; changed by moves."""
+        return self.state.labels
+
+    @property
+    def broken(self) -> int:
+        """By how much bounds on sizes and rules are missed."""
+        missed = int(self.state.tally[BROKEN])
+        rules = self.objective.rules
+        return missed if rules is None else missed + rules.misplaced(self.labels)
+
+    @property
+    def arrays(self) -> tuple[Level, Any, Any, Constraints | None, State]:
+        """The arguments of every compiled loop."""
+        return self.level, self.objective.terms, self.objective.score, self.constraints, self.state
+
+    def under(self, objective: Objective) -> Partition:
+        """Return the same labels under another objective."""
+        return Partition(self.level, objective, self.labels, self.n_clusters)
+
+    def relabelled(self, labels: NDArray) -> Partition:
+        """Return other labels under the same objective."""
+        return Partition(self.level, self.objective, labels, self.n_clusters)
+
+    @cached_property
+    def scores(self) -> tuple[float, float]:
+        """Modularity and notion, computed from scratch; to be read when no more moves are made."""
+        return scores_of(self.level, self.labels, self.objective)
+
+    @property
+    def value(self) -> float:
+        """The objective; see `scores`."""
+        return self.objective.value(*self.scores)
+
+
+def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, nodes: bool) -> State:
+    """Return the arrays of a state, all zero but the labels."""
+    n_groups, n_attributes = objective.population.size, objective.weights.size
+    cached = n_clusters if nodes and objective.fairness > 0 and n_clusters * n_groups <= _MOST_CACHED else 0
+    return State(
+        labels=labels,
+        volume=np.zeros(n_clusters),
+        size=np.zeros(n_clusters, dtype=np.int64),
+        table=np.zeros((n_clusters if objective.fairness > 0 else 0, n_groups), dtype=np.int64),
+        parts=np.zeros((n_clusters if objective.fairness > 0 else 0, n_attributes)),
+        cached=np.zeros((cached, 2, n_groups)),
+        tally=np.zeros(4),
+    )
+
+
+def scores_of(level: Level, labels: NDArray, objective: Objective) -> tuple[float, float]:
+    """Return Q and the notion of labels, computed from scratch."""
+    labels = labels.astype(np.int32, copy=False)
+    own = own_weight(level.indptr, level.indices, level.data, 0, labels)
+    if level.counts.shape[0]:
+        # What lies inside a super-node: its degrees less its links to others.
+        rows = np.repeat(np.arange(level.n_sites), np.diff(level.indptr))
+        own += level.strength - np.bincount(rows, level.data, level.n_sites)
+    return scores_from(level, labels, own, objective)
+
+
+def scores_from(
+    level: Level, labels: NDArray, own: NDArray[np.float64], objective: Objective
+) -> tuple[float, float]:
+    """Return Q and the notion of labels, from the weight of each site to its own cluster."""
+    n_clusters = int(labels.max()) + 1
+    volume: NDArray[Any] = np.bincount(labels, weights=level.strength, minlength=n_clusters)
+    inside: NDArray[Any] = np.bincount(labels, weights=own, minlength=n_clusters)
+    modularity = objective.modularity(inside, volume)
+    return modularity, objective.notion_value(count_groups(level, labels, n_clusters))

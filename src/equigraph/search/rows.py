@@ -1,0 +1,295 @@
+"""A graph in a store of rows: all that the search on a large graph asks of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equigraph.graph.units import largest_weight, shares_of, unit_weights
+from equigraph.search.arrays import BROKEN, Level, State, Tour, Waiting
+from equigraph.search.kernels.local import visit, wanted_clusters
+from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
+from equigraph.search.kernels.swap import swap_rows
+from equigraph.search.level import clusters_level, level_of, links_to
+from equigraph.search.moves import example_sites, no_pause, repeat, waiting_room
+from equigraph.search.objective import Objective
+from equigraph.search.partition import Partition, scores_from
+from equigraph.search.plans import is_large
+from equigraph.stores.block_files import RowBlock
+from equigraph.stores.blocks import MemoryBlocks
+from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.distributed.rows import Rows, RowStore
+
+# Passes of swaps, and what one must bring, in modularity, to be followed by another.
+_SWAP_PASSES, _LEAST_SWAP = 5, 1e-6
+
+
+class GraphRows:
+    """The nodes of a graph in a store of rows.
+
+    Parameters
+    ----------
+    store : RowStore
+        The rows.
+    scale : float, optional
+        The weight that the largest had before it was made 1; by default weights are still to be brought to that unit.
+    """
+
+    nodes: Level
+
+    def __init__(self, store: RowStore, scale: float | None = None):
+        self.store = store
+        # What is a weight of 1; None where the weights are in that unit already.
+        self.unit: float | None = None
+        if scale is None:
+            self.unit = scale = max(store.gather(largest_of_block)) or 1.0
+        self.scale = scale
+        self.strength = np.concatenate(list(store.gather(strength_of_block, self.unit)))
+        store.place("strength", self.strength)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.store.n_nodes
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+        return self.store.n_entries
+
+    def divide(self, columns: NDArray[np.int32], n_groups: int) -> None:
+        """Say which groups the nodes have, as `Level` does; ``nodes`` is then the level of the nodes without edges."""
+        self.store.place("columns", columns)
+        nothing = np.zeros(self.n_nodes + 1), np.zeros(0), np.zeros(0)
+        self.nodes = level_of(nothing, self.strength, columns, n_groups)
+
+    def leave_workers(self) -> None:
+        """Go on in this process: the workers that had the rows are gone."""
+        self.store = self.store.without_workers()
+        self.store.place("strength", self.strength)
+        self.store.place("columns", self.nodes.columns)
+
+    def own(self, labels: NDArray) -> NDArray[np.float64]:
+        """Return the weight of each node to its own cluster."""
+        labels = labels.astype(np.int32, copy=False)
+        return np.concatenate(list(self.store.gather(own_of_block, labels, self.unit)))
+
+    def scores(self, labels: NDArray, objective: Objective) -> tuple[float, float]:
+        """Return Q and the notion."""
+        return scores_from(self.nodes, labels, self.own(labels), objective)
+
+    def links(self, nodes: NDArray, labels: NDArray, n_clusters: int) -> NDArray[np.float64]:
+        """Return the weight of some nodes, in ascending order, to every cluster."""
+        return np.concatenate(list(self.store.gather(links_of_block, nodes, labels, n_clusters, self.unit)))
+
+    def aggregate(self, labels: NDArray[np.int32]) -> Level:
+        """Make one super-node of each cluster; labels are compact."""
+        n_clusters = int(labels.max()) + 1
+        between = sparse.csr_array((n_clusters, n_clusters))
+        for number, (indptr, indices, data) in enumerate(
+            self.store.gather(collapse_block, labels, n_clusters, self.unit)
+        ):
+            # The transposes sum up to the same graph, with columns sorted.
+            part = sparse.csc_array((data, indices, indptr), shape=between.shape).tocsr()
+            between = part if number == 0 else between + part
+        return clusters_level(self.nodes, between, labels)
+
+    def interaction(self, labels: NDArray) -> sparse.csr_array:
+        """Return the mean weight of the pairs between every two clusters, in the unit of the graph."""
+        level = self.aggregate(labels.astype(np.int32, copy=False))
+        inside = np.bincount(labels, self.own(labels), level.n_sites)
+        between = sparse.csr_array((level.data, level.indices, level.indptr), shape=(inside.size,) * 2)
+        weights = (between + sparse.diags_array(inside)).tocoo()
+        rows, columns = weights.coords
+        sizes = level.sizes.astype(np.float64)
+        mean = (self.scale * weights.data) / (sizes[rows] * sizes[columns])
+        return sparse.csr_array((mean, (rows, columns)), shape=weights.shape)
+
+    def spread(self, cells: NDArray | None, most: float, n_passes: int) -> NDArray[np.int32]:
+        """Return labels, which are node numbers, that spread along edges; none gets more strength than ``most``.
+
+        Nodes of different cells never share a label.
+        """
+        labels = np.arange(self.n_nodes, dtype=np.int32)
+        state: Sequence[NDArray] = [labels, self.strength.copy(), np.zeros(1, dtype=np.int64)]
+        within = np.zeros(0, dtype=np.int32) if cells is None else cells.astype(np.int32, copy=False)
+        for _ in range(n_passes):
+            state[2][0] = 0
+            state = self.store.walk(spread_block, state, within, float(most), self.unit)
+            if state[2][0] == 0:
+                break
+        return state[0]
+
+    def settle(
+        self,
+        labels: NDArray,
+        objective: Objective,
+        *,
+        max_passes: int,
+        least_gain: float,
+        pause: Callable[[], Any] = no_pause,
+    ) -> NDArray[np.int32]:
+        """Move single nodes, in index order, while the objective rises; the number of clusters stays."""
+        partition = Partition(self.nodes, objective, labels)
+        examples = example_sites(partition)
+        wanted = np.zeros((0, 1), dtype=np.int64)
+        awake, gained = np.ones(self.n_nodes, dtype=np.bool_), np.zeros(5)
+        state: Sequence[NDArray] = [awake, gained, *partition.state]
+
+        def walk() -> None:
+            nonlocal state, wanted
+            if examples.size:
+                score = objective.score
+                wanted = wanted_clusters(self.nodes, objective.terms, score, State(*state[2:]), examples)
+            new = self.store.walk(visit_block, state, objective, wanted, self.unit, needed=any_awake)
+            # The arrays that were handed in are the ones that are looked at.
+            for old, one in zip(state, new, strict=True):
+                if old is not one:
+                    old[...] = one
+            pause()
+
+        repeat(walk, awake, gained, lambda: int(partition.state.tally[BROKEN]), max_passes, least_gain)
+        return partition.labels
+
+    def swap(
+        self,
+        labels: NDArray,
+        objective: Objective,
+        *,
+        max_passes: int = _SWAP_PASSES,
+        least_gain: float = _LEAST_SWAP,
+        pause: Callable[[], Any] = no_pause,
+    ) -> NDArray[np.int32]:
+        """Let pairs of nodes change places while the objective rises; see `equigraph.search.moves.swap`."""
+        partition = Partition(self.nodes, objective, labels)
+        waiting = waiting_room(objective, partition.n_clusters)
+        state: Sequence[NDArray] = [*partition.state]
+        for _ in range(max_passes if waiting is not None else 0):
+            assert waiting is not None
+            before = waiting.gained[1]
+            waiting.who[...] = -1
+            both = self.store.walk(swap_block, [*waiting, *state], objective, self.unit)
+            waiting, state = Waiting(*both[: len(waiting)]), both[len(waiting) :]
+            pause()
+            if waiting.gained[1] - before <= least_gain * (1.0 - objective.fairness):
+                break
+        return state[0]
+
+
+def rows_of(graph: Any) -> GraphRows | None:
+    """Return the rows of a graph that is searched on parts: a store of rows, or a large one in memory."""
+    if not sparse.issparse(graph):
+        return GraphRows(graph)
+    if not is_large(graph.shape[0], graph.nnz):
+        return None
+    unit = unit_weights(graph.astype(np.float64, copy=False))
+    if unit.indices.dtype != np.int32 and max(unit.shape[0], unit.nnz) < 2**31:
+        arrays = unit.data, unit.indices.astype(np.int32), unit.indptr.astype(np.int32)
+        unit = sparse.csr_array(arrays, shape=unit.shape)
+    return GraphRows(StreamedRows(MemoryBlocks(unit)), largest_weight(graph.data))
+
+
+def any_awake(state: Sequence[NDArray], low: int, high: int) -> bool:
+    """Return whether a node of some rows has to be visited."""
+    return bool(state[0][low:high].any())
+
+
+def largest_of_block(rows: Rows, block: RowBlock) -> float:
+    """Return the largest weight of a block; 0 without edges."""
+    return float(block.weights_or_value().max(initial=0.0))
+
+
+def entries_of(block: RowBlock, unit: float | None) -> tuple[NDArray, NDArray, NDArray[np.float64]]:
+    """Return the arrays of a block, its weights in a unit and rounded as `unit_weights` does."""
+    if block.data is None:
+        # Equal weights are all the largest.
+        ones = _ones(block.n_entries)
+        return block.indptr, block.indices, ones if unit is not None else ones * block.value
+    data = block.data.astype(np.float64, copy=False)
+    return block.indptr, block.indices, data if unit is None else shares_of(data, unit)
+
+
+_kept_ones = np.ones(0)
+
+
+def _ones(size: int) -> NDArray[np.float64]:
+    """Return the weights of edges that are all alike; blocks share one array."""
+    global _kept_ones
+    if _kept_ones.size < size:
+        _kept_ones = np.ones(size)
+    return _kept_ones[:size]
+
+
+def block_level(rows: Rows, block: RowBlock, n_groups: int, unit: float | None) -> Level:
+    """Return the rows of a block as a level."""
+    columns = rows.get("columns") if n_groups else np.zeros((0, 1), dtype=np.int32)
+    return level_of(entries_of(block, unit), rows.get("strength"), columns, n_groups)
+
+
+def strength_of_block(rows: Rows, block: RowBlock, unit: float | None) -> NDArray[np.float64]:
+    """Return the degree of every node of a block."""
+    indptr, indices, data = entries_of(block, unit)
+    shape = (block.high - block.low, int(indices.max(initial=0)) + 1)
+    return np.asarray(sparse.csr_array((data, indices, indptr), shape=shape).sum(axis=1)).ravel()
+
+
+def own_of_block(rows: Rows, block: RowBlock, labels: NDArray, unit: float | None) -> NDArray[np.float64]:
+    """Return the weight of every node of a block to its own cluster."""
+    level = block_level(rows, block, 0, unit)
+    return own_weight(level.indptr, level.indices, level.data, block.low, labels)
+
+
+def links_of_block(
+    rows: Rows, block: RowBlock, nodes: NDArray, labels: NDArray, n_clusters: int, unit: float | None
+) -> NDArray[np.float64]:
+    """Return the weight of those of some nodes that a block has to every cluster."""
+    first, last = np.searchsorted(nodes, (block.low, block.high))
+    level = block_level(rows, block, 0, unit)
+    return links_to(level, nodes[first:last] - block.low, labels, n_clusters)
+
+
+def collapse_block(
+    rows: Rows, block: RowBlock, labels: NDArray, n_parts: int, unit: float | None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the weights from the parts that a block has nodes of to all others."""
+    level = block_level(rows, block, 0, unit)
+    indptr, indices, data = collapse(level.indptr, level.indices, level.data, block.low, labels, n_parts)
+    return indptr, indices.copy(), data.copy()
+
+
+def spread_block(
+    rows: Rows, block: RowBlock, state: Sequence[NDArray], within: NDArray, most: float, unit: float | None
+) -> None:
+    """Let the labels of all nodes spread to the nodes of a block."""
+    labels, volume, n_moves = state
+    n_moves[0] += spread_rows(block_level(rows, block, 0, unit), block.low, labels, volume, within, most)
+
+
+def visit_block(
+    rows: Rows,
+    block: RowBlock,
+    state: Sequence[NDArray],
+    objective: Objective,
+    wanted: NDArray,
+    unit: float | None,
+) -> None:
+    """Move the nodes of a block that are awake."""
+    awake, gained, *arrays = state
+    level = block_level(rows, block, objective.population.size, unit)
+    order, nothing = np.arange(block.high - block.low), np.zeros(0, dtype=np.int32)
+    tour = Tour(block.low, order, nothing, True, awake, wanted, gained)
+    visit(level, objective.terms, objective.score, None, State(*arrays), tour)
+
+
+def swap_block(
+    rows: Rows, block: RowBlock, state: Sequence[NDArray], objective: Objective, unit: float | None
+) -> None:
+    """Let nodes of a block change places with nodes that wait for it."""
+    n_waiting = len(Waiting._fields)
+    waiting, arrays = Waiting(*state[:n_waiting]), State(*state[n_waiting:])
+    level = block_level(rows, block, objective.population.size, unit)
+    swap_rows(level, objective.terms, objective.score, None, arrays, block.low, waiting)

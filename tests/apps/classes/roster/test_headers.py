@@ -1,0 +1,114 @@
+"""A column of names is never ignored: its header says what it is, or the run stops and asks."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import equigraph as eg
+from equigraph.apps.classes.roster.vocabulary import role_of
+from equigraph.exceptions import RosterError
+from tests.apps.classes.roster.sheets import write_csv
+
+HEADERS = {
+    "not_with": """Must be apart from; Cannot be with; Should not be with; Incompatible with; Do not place with;
+        Can't be with;
+        Nicht in eine Klasse mit; Trennung; A ne pas mettre avec; Nicht mit; Pas avec; No con; Non con; Niet met;
+        Keep away from; Auf keinen Fall mit; Bullied by;
+        Não colocar com; Separar de; Nie z; Rozdzielić od; Inte med; Skiljas från; Ikke sammen med; Adskilles fra;
+        Oddělit od""",
+    "together_with": """Same class as; Sibling; Twin; Geschwister; À mettre avec; Zusammenlassen mit; Together
+        with; Junto a;
+        Insieme a; Samen met; muss zu; Must be with; Doit être avec; Colocar junto com; Irmão; Razem z; Rodzeństwo;
+        Tillsammans med; Syskon; Sammen med; Søskende; Birlikte; Kardeş; Spolu s; Sourozenec""",
+    "friends": """Prefers; First choice; Buddy; Camarades; Your child's best friends; Friend No. 1; Friends (max.
+        3); FREUND_2;
+        Wants to be together with; Möchte in eine Klasse mit; Souhaite être avec; Preferenza 2; Vriendin 2; Ami(e) 2;
+        Lieblingsfreund; Melhores amigos; Przyjaciele; Kompis 1; Bästa vän; Veninde; Arkadaş 1; Kamarád""",
+    # What could be either is asked for.
+    None: """Keine Freunde; Do not separate from; Separate twins; Prefers not to be with; With; Friends (not these);
+        Same class as last year; Cousin; Must be with friend; Friends, do not leave blank; Lieblingsessen;
+        Preferred language; Birlikte değil""",
+    "name": """What is your child's name?; Name of your child; Name des Kindes; Nombre de su hijo; Imię i nazwisko;
+        Ad Soyad;
+        Jméno a příjmení""",
+    "first_name": "First name of your child; Imię",
+    "attribute": "What is your gender?; Klasse",
+    "unused": "Timestamp; E-Mail; Notes",
+}
+CASES = [(" ".join(header.split()), role) for role, listed in HEADERS.items() for header in listed.split(";")]
+PEOPLE = ["Ada Roth", "Ben Groß", "Cem Voß", "Dora Süß", "Eli Maaß", "Fay Koç"]
+
+
+@pytest.mark.parametrize(("header", "role"), CASES)
+def test_what_a_header_is_taken_for(header: str, role: str | None) -> None:
+    assert role_of(header) == role
+
+
+def sheet(folder: Path, header: str, cells: list[str]) -> Path:
+    rows = [[name, cell] for name, cell in zip(PEOPLE, cells, strict=True)]
+    return write_csv(folder / "a.csv", [["Name", header], *rows])
+
+
+NAMED = ["Ben Groß", "", "Ada Roth", "", "", "Cem Voß"]
+
+
+@pytest.mark.parametrize(
+    ("header", "role"), [case for case in CASES if case[1] in ("not_with", "together_with", "friends", None)]
+)
+def test_names_arrive_as_what_they_are_or_the_run_stops(
+    tmp_path: Path, header: str, role: str | None
+) -> None:
+    path = sheet(tmp_path, header, NAMED)
+    if role_of(header) is None:
+        with pytest.raises(RosterError) as caught:
+            eg.read_roster(path)
+        assert f'--columns "{header}=not_with"' in str(caught.value)
+        assert "('Ben Groß', 'Ada Roth' and 'Cem Voß')" in str(caught.value)
+        assert len(eg.read_roster(path, columns={header: "not_with"}).apart) == 3
+        assert eg.read_roster(path, columns={header: None}).apart == ()
+        return
+    roster = eg.read_roster(path)
+    found = {"not_with": roster.apart, "together_with": roster.together, "friends": roster.friends}
+    assert {kind: len(pairs) for kind, pairs in found.items() if pairs} == {role: 3}
+
+
+def test_a_header_about_people_over_other_cells(tmp_path: Path) -> None:
+    marked = eg.read_roster(sheet(tmp_path, "Sibling", ["yes", "no", "yes", "no", "yes", "no"]))
+    assert list(marked.attributes) == ["Sibling"]
+    with pytest.raises(RosterError, match=r'none of its cells .* is on the list.*"Choice=attribute"'):
+        eg.read_roster(sheet(tmp_path, "Choice", ["Chess", "Choir"] * 3))
+    noted = eg.read_roster(sheet(tmp_path, "Notes", ["not with Ben Groß, please", "", "", "", "", ""]))
+    assert any("'Notes' is not used, and speaks of other people in 1 row (2)" in note for note in noted.notes)
+
+
+letters = st.text(st.characters(codec="utf-8", categories=("L", "Nd", "Zs", "P")), min_size=1, max_size=30)
+words = st.sampled_from(
+    [word for header, role in CASES if role not in ("name", "first_name") for word in header.split()]
+)
+
+
+@given(
+    st.one_of(letters, st.lists(words, min_size=1, max_size=5).map(" ".join)),
+    st.lists(st.sampled_from([*PEOPLE, "", "Ben", "Ada Rot", "Groß, Ben; Cem Voß"]), min_size=6, max_size=6),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_column_of_names_is_unused_without_a_question(header: str, cells: list[str]) -> None:
+    cells = ["" if cell == own else cell for cell, own in zip(cells, PEOPLE, strict=True)]
+    if not any(cell in PEOPLE for cell in cells):
+        cells[0] = PEOPLE[1]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            roster = eg.read_roster(sheet(Path(folder), header, cells), accept_near=True)
+        except RosterError:
+            return
+    assert (
+        roster.apart
+        or roster.together
+        or roster.friends
+        or "name" in {one.role for one in roster.columns[1:]}
+    )

@@ -1,0 +1,311 @@
+"""Refinement of labels: never worse, a local maximum, exactly k clusters, the same for the same seed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import equigraph as eg
+from equigraph.exceptions import FairnessIgnoredWarning, GroupsError, InputError, ParameterError
+from equigraph.search.large import make_search
+from equigraph.search.moves import local_search
+from equigraph.search.partition import Partition
+from equigraph.search.pool import TOLERANCE
+from tests.reference.label_fixtures import SETTINGS, codes_for, labels_for, prepare
+from tests.reference.labels_objective import NOTIONS
+from tests.reference.marks import TINY_GRAPHS
+
+pytestmark = TINY_GRAPHS
+# Labels of all sizes are refined here.
+refine_labels = partial(eg.refine_labels, size_bounds=None)
+
+
+def scores(adjacency, labels, codes, notion="normalized"):
+    search = make_search(adjacency, codes, int(labels.max()) + 1, notion=notion)
+    return search.score(labels)
+
+
+cases = st.fixed_dictionaries(
+    {
+        "n": st.integers(8, 16),
+        "seed": st.integers(0, 10**6),
+        "n_groups": st.integers(2, 4),
+        "k": st.integers(2, 5),
+        "fairness": st.one_of(st.sampled_from([0.0, 0.5, 0.97]), st.floats(0, 0.99)),
+        "notion": st.sampled_from(NOTIONS),
+    }
+)
+
+
+@SETTINGS
+@given(case=cases)
+def test_never_worse_than_the_start_and_a_local_maximum(case, make_graph, naive):
+    n, seed, k, fairness, notion = (case[name] for name in ("n", "seed", "k", "fairness", "notion"))
+    adjacency, codes = make_graph(n, seed), codes_for(n, case["n_groups"], seed)
+    start = labels_for(n, k, seed)
+    found = refine_labels(
+        adjacency, start, sensitive_features=codes, fairness=fairness, notion=notion, random_state=seed
+    )
+    dense = adjacency.toarray()
+
+    def value(labels):
+        return naive.naive_objective(dense, labels, codes, fairness, notion)
+
+    best = value(found)
+    assert np.unique(found).tolist() == list(range(k))
+    assert best >= value(start) - 1e-9
+    for node in range(n):
+        if np.count_nonzero(found == found[node]) == 1:
+            continue
+        for cluster in range(k):
+            other = found.copy()
+            other[node] = cluster
+            assert value(other) <= best + 1e-9
+
+
+@SETTINGS
+@given(case=cases)
+def test_at_one_the_notion_comes_first_up_to_the_tolerance(case, make_graph, naive):
+    n, seed, k, notion = case["n"], case["seed"], case["k"], case["notion"]
+    adjacency, codes = make_graph(n, seed), codes_for(n, case["n_groups"], seed)
+    start = labels_for(n, k, seed)
+    found = refine_labels(
+        adjacency, start, sensitive_features=codes, fairness=1, notion=notion, random_state=seed
+    )
+    level, objective = prepare(adjacency, codes, 1.0, notion)
+    partition = Partition(level, objective.at(1.0), found)
+    local_search(partition, np.random.default_rng(seed))
+    climbed = partition.labels
+    reached = naive.naive_notion(found, codes, notion)
+    assert reached >= naive.naive_notion(climbed, codes, notion) - TOLERANCE - 1e-9
+    assert reached >= naive.naive_notion(start, codes, notion) - TOLERANCE - 1e-9
+
+
+def test_at_one_cohesion_decides_among_equally_fair_labels():
+    dense = np.kron(np.eye(2), np.ones((4, 4)) - np.eye(4))
+    start = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    found = refine_labels(
+        dense, start, sensitive_features=np.tile([0, 1], 4), fairness=1, effort=1, random_state=0
+    )
+    assert found.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_labels_are_numbered_by_size(make_skewed):
+    adjacency, codes = make_skewed(0)
+    found = refine_labels(
+        adjacency, labels_for(codes.size, 4, 0), sensitive_features=codes, fairness=0.2, random_state=0
+    )
+    assert found.dtype == np.intp
+    assert (np.diff(np.bincount(found)) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda labels: labels.astype(np.int8),
+        lambda labels: labels.astype(np.uint64),
+        lambda labels: labels.astype(float) + 0.5,
+        lambda labels: labels.astype(np.int64) * 10**12 - 7,
+        lambda labels: np.array(["north", "south", "west"])[labels],
+        lambda labels: np.array(["north", "south", "west"], dtype=object)[labels],
+        lambda labels: labels.tolist(),
+        lambda labels: labels[:, None],
+        lambda labels: pytest.importorskip("pandas").Series(labels),
+    ],
+    ids=["int8", "uint64", "float", "sparse numbers", "text", "object", "list", "column", "series"],
+)
+def test_labels_of_any_type(convert, make_graph):
+    adjacency, codes, labels = make_graph(30, 0), codes_for(30, 2, 0), labels_for(30, 3, 0)
+    expected = refine_labels(adjacency, labels, sensitive_features=codes, random_state=0)
+    found = refine_labels(adjacency, convert(labels), sensitive_features=codes, random_state=0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_labels_of_mixed_types(make_graph):
+    labels = np.array([1, "1"], dtype=object)[np.arange(30) % 2]
+    found = refine_labels(make_graph(30, 0), labels, sensitive_features=codes_for(30, 2, 0), random_state=0)
+    assert np.unique(found).size == 2
+
+
+@pytest.mark.parametrize(("given_k", "wanted"), [(6, 2), (2, 6), (1, 3), (30, 4), (3, 29), (2, 30)])
+@pytest.mark.parametrize("fairness", [0, 0.5, 1])
+def test_another_number_of_clusters(given_k, wanted, fairness, make_graph):
+    adjacency, codes = make_graph(30, 2), codes_for(30, 3, 2)
+    found = refine_labels(
+        adjacency,
+        labels_for(30, given_k, 2),
+        sensitive_features=codes,
+        n_clusters=wanted,
+        fairness=fairness,
+        random_state=0,
+    )
+    assert np.unique(found).tolist() == list(range(wanted))
+
+
+def test_tiny_graphs_of_all_shapes(tiny):
+    codes = np.tile([0, 1], 6)
+    for fairness in (0, 0.5, 1):
+        for k, effort in ((2, 0), (5, 0), (3, 0.2), (12, 0.1)):
+            found = refine_labels(
+                tiny,
+                np.arange(12) % 2,
+                sensitive_features=codes,
+                n_clusters=k,
+                fairness=fairness,
+                effort=effort,
+                random_state=0,
+            )
+            assert np.unique(found).size == k
+
+
+def test_bad_input_is_named(make_graph):
+    adjacency, codes, labels = make_graph(12, 0), np.arange(12) % 2, np.arange(12) % 3
+
+    def refuse(error, match, labels=labels, **settings):
+        with pytest.raises(error, match=match):
+            refine_labels(adjacency, labels, **{"sensitive_features": codes, **settings})
+
+    refuse(InputError, "There are 5 labels for 12 nodes", labels=labels[:5])
+    refuse(InputError, "one-dimensional", labels=3)
+    refuse(InputError, "one-dimensional", labels=np.zeros((12, 2)))
+    refuse(InputError, "4 of 12 labels are missing", labels=np.where(labels == 1, np.nan, labels))
+    refuse(InputError, "1 of 12 labels are missing", labels=[None, *"abcabcabcab"])
+    refuse(ParameterError, "All nodes have the same label", labels=np.zeros(12))
+    refuse(GroupsError, "constant", sensitive_features=np.zeros(12))
+    refuse(ParameterError, "n_clusters", n_clusters=1)
+    refuse(ParameterError, "n_clusters", n_clusters=2.5)
+    refuse(ParameterError, "fairness", fairness=1.5)
+    refuse(ParameterError, "notion", notion="parity")
+    refuse(ParameterError, "effort", effort=-1)
+
+
+def test_constant_groups_and_no_groups_leave_cohesion(make_graph):
+    adjacency, labels = make_graph(30, 0), labels_for(30, 3, 0)
+    plain = refine_labels(adjacency, labels, fairness=0, random_state=0)
+    with pytest.warns(FairnessIgnoredWarning, match="no fairness term"):
+        without = refine_labels(adjacency, labels, fairness=0.5, random_state=0)
+    constant = refine_labels(adjacency, labels, sensitive_features=["a"] * 30, fairness=0, random_state=0)
+    np.testing.assert_array_equal(without, plain)
+    np.testing.assert_array_equal(constant, plain)
+
+
+def test_groups_of_the_graph_are_used(make_skewed):
+    adjacency, codes = make_skewed(1)
+    labels = labels_for(codes.size, 3, 1)
+    graph = eg.Graph(adjacency, sensitive_features=codes)
+    np.testing.assert_array_equal(
+        refine_labels(graph, labels, random_state=0),
+        refine_labels(adjacency, labels, sensitive_features=codes, random_state=0),
+    )
+
+
+def test_effort_searches_further(make_skewed):
+    adjacency, codes = make_skewed(3)
+    start = np.zeros(codes.size, dtype=int)
+    start[:2] = 1, 2
+    values = []
+    for effort in (0, 1):
+        found = refine_labels(
+            adjacency, start, sensitive_features=codes, fairness=0.5, effort=effort, random_state=0
+        )
+        values.append(float(np.mean(scores(adjacency, found, codes))))
+    assert values[1] >= values[0] - 1e-12
+    # The pairs of blocks: fair, and as cohesive as fair clusters can be here.
+    pairs = np.arange(codes.size) // 60
+    assert values[1] >= np.mean(scores(adjacency, pairs, codes)) - 1e-9
+
+
+def test_effort_zero_stays_near_good_labels(make_skewed):
+    adjacency, codes = make_skewed(3)
+    pairs = np.arange(codes.size) // 60
+    found = refine_labels(adjacency, pairs, sensitive_features=codes, fairness=0.2, random_state=0)
+    assert eg.metrics.clustering_accuracy(pairs, found) > 0.9
+
+
+def test_same_seed_same_labels(make_skewed):
+    adjacency, codes = make_skewed(2)
+    labels = labels_for(codes.size, 4, 2)
+    runs = [
+        refine_labels(adjacency, labels, sensitive_features=codes, effort=0.3, random_state=seed)
+        for seed in (1, 1, np.random.default_rng(1), np.random.default_rng(1))
+    ]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    np.testing.assert_array_equal(runs[2], runs[3])
+
+
+def test_global_random_state_is_not_touched(make_skewed):
+    adjacency, codes = make_skewed(2)
+    before = np.random.get_state()  # noqa: NPY002
+    refine_labels(adjacency, labels_for(codes.size, 4, 2), sensitive_features=codes, effort=0.3)
+    after = np.random.get_state()  # noqa: NPY002
+    assert before[2] == after[2]
+    np.testing.assert_array_equal(before[1], after[1])
+
+
+def test_a_callback_stops_the_search(make_skewed):
+    adjacency, codes = make_skewed(2)
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return len(seen) >= 2
+
+    found = refine_labels(
+        adjacency,
+        labels_for(codes.size, 4, 2),
+        sensitive_features=codes,
+        effort=1,
+        random_state=0,
+        callbacks=stop,
+    )
+    assert len(seen) == 2
+    assert seen[0].stage == "search"
+    assert seen[1].step == 2 < seen[1].total
+    assert np.unique(found).size == 4
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+@pytest.mark.parametrize("fairness", [0.0, 0.3, 1.0])
+def test_the_unit_of_weights_does_not_matter(factor, fairness, make_graph):
+    adjacency, codes = make_graph(60, 5, 0.1), codes_for(60, 3, 5)
+    labels = labels_for(60, 4, 5)
+    options = {"sensitive_features": codes, "fairness": fairness, "effort": 0.3, "random_state": 0}
+    np.testing.assert_array_equal(
+        refine_labels(adjacency * factor, labels, **options), refine_labels(adjacency, labels, **options)
+    )
+
+
+def test_single_precision_gives_the_same_labels(make_graph):
+    adjacency, codes, labels = make_graph(40, 1), codes_for(40, 2, 1), labels_for(40, 3, 1)
+    np.testing.assert_array_equal(
+        refine_labels(adjacency.astype(np.float32), labels, sensitive_features=codes, random_state=0),
+        refine_labels(adjacency, labels, sensitive_features=codes, random_state=0),
+    )
+
+
+def test_more_clusters_than_moves_look_at_everywhere(make_graph, naive):
+    """Beyond 128 clusters a node is only compared with the clusters of its neighbours; k and the rise still hold."""
+    adjacency, codes = make_graph(200, 0, 0.05), codes_for(200, 2, 0)
+    start = labels_for(200, 140, 0)
+    found = refine_labels(adjacency, start, sensitive_features=codes, random_state=0)
+    dense = adjacency.toarray()
+    assert np.unique(found).size == 140
+    before, after = (
+        naive.naive_objective(dense, labels, codes, 0.5, "normalized") for labels in (start, found)
+    )
+    assert after > before
+
+
+def test_without_effort_swaps_are_tried_too():
+    """Where sizes are tied, or every cluster mirrors the population, no move of a single node helps."""
+    room = eg.datasets.make_classroom()
+    options = {"sensitive_features": room.sensitive_features, "random_state": 0}
+    start = np.arange(30) % 3
+    for bounds in (None, (10, 10)):
+        found = refine_labels(room.adjacency, start, size_bounds=bounds, **options)
+        assert eg.metrics.modularity_score(room.adjacency, found) > 0.3
+        assert eg.metrics.normalized_balance_score(found, sensitive_features=room.sensitive_features) == 1.0

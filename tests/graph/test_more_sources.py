@@ -1,0 +1,157 @@
+"""Edge lists with columns of other names, in folders of parquet files, of networkx and in spreadsheets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
+from equigraph.graph import read_graph
+from tests.optional import optional
+
+nx = optional("networkx")
+pa = optional("pyarrow")
+pd = optional("pandas")
+pl = optional("polars")
+
+CALLS = pd.DataFrame(
+    {
+        "when": [1, 2, 3],
+        "caller": ["ann", "bob", "cem"],
+        "callee": ["bob", "cem", "ann"],
+        "hours": [2.0, 1.0, 4.0],
+    }
+)
+WANTED = [[0, 2, 4], [2, 0, 1], [4, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [{"source": "caller", "target": "callee"}, {"source": 2, "target": 1}, {"source": "callee", "target": 1}],
+)
+def test_ends_are_columns_by_name_or_number(tmp_path, ends):
+    CALLS.to_csv(tmp_path / "calls.csv", index=False)
+    CALLS.to_parquet(tmp_path / "calls.parquet", index=False)
+    paths = [tmp_path / "calls.csv", tmp_path / "calls.parquet"]
+    for calls in (CALLS, pl.DataFrame(CALLS), pa.Table.from_pandas(CALLS, preserve_index=False), *paths):
+        assert read_graph(calls, weight="hours", **ends).adjacency.toarray().tolist() == WANTED
+
+
+def test_ends_that_are_none(tmp_path):
+    with pytest.raises(GraphError, match=r"source='calle' is not a column.*did you mean 'calle[re]"):
+        read_graph(CALLS, source="calle", target="callee", weight=False)
+    with pytest.raises(GraphError, match="both the column 'caller'"):
+        read_graph(CALLS, source="caller", target=1, weight=False)
+    with pytest.raises(ParameterError, match="expected both"):
+        read_graph(CALLS, source="caller")
+    nx.write_graphml(nx.path_graph(3), tmp_path / "path.graphml")
+    for graph in (np.eye(3), nx.path_graph(3), tmp_path / "path.graphml"):
+        with pytest.raises(ParameterError, match="source and target are columns of an edge"):
+            read_graph(graph, source="a", target="b")
+
+
+def test_several_node_attributes_by_their_names():
+    room = eg.datasets.make_classroom()
+    network = eg.as_graph(room).to_networkx()
+    nx.set_node_attributes(network, dict(zip(network, room.house.tolist(), strict=True)), "house")
+    labels = np.arange(30) % 3
+    both = {"gender": room.sensitive_features, "house": room.house}
+    wanted = eg.metrics.evaluate(room.adjacency, labels, sensitive_features=both)
+    for source in (network, room, eg.Graph(room.adjacency, room.node_names, both)):
+        assert eg.metrics.evaluate(source, labels, sensitive_features=["gender", "house"]) == wanted
+    assert eg.metrics.FairnessFrame(
+        network, labels, sensitive_features=("gender", "house")
+    ).attributes.keys() == set(both)
+    with pytest.raises(GroupsError, match="'age'"):
+        eg.FairPartition(3).fit(network, sensitive_features=["gender", "age"])
+    for named in ("club", ["club", "role"]):
+        with pytest.raises(GroupsError, match=r"no node attribute 'club'.*has none"):
+            eg.FairPartition(3).fit(room.adjacency, sensitive_features=named)
+    with pytest.raises(GraphError, match=r"club\.csv does not exist"):
+        eg.FairPartition(3).fit(room.adjacency, sensitive_features="club.csv")
+
+
+def test_a_folder_of_parquet_files_is_one_edge_list(tmp_path):
+    folder = tmp_path / "calls"
+    (folder / "day=2").mkdir(parents=True)
+    edges = CALLS.rename(columns={"caller": "source", "callee": "target", "hours": "weight"}).drop(
+        columns="when"
+    )
+    edges[:1].to_parquet(folder / "a.parquet", index=False)
+    edges[1:].to_parquet(folder / "day=2" / "b.parquet", index=False)
+    assert read_graph(folder).adjacency.toarray().tolist() == WANTED
+    edges[["source"]].to_parquet(folder / "c.parquet", index=False)
+    with pytest.raises(GraphError, match="cannot be read as one"):
+        read_graph(folder)
+
+
+def test_folders_that_are_no_graph(tmp_path):
+    with pytest.raises(GraphError, match="folder without parquet files"):
+        read_graph(tmp_path)
+    with pytest.raises(GraphError, match="is a folder: expected a file"):
+        read_graph([[0, 1], [1, 0]], tmp_path)
+    eg.write_blocks([[0, 1], [1, 0]], tmp_path / "blocks")
+    with pytest.raises(GraphError, match="open_blocks"):
+        read_graph(tmp_path / "blocks")
+    with pytest.raises(GraphError, match="does not exist"):
+        read_graph(tmp_path / "nothing.csv")
+
+
+@pytest.mark.parametrize("suffix", [".edgelist", ".txt", ".txt.gz"])
+def test_what_networkx_writes(tmp_path, suffix):
+    path = tmp_path / f"club{suffix}"
+    club = nx.karate_club_graph()
+    nx.write_edgelist(club, path)
+    found, wanted = read_graph(path), eg.as_graph(nx.Graph(sorted(club.edges(data=True))))
+    assert found.node_names.tolist() == list(range(34))
+    order = np.argsort(wanted.node_names)
+    assert (found.adjacency.toarray() == wanted.adjacency.toarray()[np.ix_(order, order)]).all()
+    assert not read_graph(path, weight=False).is_weighted
+    with pytest.raises(GraphError, match="no edge has an attribute 'hours'"):
+        read_graph(path, weight="hours")
+    nx.write_edgelist(nx.path_graph(["ann", "bob", "cem"]), path)  # {} on every line
+    assert read_graph(path).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a b {}\nb c {'weight': x}\n", "line 2.*no dict"), ("a b {'weight': 1}\nb c 3\n", "line 2: expected two nodes"),
+     ("a b {'weight': -1}\n", "line 1: the weight is -1")],
+)  # fmt: skip
+def test_lines_that_networkx_does_not_write(tmp_path, text, message):
+    path = tmp_path / "edges.edgelist"
+    path.write_text(text)
+    with pytest.raises(GraphError, match=message):
+        read_graph(path)
+
+
+def test_edges_in_a_spreadsheet(tmp_path):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("python_calamine")
+
+    def write(name, *sheets):
+        with xlsxwriter.Workbook(tmp_path / name) as book:
+            for rows in sheets:
+                sheet = book.add_worksheet()
+                for number, row in enumerate(rows):
+                    sheet.write_row(number, 0, row)
+        return tmp_path / name
+
+    rows = [CALLS.columns.tolist(), *CALLS.to_numpy().tolist()]
+    path = write("calls.xlsx", rows, [])
+    assert (
+        read_graph(path, source="caller", target="callee", weight="hours").adjacency.toarray().tolist()
+        == WANTED
+    )
+    numbers = read_graph(write("ids.xlsx", [["source", "target"], [7, 8], [8, 9]]))
+    assert numbers.node_names.tolist() == [7, 8, 9]
+    square = read_graph(write("square.xlsx", [["", *"abcd"], *([name, 1, 1, 1, 1] for name in "abcd")]))
+    assert square.node_names.tolist() == list("abcd")
+    with pytest.raises(GraphError, match="row 3: the target is missing"):
+        read_graph(write("gap.xlsx", [["source", "target"], [7, 8], [8, None]]))
+    with pytest.raises(GraphError, match="2 sheets with cells"):
+        read_graph(write("two.xlsx", rows, rows))
+    (tmp_path / "fake.xlsx").write_text("source,target\n1,2\n")
+    with pytest.raises(GraphError, match="no spreadsheet"):
+        read_graph(tmp_path / "fake.xlsx")

@@ -1,0 +1,139 @@
+"""A graph without names is positional: what comes beside it is taken in its order, whatever its index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import equigraph as eg
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.graph import Graph, as_graph, read_graph
+from tests.optional import optional
+
+igraph = optional("igraph")
+nx = optional("networkx")
+pd = optional("pandas")
+
+PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+BACKWARDS = pd.Series(["x", "y", "z"], index=[2, 1, 0], name="team")
+
+
+def test_a_shuffled_table_and_its_neighbours_give_what_arrays_give():
+    data = load_breast_cancer(as_frame=True)
+    table = data.frame.sample(frac=1, random_state=0).iloc[:200]  # the index is no longer 0, 1, 2, ...
+    points = table[data.feature_names] / table[data.feature_names].std()
+    coded = pd.cut(table["mean radius"], 2, labels=["small", "large"]).astype(str)
+    for series in (coded, coded.reset_index(drop=True).sample(frac=1, random_state=1)):
+        groups, frame = series.to_numpy(), pd.DataFrame({"size": series, "left": series.str[0]})
+        matrix = kneighbors_graph(points, 10, mode="connectivity")
+        graph = as_graph(matrix, symmetrize="max").adjacency
+        model = eg.FairPartition(2, random_state=0, effort=0)
+        labels = model.fit_predict(graph, sensitive_features=groups)
+        assert (model.fit_predict(graph, sensitive_features=series) == labels).all()
+        pipeline = make_pipeline(
+            KNeighborsTransformer(n_neighbors=10, mode="connectivity"),
+            FunctionTransformer(as_graph, kw_args={"symmetrize": "max"}),
+            model,
+        )
+        piped = pipeline.fit_predict(points, fairpartition__sensitive_features=groups)
+        assert (pipeline.fit_predict(points, fairpartition__sensitive_features=series) == piped).all()
+        wanted = eg.metrics.evaluate(graph, labels, sensitive_features=groups)
+        assert eg.metrics.evaluate(graph, labels, sensitive_features=series) == wanted
+        named = pd.Series(labels, index=series.index)
+        assert eg.metrics.evaluate(graph, named, sensitive_features=series) == wanted
+        assert eg.metrics.normalized_balance_score(named, sensitive_features=series) == wanted["NB"]
+        assert eg.metrics.modularity_score(graph, named) == wanted["Q"]
+        with pytest.raises(ParameterError, match="who is who"):
+            eg.metrics.normalized_balance_score(labels, sensitive_features=series)
+        audits = [eg.metrics.FairnessFrame(graph, labels, sensitive_features=g) for g in (groups, series)]
+        assert audits[0].overall.tolist() == audits[1].overall.tolist()
+        both = eg.metrics.evaluate(graph, labels, sensitive_features=frame)
+        assert both == eg.metrics.evaluate(graph, labels, sensitive_features=frame.to_dict("list"))
+        assert both["NB"] == both["NB[size]"] == wanted["NB"]
+        same = {"n_clusters": 2, "random_state": 0}
+        found = []
+        for features in (groups, series):
+            row = eg.compare(
+                graph, methods=["fair-louvain"], n_seeds=1, sensitive_features=features, **same
+            ).rows[0]
+            curve = eg.tradeoff_curve(graph, sensitive_features=features, fairness=[0, 1], effort=0, **same)
+            refined = eg.refine_labels(graph, labels, sensitive_features=features, random_state=0)
+            scores = eg.cluster(graph, sensitive_features=features, effort=0, **same).scores
+            found.append([row.NB, curve.values("NB").tolist(), refined.tolist(), scores])
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        PATH,
+        sparse.csr_array(PATH),
+        Graph(PATH),
+        Graph(PATH, np.arange(3)),
+        {"adjacency": PATH},
+        igraph.Graph([(0, 1), (1, 2)]),
+        pd.DataFrame(PATH).iloc[::-1, :].iloc[::-1],
+    ],
+    ids=["array", "sparse", "Graph", "counted names", "data set", "igraph", "square frame"],
+)
+@pytest.mark.parametrize("index", [[2, 1, 0], [7, 7, 7], ["ann", "bob", "cem"]])
+def test_the_index_does_not_matter_without_names(graph, index):
+    series = BACKWARDS.set_axis(index)
+    for groups in (series, series.to_frame(), pd.DataFrame({"team": series, "left": [1, 1, 0]})):
+        found = read_graph(graph, groups, "team")
+        assert not found.named
+        assert found.sensitive_features.tolist() == ["x", "y", "z"]
+    assert Graph(PATH, sensitive_features=series).sensitive_features.tolist() == ["x", "y", "z"]
+
+
+def test_the_index_names_nodes_where_the_graph_has_names():
+    named = igraph.Graph([(0, 1), (1, 2)], vertex_attrs={"name": ["a", "b", "c"]})
+    assert as_graph(named).named
+    for graph in (nx.path_graph(3), Graph(PATH, named=True), Graph(PATH, [1, 0, 2])):
+        found = read_graph(graph, BACKWARDS)
+        by_node = dict(zip(found.node_names.tolist(), found.sensitive_features.tolist(), strict=True))
+        assert by_node == {0: "z", 1: "y", 2: "x"}
+    assert read_graph(PATH, {2: "x", 1: "y", 0: "z"}).sensitive_features.tolist() == ["z", "y", "x"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (BACKWARDS.iloc[:2], "2 groups for 3 nodes"),
+        ({5: "x", 1: "y", 0: "z"}, "positions, 0 to 2"),
+        (pd.DataFrame({"id": [2, 1, 0], "team": list("xyz")}), "numbered in another order by 'id'"),
+        (pd.DataFrame({"id": [1, 3, 2], "team": list("xyz")}), "numbered in another order by 'id'"),
+        (pd.DataFrame({"id": [1, 0], "team": list("xy")}), "2 rows for 3 nodes"),
+    ],
+)
+def test_what_may_be_in_another_order_is_refused(groups, message):
+    with pytest.raises(GroupsError, match=message):
+        read_graph(PATH, groups, "team" if isinstance(groups, pd.DataFrame) else None, missing="ignore")
+
+
+def test_positions_in_a_column_are_matched_where_that_is_said(tmp_path):
+    table = pd.DataFrame({"id": [2, 1, 0], "team": list("xyz")})
+    path = tmp_path / "teams.csv"
+    table.to_csv(path, index=False)
+    for groups in (table, path):
+        with pytest.raises(GroupsError, match="node_column='id'"):
+            read_graph(PATH, groups, "team")
+        assert read_graph(PATH, groups, "team", node_column="id").sensitive_features.tolist() == [
+            "z",
+            "y",
+            "x",
+        ]
+    counted = read_graph(PATH, table.assign(id=[0, 1, 2]))
+    assert counted.features.keys() == {"team"}
+
+
+def test_row_blocks_keep_whether_nodes_have_names(tmp_path):
+    for graph, wanted in ((PATH, ["x", "y", "z"]), (nx.path_graph(3), ["z", "y", "x"])):
+        stored = eg.write_blocks(graph, tmp_path / type(graph).__name__)
+        assert stored.with_groups(BACKWARDS).sensitive_features.tolist() == wanted
+        assert read_graph(stored.to_graph(), BACKWARDS).sensitive_features.tolist() == wanted

@@ -1,0 +1,133 @@
+"""Points 19 to 21: damaged files give one short sentence that a terminal may show, and nothing is misread."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import equigraph as eg
+from equigraph.exceptions import (
+    EquigraphError,
+    GraphError,
+    GroupsError,
+    MissingDependencyError,
+    OutputError,
+    SelfLoopWarning,
+    shown,
+    warn,
+)
+from equigraph.graph import read_graph
+from tests.optional import optional
+
+pa = optional("pyarrow")
+pd = optional("pandas")
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+@pytest.mark.parametrize("error", [GraphError, OutputError, MissingDependencyError, EquigraphError])
+def test_messages_are_visible_and_cut(error):
+    said = str(error("a\x1b[2Jb\u202e" + "x" * 50_000 + ": expected something else."))
+    assert not CONTROL.search(said)
+    assert said.startswith("a\\x1b[2Jb\\u202e")
+    assert said.endswith("expected something else.")
+    assert len(said) < 1_600
+    assert str(pickle.loads(pickle.dumps(error(said)))) == said == shown(said)
+    with pytest.warns(SelfLoopWarning, match=r"^\\x07$"):
+        warn("\x07", SelfLoopWarning)
+
+
+def test_names_of_a_file_are_visible_in_messages(tmp_path):
+    name = "\x1b]0;owned\x07" + "y" * 20_000
+    pd.DataFrame({"source": [name, name], "target": ["b", "b"], "weight": [1.0, 2.0]}).to_parquet(
+        tmp_path / "e.parquet"
+    )
+    (tmp_path / "e.tsv").write_text(f"source\ttarget\tweight\n{name}\tb\t1\n{name}\tb\tx{name}\n")
+    (tmp_path / "e.gml").write_text(f'graph [ node [ id 0 label "{name}" ] node [ id 0 label "{name}" ] ]')
+    for file in ("e.parquet", "e.tsv", "e.gml"):
+        with pytest.raises(EquigraphError) as caught:
+            read_graph(tmp_path / file)
+        assert not CONTROL.search(str(caught.value))
+        assert len(str(caught.value)) < 1_600
+
+
+@pytest.mark.parametrize("cell", [["a"], {"x": 1}, b"a"], ids=["list", "dict", "bytes"])
+def test_cells_of_parquet_that_hold_others_are_no_names(tmp_path, cell):
+    pd.DataFrame({"source": [cell, cell], "target": ["b", "c"]}).to_parquet(tmp_path / "e.parquet")
+    with pytest.raises(GraphError, match=r"row 0.*the source is a"):
+        read_graph(tmp_path / "e.parquet")
+    if not isinstance(cell, bytes):
+        pd.DataFrame({"name": ["a", "b"], "team": [cell, cell]}).to_parquet(tmp_path / "g.parquet")
+        with pytest.raises(GroupsError, match="'team' of node 'a' is a"):
+            read_graph(pd.DataFrame({"source": ["a"], "target": ["b"]}), tmp_path / "g.parquet")
+
+
+@pytest.mark.parametrize("text", ["1d5", "1_0", "١٢", "0x10", "1,5", "½"])
+def test_numbers_that_are_none(tmp_path, text):
+    path = tmp_path / "e.csv"
+    path.write_text(f'source,target,weight\na,b,"{text}"\nb,c,1\n', encoding="utf-8")
+    with pytest.raises(GraphError, match="line 2: the weight is"):
+        read_graph(path)
+    path.write_text("0;1;1;1\n1;0;1;1\n1;1;0;1\n1;1;TEXT;0\n".replace("TEXT", text), encoding="utf-8")
+    with pytest.raises(GraphError, match="line 4: field 3 is"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize(("text", "value"), [("+1", 1.0), ("5e-324", 5e-324), (".5", 0.5), ("1e+05", 1e5)])
+def test_numbers_that_are_some(tmp_path, text, value):
+    path = tmp_path / "e.csv"
+    path.write_text(f"source,target,weight\na,b,{text}\nb,c,1\n")
+    assert read_graph(path).adjacency[0, 1] == value
+
+
+@pytest.mark.parametrize("part", ["indices", "indptr", "shape"])
+@pytest.mark.parametrize("dtype", [complex, float])
+def test_places_of_a_sparse_matrix_are_whole_numbers(tmp_path, part, dtype):
+    matrix = sparse.csr_array([[0, 1], [1, 0]])
+    parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+    parts[part] = np.asarray(parts[part]).astype(dtype)
+    np.savez(tmp_path / "m.npz", format=np.array(b"csr"), **parts)
+    with pytest.raises(GraphError, match=f"'{part}' of the sparse matrix"):
+        read_graph(tmp_path / "m.npz")
+
+
+def test_a_block_that_declares_more_than_an_address_holds(tmp_path):
+    stored = eg.write_blocks([[0, 1], [1, 0]], tmp_path / "blocks")
+    path = next(stored.folder.glob("indices-*.npy"))
+    with path.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(
+            stream, {"descr": "<i4", "fortran_order": False, "shape": (0, 10**30)}
+        )
+    from equigraph.stores.block_files import load_array
+
+    for mapped in (True, False):
+        with pytest.raises(GraphError, match="cannot be read as an array"):
+            load_array(path, mapped)
+
+
+def test_merged_cells_whose_corners_are_in_another_order(tmp_path):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("python_calamine")
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        sheet = book.add_worksheet()
+        for number, row in enumerate([["name", "friends"], ["Ann", "Bob"], ["Bob", "Ann"]]):
+            sheet.write_row(number, 0, row)
+        sheet.merge_range("C1:D1", "")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for part in old.namelist():
+            new.writestr(part, old.read(part).replace(b'ref="C1:D1"', b'ref="ZZ1:A1"'))
+    assert tuple(eg.read_roster(tmp_path / "b.xlsx").people) == ("Ann", "Bob")
+
+
+def test_a_default_weight_of_graphml_holds_for_edges_without_one(tmp_path):
+    path = tmp_path / "g.graphml"
+    path.write_text(
+        '<graphml><key id="w" for="edge" attr.name="weight" attr.type="double"><default>2.0</default></key>'
+        '<graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>'
+    )
+    assert read_graph(path).adjacency[0, 1] == 2

@@ -1,0 +1,73 @@
+"""Results as objects of networkx, igraph, networkit and cdlib."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import GraphError, ParameterError
+from tests.optional import optional
+
+igraph, networkit = optional("igraph"), optional("networkit")
+
+
+@pytest.fixture(scope="module")
+def club() -> nx.Graph:
+    return nx.relabel_nodes(nx.karate_club_graph(), str)
+
+
+@pytest.fixture(scope="module")
+def result(club: nx.Graph) -> eg.ClusteringResult:
+    return eg.cluster(club, sensitive_features="club", n_clusters=3, random_state=0)
+
+
+def test_communities_are_the_nodes_of_the_graph(club, result):
+    parts = result.communities
+    assert nx.community.is_partition(club, parts)
+    assert [len(part) for part in parts] == sorted(result.sizes.tolist(), reverse=True)
+    found = eg.fair_communities(club, "club", 3, attribute="part", random_state=0)
+    assert found == parts
+    assert all(node in parts[number] for node, number in club.nodes(data="part"))
+
+
+def test_igraph_gets_a_vertex_clustering(club, result):
+    pytest.importorskip("igraph")
+    own = igraph.Graph.from_networkx(club)
+    own.vs["name"] = own.vs["_nx_name"]
+    for clustering in (result.to_igraph(), result.to_igraph(own)):
+        assert isinstance(clustering, igraph.VertexClustering)
+        names = clustering.graph.vs["name"]
+        assert {frozenset(names[i] for i in part) for part in clustering} == set(
+            map(frozenset, result.communities)
+        )
+    parts = eg.fair_communities(own, "club", 3, attribute="part", random_state=0)
+    assert all(vertex["name"] in parts[vertex["part"]] for vertex in own.vs)
+
+
+def test_networkit_graphs_have_communities_of_numbers():
+    pytest.importorskip("networkit")
+    graph = networkit.nxadapter.nx2nk(nx.karate_club_graph())
+    parts = eg.fair_communities(graph, np.arange(34) % 2, 2, random_state=0)
+    assert set().union(*parts) == set(range(34))
+    with pytest.raises(ParameterError, match="networkx and igraph"):
+        eg.fair_communities(graph, np.arange(34) % 2, 2, attribute="part")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_cdlib_gets_a_node_clustering(club, result):
+    cdlib = pytest.importorskip("cdlib")
+    clustering = result.to_cdlib(club)
+    assert isinstance(clustering, cdlib.NodeClustering)
+    assert clustering.graph is club
+    assert set(map(frozenset, clustering.communities)) == set(map(frozenset, result.communities))
+    assert clustering.newman_girvan_modularity().score == pytest.approx(
+        eg.metrics.modularity_score(club, result.communities)
+    )
+
+
+def test_another_graph_is_refused(result):
+    for export in (result.to_networkx, result.to_cdlib):
+        with pytest.raises(GraphError, match="other nodes"):
+            export(nx.path_graph(35))

@@ -1,0 +1,275 @@
+"""What a folder of results gives back, what it refuses, and whose files it leaves alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import equigraph as eg
+from equigraph._utils.records import as_given, harmless
+from equigraph.exceptions import InputError, ParameterError
+from equigraph.graph import Graph
+from equigraph.results.contents import RESULT_FILES
+from equigraph.results.persistence import MANIFEST, OutputFolder, checksum_of, record
+from tests.optional import optional
+
+nx = optional("networkx")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    ("names", "groups"),
+    [
+        (["a", "b", "c", "d"], ["x", "y", "x", "y"]),
+        ([7, -1, 9, 10**15], [1, 2, 1, 2]),
+        (["007", "7", " x ", "ä\n\r"], [True, False, True, False]),
+        (["=1+1", "'=1+1", "''@x", "-5"], ["+a", "@b", "+a", "@b"]),
+        (["1.5", "nan", "", '"'], [0.1, 1 / 3, 0.1, 1 / 3]),
+        (["\x1b[31m", "\ud800", "a,b", "a;b"], ["x", "y", "x", "y"]),
+    ],
+)
+@pytest.mark.parametrize("raw", [False, True])
+def test_9_a_result_comes_back_as_it_was(tmp_path: Path, names: list, groups: list, raw: bool) -> None:
+    graph = Graph(
+        nx.to_scipy_sparse_array(nx.path_graph(4)), np.array(names), np.array(groups), attribute="what"
+    )
+    result = eg.cluster(graph, method="nmtf", n_clusters=2, random_state=0)
+    result.save(tmp_path, raw=raw)
+    back = eg.ClusteringResult.load(tmp_path)
+    assert back.summary() == result.summary()
+    for name in ("labels", "membership", "interaction", "node_names", "sensitive_features"):
+        before, after = getattr(result, name), getattr(back, name)
+        assert after.dtype == before.dtype
+        assert after.tolist() == before.tolist()
+    assert Graph(graph.adjacency, back.node_names, back.sensitive_features).fingerprint() == back.input_hash
+
+
+def test_9_a_curve_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
+    curve = eg.tradeoff_curve(
+        room, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.3, 1], random_state=0, n_restarts=2
+    )
+    curve.save(tmp_path)
+    back = eg.TradeoffCurve.load(tmp_path)
+    assert back.summary() == curve.summary()
+    assert back.node_names.tolist() == curve.node_names.tolist()
+    assert back.sensitive_features.tolist() == curve.sensitive_features.tolist()
+    for one, other in zip(back.points, curve.points, strict=True):
+        assert one.labels.tolist() == other.labels.tolist()
+    assert back.select("product").fairness == curve.select("product").fairness
+
+
+def test_9_a_comparison_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
+    comparison = eg.compare(room, methods=["random", "ifair-nmtf", "dmon"], n_clusters=3, n_seeds=2)
+    path = tmp_path / "t.json"
+    comparison.to_json(path)
+    assert eg.Comparison.load(path) == comparison
+    text = path.read_text(encoding="utf-8")
+    unknown = {**comparison.summary(), "rows": [{"method": "x", "colour": "red"}]}
+    for wrong, part in [
+        (text[:-30], "is no JSON"),
+        (text.replace('"n_nodes": 30', '"n_nodes": 31'), "has changed since"),
+        ("{}", "is no comparison"),
+        (json.dumps(record("curve", comparison.summary())), "is no comparison"),
+        (json.dumps(record("comparison", unknown)), "unknown entry 'colour'"),
+    ]:
+        path.write_text(wrong, encoding="utf-8")
+        with pytest.raises(InputError, match=part):
+            eg.Comparison.load(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        eg.Comparison.load(tmp_path / "nowhere.json")
+
+
+def test_9_notebooks_show_tables_and_run_nothing(room: Graph, result: eg.ClusteringResult) -> None:
+    nasty = "<script>alert(1)</script>"
+    graph = Graph(room.adjacency, None, np.array([nasty, "b"] * 15), nasty)
+    curve = eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], random_state=0)
+    shown = [
+        graph,
+        Graph(room.adjacency),
+        eg.cluster(graph, method="random", n_clusters=3, random_state=0),
+        eg.cluster(room.adjacency, method="random", n_clusters=3, random_state=0),
+        curve,
+        eg.compare(graph, methods=["random"], n_clusters=3, n_seeds=1),
+    ]
+    html = pytest.importorskip("justhtml")
+    for one in shown:
+        text = one._repr_html_()
+        assert "<script" not in text
+        page = html.JustHTML(f"<!doctype html><html><body>{text}</body></html>", sanitize=False, strict=True)
+        assert page.query("table tbody tr")
+    assert "10" in shown[2]._repr_html_()
+
+
+def test_d17_every_damage_is_refused_in_one_sentence(result: eg.ClusteringResult, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    result.save(whole)
+    rng = np.random.default_rng(0)
+    n_tried = 0
+    for name in RESULT_FILES:
+        content = (whole / name).read_bytes()
+        places = rng.integers(0, len(content), 25)
+        damaged = [content[:place] for place in places]
+        damaged += [content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :] for at in places]
+        damaged += [content + b"\n1", b"", content[: len(content) // 2] * 2]
+        for number, data in enumerate([None, *damaged]):
+            folder = tmp_path / f"{name}-{number}"
+            shutil.copytree(whole, folder)
+            (folder / name).unlink()
+            if data is not None:
+                (folder / name).write_bytes(data)
+            with pytest.raises(InputError) as caught:
+                eg.ClusteringResult.load(folder)
+            assert len(str(caught.value).splitlines()) == 1
+            assert str(folder) in str(caught.value)
+            shutil.rmtree(folder)
+            n_tried += 1
+    assert n_tried == 5 * 54
+    assert eg.ClusteringResult.load(whole).n_clusters == 3
+
+
+def test_d17_a_changed_cluster_is_noticed(result: eg.ClusteringResult, tmp_path: Path) -> None:
+    result.save(tmp_path)
+    lines = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    name, cluster, rest = lines[1].split(",", 2)
+    (tmp_path / "labels.csv").write_text(
+        "".join([lines[0], f"{name},{(int(cluster) + 1) % 3},{rest}", *lines[2:]])
+    )
+    with pytest.raises(InputError, match=r"labels\.csv has changed since equigraph wrote it"):
+        eg.ClusteringResult.load(tmp_path)
+    # Also where somebody made the checksums fit.
+    with OutputFolder(tmp_path) as out:
+        out.add("labels.csv")
+    with pytest.raises(InputError, match="disagree"):
+        eg.ClusteringResult.load(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"format": "equigraph", "version": 2, "files": {}}'])
+def test_d17_foreign_folders_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / MANIFEST).write_text(content)
+    (tmp_path / "result.json").write_text("{}")
+    with pytest.raises(InputError, match=MANIFEST):
+        eg.ClusteringResult.load(tmp_path)
+
+
+def rewrite_manifest(folder: Path, **changes: Any) -> None:
+    told = {**json.loads((folder / MANIFEST).read_text()), **changes}
+    told.pop("checksum")
+    (folder / MANIFEST).write_text(json.dumps({**told, "checksum": checksum_of(told)}))
+
+
+def test_d17_another_kind_and_another_version_are_told(result: eg.ClusteringResult, tmp_path: Path) -> None:
+    result.save(tmp_path)
+    with pytest.raises(InputError, match=r"holds no curve\.json.*another kind"):
+        eg.TradeoffCurve.load(tmp_path)
+    outside = {"../labels.csv": {"bytes": 1, "sha256": ""}, "labels.csv": {"bytes": 1, "sha256": ""}}
+    for changes, part in [
+        ({"version": 3}, "version 3 of the format"),
+        ({"files": outside}, "has changed since"),
+    ]:
+        result.save(tmp_path, force=True)
+        rewrite_manifest(tmp_path, **changes)
+        with pytest.raises(InputError, match=part):
+            eg.ClusteringResult.load(tmp_path)
+
+
+def test_d14_files_of_others_are_neither_deleted_nor_overwritten(
+    result: eg.ClusteringResult, tmp_path: Path
+) -> None:
+    theirs = {
+        name: f"theirs: {name}"
+        for name in ("result.json", "graph.png", "report.html", "curve.csv", "methods.png")
+    }
+    for name, text in theirs.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ParameterError, match=r"result\.json was not written by equigraph.*force=True"):
+        result.save(tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == theirs
+    result.save(tmp_path, force=True)
+    assert eg.ClusteringResult.load(tmp_path).n_clusters == 3
+    for name in set(theirs) - {"result.json"}:
+        assert (tmp_path / name).read_text() == theirs[name]
+
+
+def test_d14_a_file_of_ours_that_was_changed_is_the_users(
+    result: eg.ClusteringResult, tmp_path: Path
+) -> None:
+    result.save(tmp_path)
+    (tmp_path / "labels.csv").write_text("edited by hand")
+    with pytest.raises(
+        ParameterError, match=r"labels\.csv was not written by equigraph, or was changed since"
+    ):
+        result.save(tmp_path)
+    assert (tmp_path / "labels.csv").read_text() == "edited by hand"
+    with OutputFolder(tmp_path) as out:
+        out.write("other", {}, further=lambda folder: (folder / "a.txt").write_text("new"), force=True)
+    # What this run does not write: ours goes, the user's stays.
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "labels.csv", MANIFEST]
+
+
+def test_d14_a_folder_in_the_way_is_told(result: eg.ClusteringResult, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").mkdir()
+    for force in (False, True):
+        with pytest.raises(ParameterError, match="is a folder where a file is to be written"):
+            result.save(tmp_path, force=force)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda folder: folder / "file" / "out",
+        lambda folder: Path("/proc/nowhere/out"),
+        lambda folder: folder / ("x" * 300),
+        lambda folder: folder / "nul\0",
+    ],
+)
+def test_8_an_impossible_folder_is_one_sentence(
+    result: eg.ClusteringResult, tmp_path: Path, make: Callable[[Path], Path]
+) -> None:
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(ParameterError, match=r"The output .* cannot be written \("):
+        result.save(make(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_folder_made_for_nothing_is_removed_with_its_parents(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), OutputFolder(tmp_path / "a" / "b" / "c"):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_formulas_are_harmless_in_csv_and_raw_on_request(room: Graph, tmp_path: Path) -> None:
+    names = ["=1+1", "+1-1", "-a", "@SUM(A1)", "\t=1", "-5", "+49 30", *room.node_names.tolist()[7:]]
+    groups = np.array(["=a", "b"] * 15)
+    result = eg.cluster(
+        Graph(room.adjacency, np.array(names), groups), method="random", n_clusters=3, random_state=0
+    )
+    result.save(tmp_path / "a")
+    cells = [row["node"] for row in rows_of(tmp_path / "a" / "labels.csv")][:7]
+    assert cells == ["'=1+1", "'+1-1", "'-a", "'@SUM(A1)", "'\t=1", "-5", "'+49 30"]
+    assert rows_of(tmp_path / "a" / "labels.csv")[0]["group"] == "'=a"
+    result.save(tmp_path / "b", raw=True)
+    assert [row["node"] for row in rows_of(tmp_path / "b" / "labels.csv")] == names
+    result.to_csv(tmp_path / "t.csv")
+    assert rows_of(tmp_path / "t.csv")[0]["node"] == "'=1+1"
+
+
+@given(st.text(alphabet="'=+-@\t\r\n019.eEa ", max_size=8))
+def test_harmless_can_be_undone_and_leaves_no_formula(text: str) -> None:
+    cell = harmless(text)
+    assert as_given(cell) == text or cell == text
+    assert as_given(harmless(text)) == text
+    if cell[:1] and cell[0] in "=+-@\t\r\n":
+        float(cell)  # what still begins like one is a number

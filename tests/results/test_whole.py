@@ -1,0 +1,175 @@
+"""What loads is whole: any value in place of any other in a stored file is refused, or does no harm in use."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph._utils.schema import decode
+from equigraph.apps.classes import load_division, save_division
+from equigraph.apps.classes.division import Division
+from equigraph.apps.classes.roster import Roster
+from equigraph.exceptions import InputError
+from equigraph.graph import Graph
+from equigraph.results.persistence import OutputFolder, record
+from equigraph.rules import Rules
+
+ODD = (None, True, -1, 2, 10**400, 1.5, float("inf"), "x", "", [], [[]], {}, {"x": {}}, [0, "x"])
+Places = Iterator[tuple[str | int, ...]]
+
+
+def places(content: Any, at: tuple[str | int, ...] = ()) -> Places:
+    """Return where something stands in JSON: all entries, and of a long list the first and the last."""
+    if at:
+        yield at
+    if isinstance(content, dict):
+        for key in content:
+            yield from places(content[key], (*at, key))
+    elif isinstance(content, list):
+        for number in sorted({0, len(content) - 1} & set(range(len(content)))):
+            yield from places(content[number], (*at, number))
+
+
+def changed(content: Any, at: tuple[str | int, ...], value: Any) -> Any:
+    """Return JSON with another value at a place; none where the value is `places` itself."""
+    made = copy.deepcopy(content)
+    inner = made
+    for key in at[:-1]:
+        inner = inner[key]
+    if value is places:
+        del inner[at[-1]]
+    else:
+        inner[at[-1]] = value
+    return made
+
+
+def use_result(folder: Path, page: bool) -> None:
+    result = eg.ClusteringResult.load(folder)
+    _ = repr(result), result._repr_html_(), result.summary(), result.table(), result.groups
+    if page:
+        result.report(folder.parent / "page.html")
+
+
+def use_curve(folder: Path, page: bool) -> None:
+    curve = eg.TradeoffCurve.load(folder)
+    _ = (
+        repr(curve),
+        [repr(point) for point in curve.front],
+        curve._repr_html_(),
+        curve.summary(),
+        curve.table(),
+    )
+    _ = curve.select("product"), curve.select("knee"), curve.hypervolume(), curve.pareto()
+    if page:
+        curve.report(folder.parent / "page.html")
+
+
+def use_division(folder: Path, page: bool) -> None:
+    division = load_division(folder)
+    _ = repr(division), division.broken, division.lists.facts(), division.evenness(), division.friendless
+    if page:
+        division.lists.to_html(folder.parent / "page.html")
+
+
+def save_result(room: Graph, folder: Path) -> str:
+    rules = eg.Rules(apart=[("Naledi", "Beatriz")], sizes=(1, 30))
+    found = eg.cluster(room, n_clusters=3, rules=rules, effort=0.01, random_state=0)
+    found.save(folder)
+    return "result.json"
+
+
+def save_curve(room: Graph, folder: Path) -> str:
+    estimator = eg.FairLouvain(n_clusters=3)
+    eg.tradeoff_curve(room, estimator=estimator, fairness=[0, 0.5, 1], random_state=0).save(folder)
+    return "curve.json"
+
+
+def save_classes(room: Graph, folder: Path) -> str:
+    roster = Roster(
+        ("Ada", "Ben", "Cem", "Dora"),
+        attributes={"gender": ("f", "m", None, "f")},
+        friends=(("Ada", "Ben"), ("Cem", "Ada")),
+        fixed={"Ada": "5a"},
+    )
+    save_division(
+        Division(roster, [0, 0, 1, 1], ["5a", "5b"], Rules(apart=[("Ada", "Cem")]), {"gender": 1.0}), folder
+    )
+    return "division.json"
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EquigraphWarning")
+@pytest.mark.parametrize(
+    ("save", "use"),
+    [(save_result, use_result), (save_curve, use_curve), (save_classes, use_division)],
+)
+def test_what_loads_can_be_used(
+    room: Graph, tmp_path: Path, save: Callable[[Graph, Path], str], use: Callable[[Path, bool], None]
+) -> None:
+    folder = tmp_path / "out"
+    name = save(room, folder)
+    use(folder, True)
+    content = json.loads((folder / name).read_text(encoding="utf-8"))
+    rng = np.random.default_rng(0)
+    sentences, n_used = [], 0
+    for at in places(content):
+        for value in (places, *(ODD[i] for i in rng.permutation(len(ODD))[:3])):
+            (folder / name).write_text(json.dumps(changed(content, at, value)), encoding="utf-8")
+            with OutputFolder(folder) as out:
+                out.add(name)
+            try:
+                use(folder, n_used % 16 == 0)  # drawing takes a while
+                n_used += 1
+            except InputError as error:
+                sentences.append(str(error))
+    assert len(sentences) > 100
+    assert all(len(text.splitlines()) == 1 for text in sentences)
+    assert n_used > 10  # entries that are only for people to read
+
+
+def test_comparisons_that_load_can_be_used(room: Graph, tmp_path: Path) -> None:
+    comparison = eg.compare(room, methods=["random", "nmtf"], n_clusters=3, n_seeds=2)
+    content = json.loads(json.dumps(comparison.summary()))
+    for at in places(content):
+        for value in ODD:
+            (tmp_path / "t.json").write_text(json.dumps(record("comparison", changed(content, at, value))))
+            try:
+                found = eg.Comparison.load(tmp_path / "t.json")
+            except InputError:
+                continue
+            _ = (
+                repr(found),
+                found._repr_html_(),
+                found.markdown(),
+                found.latex(),
+                found.table(),
+                found.to_frame(),
+            )
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (True, int), (1.0, int), (2**70, int), ("1", float), (True, float), (float("nan"), float),
+        ([1], dict[str, int]),
+        ({"a": "b"}, dict[str, int]), ([1, "b"], list[int]), ([1], tuple[int, int]), (None, str), (3, str | None),
+    ],
+)  # fmt: skip
+def test_values_of_another_type_are_refused(value: Any, kind: Any) -> None:
+    with pytest.raises(InputError, match="wrong kind"):
+        decode(value, kind, Path("x.json"), "entry")
+
+
+def test_values_of_the_right_type_are_taken() -> None:
+    for value, kind, expected in [
+        (1, float, 1), ([1, 2], tuple[int, ...], (1, 2)), (None, str | None, None),
+        ({"a": 1}, dict[str, float], {"a": 1}),
+    ]:  # fmt: skip
+        assert decode(value, kind, Path("x.json")) == expected
+    assert np.isnan(decode(None, float, Path("x.json")))
