@@ -24,6 +24,7 @@ def result_of(instance, effort):
         graph,
         n_clusters=instance.n_clusters,
         fairness=FAIRNESS,
+        size_bounds=None,
         rules=instance.rules,
         effort=effort,
         random_state=0,

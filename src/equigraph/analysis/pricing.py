@@ -25,9 +25,10 @@ from equigraph.metrics.links import share_inside
 from equigraph.metrics.notions import NOTIONS, Notion
 from equigraph.results.features import graph_of
 from equigraph.results.scoring import score_labels
-from equigraph.rules import CompiledRules, Facts, Rule, Rules, keeps
+from equigraph.rules import CompiledRules, Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
 from equigraph.search.agree import search_under
+from equigraph.search.bounds import check_size_bounds
 from equigraph.search.targets import Target
 
 # More rules than this are left out by kind, not one by one.
@@ -168,7 +169,7 @@ def price(
 
 
 @dataclass(frozen=True, eq=False)
-class _Question:
+class _LeftOut:
     """What is left out: rules that need not be kept, or an attribute that counts for nothing."""
 
     name: str
@@ -203,14 +204,22 @@ class _Pricing:
         self.target = Target(
             float(told["fairness"]) if grouped else 0.0, told["at_least"] if grouped else None
         )
-        bounds = told["size_bounds"]
         self.options: dict[str, Any] = {
             "notion": self.notion,
-            "size_bounds": tuple(bounds) if isinstance(bounds, list) else bounds,
+            "size_bounds": self._bounds(told["size_bounds"]),
             "effort": told["effort"] / 5 if effort is None else effort,
         }
         # What was found for each question, search by search; all of it is judged under every question.
-        self.found: list[tuple[_Question | None, NDArray]] = [(None, np.asarray(result.labels))]
+        self.found: list[tuple[_LeftOut | None, NDArray]] = [(None, np.asarray(result.labels))]
+
+    def _bounds(self, told: Any) -> Any:
+        """Return the bounds on sizes, the same for all questions; automatic ones as far as the clusters keep them."""
+        if told != "auto":
+            return tuple(told) if isinstance(told, list) else told
+        if any(isinstance(rule, Sizes) for rule in self.rules):
+            return None
+        usual = check_size_bounds("auto", self.graph.n_nodes, self.result.n_clusters)[0]
+        return min(usual, int(np.bincount(self.result.labels).min())), None
 
     def prices(self, by: str | None, attributes: bool, notify: Notifier) -> RulePrices:
         """Return all prices; fewer where somebody wants to stop."""
@@ -250,7 +259,7 @@ class _Pricing:
             kinds.setdefault(rule.keyword, []).append(rule)
         return [tuple(kind) for kind in kinds.values()]
 
-    def _question(self, name: str, rules: tuple[Rule, ...], without: str | None = None) -> _Question:
+    def _question(self, name: str, rules: tuple[Rule, ...], without: str | None = None) -> _LeftOut:
         """Return the question what there is under some rules, perhaps without an attribute."""
         codes = weights = None
         target = self.target
@@ -277,9 +286,9 @@ class _Pricing:
             )
 
         agreement = search(0)
-        return _Question(name, agreement.compiled, search, agreement.search.score, target)
+        return _LeftOut(name, agreement.compiled, search, agreement.search.score, target)
 
-    def _search(self, question: _Question, seed: int) -> None:
+    def _search(self, question: _LeftOut, seed: int) -> None:
         """Search for labels, from all that were found before."""
         agreement, near = question.search(seed), [labels for _, labels in self.found]
         for labels in near:
@@ -287,13 +296,13 @@ class _Pricing:
         labels = agreement.checked(agreement.search.solve([question.target], near[:1])[0])
         self.found.append((question, labels))
 
-    def _keeping(self, question: _Question) -> list[NDArray]:
+    def _keeping(self, question: _LeftOut) -> list[NDArray]:
         return [labels for _, labels in self.found if keeps(question.compiled, labels)]
 
-    def _best(self, question: _Question) -> NDArray:
+    def _best(self, question: _LeftOut) -> NDArray:
         return max(self._keeping(question), key=question.value)
 
-    def _row(self, question: _Question, labels: NDArray, base: NDArray) -> Price:
+    def _row(self, question: _LeftOut, labels: NDArray, base: NDArray) -> Price:
         """Return the row of labels, with their difference from the best labels that keep all rules."""
         scores = evaluate(self.graph, labels)
         if self.attributes is not None:
