@@ -73,8 +73,11 @@ function brokenClusters(): Set<number> {
   return new Set(store.state.rules.flatMap((rule) => rule.where));
 }
 
-function light(cluster: number, breaking: Set<number>): "good" | "fair" | "bad" {
+type Light = "good" | "alone" | "fair" | "bad";
+
+function light(cluster: number, breaking: Set<number>): Light {
   if (breaking.has(cluster)) return "bad";
+  if (store.members[cluster].some((who) => store.board.wishes[who].length && !store.kept[who])) return "alone";
   const even = store.state.scores?.even_by_cluster[cluster];
   return even !== undefined && even < 0.995 ? "fair" : "good";
 }
@@ -119,7 +122,7 @@ function fillColumn(column: ColumnParts, cluster: number, breaking: Set<number>,
   replace(column.foot, rest > 0 && h("button", { type: "button", class: "more", onclick: more }, t.more(rest)));
 }
 
-function fillHead(column: ColumnParts, cluster: number, state: "good" | "fair" | "bad"): void {
+function fillHead(column: ColumnParts, cluster: number, state: Light): void {
   const name = store.state.clusters[cluster];
   const size = store.members[cluster].length;
   const said = JSON.stringify([name, size, state, lang(), store.source.live]);
@@ -142,7 +145,7 @@ function fillHead(column: ColumnParts, cluster: number, state: "good" | "fair" |
     h(
       "span",
       { class: `light ${state}`, title: t.light[state], role: "img", "aria-label": t.light[state] },
-      { good: "✓", fair: "≈", bad: "!" }[state],
+      { good: "✓", alone: "!", fair: "≈", bad: "!" }[state],
     ),
   );
 }
@@ -206,7 +209,7 @@ function newCard(who: number, state: string): HTMLElement {
         onclick: () => select(who),
         onpointerdown: source.live && !locked ? (event: PointerEvent) => dragFrom(event, who) : null,
       },
-      h("span", { class: "card-name" }, name(who), locked && h("span", { class: "lock", title: t.locked }, " 🔒")),
+      h("span", { class: "card-name" }, name(who), locked && h("span", { class: "lock", title: t.locked, role: "img", "aria-label": t.locked })),
       h(
         "span",
         { class: "chips" },

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import count, did_you_mean, listed
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.roster.columns import is_numeric, number_of
+from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import UNUSED
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.groups import bin_groups
 
 # What is written where a column marks some people and leaves the others blank.
 UNMARKED = "(blank)"
-# A column of numbers with more values than these is spread by thirds.
-FEW_VALUES, BINS = 6, 3
+# Into how many ranges the numbers of a column go.
+BINS = 3
 # A column whose values are more than the people of half a class cannot be spread evenly.
 _HALF = 2
 
@@ -46,12 +46,6 @@ def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
     else:
         column[:] = [UNMARKED if value is None and len(known) == 1 else value for value in values]
     return column
-
-
-def is_number_column(values: Iterable[str | None]) -> bool:
-    """Return whether a column holds numbers with more than six values."""
-    known = [value for value in values if value is not None]
-    return len(set(known)) > FEW_VALUES and is_numeric(known)
 
 
 def numbers_of(values: Iterable[str | None]) -> NDArray[np.float64]:

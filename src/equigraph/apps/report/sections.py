@@ -154,13 +154,6 @@ def _prices(prices: Any) -> dict[str, Any]:
 
 
 def _cost(row: Any) -> str:
-    if not row["binds"]:
-        return "binds nobody"
-    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
-    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
-
-
-def _cost(row: Any) -> str:
     """Return what a rule costs, as a range where searches differ."""
     if not row["binds"]:
         return "binds nobody"
