@@ -67,7 +67,7 @@ class Terms(NamedTuple):
     cap: float
 
 
-class State(NamedTuple):
+class LabelState(NamedTuple):
     """Labels with all that moves need, updated in place.
 
     ``table`` counts the groups of each cluster and ``parts`` holds what it adds to the notion by each attribute;
@@ -85,7 +85,7 @@ class State(NamedTuple):
     tally: Numbers
 
 
-# Positions in ``State.tally``.
+# Positions in ``LabelState.tally``.
 SUM, N_CLUSTERS, SPARE, BROKEN = 0, 1, 2, 3
 
 

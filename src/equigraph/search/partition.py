@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.search.arrays import BROKEN, N_CLUSTERS, SUM, Constraints, Level, State
+from equigraph.search.arrays import BROKEN, N_CLUSTERS, SUM, Constraints, LabelState, Level
 from equigraph.search.kernels.parts import own_weight
 from equigraph.search.kernels.rules import fill_rules
 from equigraph.search.kernels.state import fill
@@ -58,13 +58,9 @@ class Partition:
         return missed if rules is None else missed + rules.misplaced(self.labels)
 
     @property
-    def arrays(self) -> tuple[Level, Any, Any, Constraints | None, State]:
+    def arrays(self) -> tuple[Level, Any, Any, Constraints | None, LabelState]:
         """The arguments of every compiled loop."""
         return self.level, self.objective.terms, self.objective.score, self.constraints, self.state
-
-    def under(self, objective: Objective) -> Partition:
-        """Return the same labels under another objective."""
-        return Partition(self.level, objective, self.labels, self.n_clusters)
 
     def relabelled(self, labels: NDArray) -> Partition:
         """Return other labels under the same objective."""
@@ -87,11 +83,11 @@ class Partition:
         return self.objective.value(*self.scores)
 
 
-def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, nodes: bool) -> State:
+def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, nodes: bool) -> LabelState:
     """Return the arrays of a state, all zero but the labels."""
     n_groups, n_attributes = objective.population.size, objective.weights.size
     cached = n_clusters if nodes and objective.fairness > 0 and n_clusters * n_groups <= _MOST_CACHED else 0
-    return State(
+    return LabelState(
         labels=labels,
         volume=np.zeros(n_clusters),
         size=np.zeros(n_clusters, dtype=np.int64),

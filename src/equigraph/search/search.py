@@ -30,8 +30,10 @@ from equigraph.search.targets import Target
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
 _TURNS = (_WARM, _HOT, 0.3)
-# Lengths of annealings after a recombination, after a kick, at the end and in a gap, in those of a first one.
-_AFTER, _KICK, _LAST, _FILL = 0.25, 0.25, 1.0, 0.4
+# Lengths of annealings after a recombination, after a kick and in a gap, in those of a first one.
+_AFTER, _KICK, _FILL = 0.25, 0.25, 0.4
+# Graphs of fewer entries for each node have many divisions that are nearly as cohesive: longer annealings pay there.
+_SPARSE, _LONGER = 8, 4.0
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
 # Values of the dial that are searched before a bound is, and shares of it on the way up to it.
@@ -288,11 +290,13 @@ class Search:
     ) -> Iterator[None]:
         """Bring one division of every lineage to a target, recombine them, and kick the best."""
         objective = self.objective.for_target(target)
+        sparse = self.level.data.size < _SPARSE * self.level.n_sites
+        longer = _LONGER if sparse and not target.wants_fairness else 1.0
         found = []
         for number, lineage in enumerate(lineages):
             labels = self._settled(self.best_of(lineage, objective).labels, objective, rng)
             # Which temperature suits a graph is not known beforehand, so they take turns.
-            found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)]))
+            found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)], longer))
             yield
         best = self._recombined(found, objective, rng)
         yield
@@ -300,7 +304,7 @@ class Search:
             kicked = perturb(Partition(self.level, objective, best.labels, self.n_clusters), rng)
             best = self.best_of([best, self._annealed(kicked, objective, rng, _HOT, _KICK)], objective)
         yield
-        self._annealed(best.labels, objective, rng, _WARM, _LAST)
+        self._annealed(best.labels, objective, rng, _WARM, longer)
 
     def _annealed(
         self,

@@ -31,7 +31,7 @@ def command() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for n_clusters, kept in ((3, None), (3, rules), (150, None)):
-            model = FairPartition(n_clusters, effort=0.01, random_state=0, rules=kept)
+            model = FairPartition(n_clusters, rules=kept, effort=0.01, random_state=0)
             model.fit(data.adjacency, sensitive_features=data.sensitive_features)
         make_search(StreamedRows(MemoryBlocks(data.adjacency)), None, 3, effort=0.01).solve([Target()])
     line(f"All loops of the search are compiled ({time.perf_counter() - start:.0f} s).")
