@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks._rule_instances import random_asked, random_instance
+from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
 from benchmarks.rule_search import answer, school_task, shortfall, small_instance, solve
 from equigraph.exceptions import (
     ConflictError,
