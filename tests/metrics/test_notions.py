@@ -371,18 +371,6 @@ def test_tables_with_their_own_population():
         (EVENNESS, [2, 2, 0], [4, 4, 0], 1),
         (EVENNESS, [0, 2, 2], [0, 4, 4], 1),
         (EVENNESS, [2], [4], 1),
-        # Columns of how many groups of one or two members have none, one or two here.
-        (BALANCE, [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], 1 / 3),
-        (BALANCE.guided(), [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], (4 / 3) / 3),
-        (MOUFLON, [3, 0, 2, 1], [9, -2, -2 - 2**32, -2 - 2**33], 3 * 1 / 6),
-        (
-            EVENNESS,
-            [2, 1, 3, 3],
-            [4, 4, -1, -1 - 2**32],
-            EVENNESS.score([2, 1, *[0] * 3, *[1] * 3], [4, 4, *[1] * 6]),
-        ),
-        (NORMALIZED, [0, 0, 0, 4], [2, 8, -1, -1 - 2**32], 0),
-        (NORMALIZED, [2, 4, 2, 2], [4, 8, -1, -1 - 2**32], 1),
         (NORMALIZED.guided(), [3, 1], [4, 4], 0.5),
     ],
 )
@@ -393,7 +381,7 @@ def test_scores_of_one_cluster(notion, counts, population, score):
 def test_a_guide_takes_the_place_of_the_score_and_has_none():
     guided = NORMALIZED.guided()
     assert (guided.score, guided.guide) == (NORMALIZED.guide, None)
-    assert (guided.name, guided.folds) == ("normalized", True)
+    assert guided.name == "normalized"
     assert EVENNESS.guided() is EVENNESS
     assert guided.guided() is guided
 
