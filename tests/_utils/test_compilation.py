@@ -78,7 +78,7 @@ def copy_without_room(folder):
     shutil.copytree(
         Path(equigraph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?")
     )
-    for part in ("execution", "execution/distributed", "metrics/notions", "search/kernels"):
+    for part in ("stores", "stores/distributed", "metrics/notions", "search/kernels"):
         (package / part / "__pycache__").write_text("")
     return package.parent
 
@@ -185,3 +185,17 @@ class Look(numba.core.event.Listener):
 
     def on_end(self, event):
         pass
+
+
+def test_a_cache_that_cannot_be_written_is_told():
+    program = (
+        "import numpy as np\n"
+        "from equigraph._utils.compilation import compiled\n"
+        "space = {'__name__': 'equigraph.typed'}\n"
+        "exec('def double(x):\\n    return 2 * x', space)  # without a file there is no folder for a cache\n"
+        "print(compiled(space['double'])(np.int64(4)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "8"
+    assert done.stderr.count("set NUMBA_CACHE_DIR") == 1
+    assert "first run only" not in done.stderr
