@@ -146,7 +146,7 @@ class _State:
         self._set_groups(measure, member @ measure.groups, compiled)
         self.foes = [set(row) for row in _indices(compiled.apart)]
         self.least, self.most = compiled.least_size.tolist(), compiled.most_size.tolist()
-        self.columns = _Columns(compiled, self.at) if _counts_matter(compiled) else None
+        self.columns = _Counts(compiled, self.at) if _counts_matter(compiled) else None
         self._set_friends(compiled)
 
     def _set_groups(self, measure: Measure, held: NDArray, compiled: CompiledRules) -> None:
@@ -284,7 +284,7 @@ class _State:
             self.columns.move(unit, a, b)
 
 
-class _Columns:
+class _Counts:
     """Counts of the groups that rules bound."""
 
     def __init__(self, compiled: CompiledRules, at: list[int]) -> None:

@@ -71,7 +71,7 @@ def run_cells(
     outcome.reused = set(outcome.finished)
     waiting = [cell for key, cell in by_key.items() if key not in outcome.reused]
     waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
-    run = _Run(folder, outcome, by_key, watch)
+    run = _CellRun(folder, outcome, by_key, watch)
     while waiting:
         waiting = run.compute(waiting, n_workers)
         # A process that dies takes the others with it: cells run alone until the one that ended it is found.
@@ -84,7 +84,7 @@ def run_cells(
 
 
 @dataclass
-class _Run:
+class _CellRun:
     folder: Path
     outcome: CellResults
     cells: dict[str, Cell]
