@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from equigraph._utils.callbacks import Progress
 from equigraph._utils.text import one_line
 from equigraph.analysis.tradeoff.alignment import best_numbers
-from equigraph.apps.classes.divide import Search
+from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.judging import kept, scores
 from equigraph.apps.explore.matter import Matter, known_values
@@ -84,11 +84,11 @@ def settled_friends(matter: Matter, step: Step) -> tuple[tuple[Rule, ...], NDArr
     return tuple(rules), None if found is None else found.labels
 
 
-def search_of(matter: Matter, step: Step, seed: int = SEED, tell: Tell | None = None) -> Search:
+def search_of(matter: Matter, step: Step, seed: int = SEED, tell: Tell | None = None) -> DivisionSearch:
     """Return the search that `divide` makes, for the rules and attributes of a board."""
     weights = dict.fromkeys(step.attributes, 1.0)
     rules = step.all_rules(matter.names)
-    return Search(matter.roster, rules, step.n_clusters, weights, seed=seed, callbacks=tell)
+    return DivisionSearch(matter.roster, rules, step.n_clusters, weights, seed=seed, callbacks=tell)
 
 
 def first_labels(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
