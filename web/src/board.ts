@@ -11,6 +11,8 @@ import { lang, t } from "./strings";
 import { isDark } from "./theme";
 
 const MOST_CARDS = 60;
+// What stands for a blank cell: a card does not tell it.
+const BLANKS = ["–", "(blank)"];
 const place = h("div", { class: "columns", id: "board" });
 const shown = new Map<number, number>();
 let grabbed: { who: number; to: number } | null = null;
@@ -192,7 +194,8 @@ function newCard(who: number, state: string): HTMLElement {
   const locked = isLocked(who);
   const wished = board.wishes[who].length;
   const groups = Object.entries(people.values).map(([attribute, values]) => ({ attribute, values, code: values.codes[who] }));
-  const spoken = groups.map((group) => group.values.names[group.code]).join(", ");
+  const told = groups.filter(({ values, code }) => !BLANKS.includes(values.names[code]));
+  const spoken = told.map((group) => group.values.names[group.code]).join(", ");
   const dark = isDark();
   const change = helped.has(who) ? t.helped : hurt.has(who) ? t.hurt : "";
   return h(
@@ -213,7 +216,7 @@ function newCard(who: number, state: string): HTMLElement {
       h(
         "span",
         { class: "chips" },
-        ...groups.slice(0, 4).map(({ attribute, values, code }) =>
+        ...told.slice(0, 4).map(({ attribute, values, code }) =>
           h(
             "span",
             { class: "chip", title: `${attribute}: ${values.names[code]}` },

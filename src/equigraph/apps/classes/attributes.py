@@ -121,7 +121,7 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
     unused = [column.header for column in roster.columns if column.role == UNUSED]
     if unused:
         sentences.append(f"Not used: {', '.join(unused)}")
-    return "".join(f"{sentence}. " for sentence in sentences).strip()
+    return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences)
 
 
 def _with_bins(roster: Roster) -> Any:

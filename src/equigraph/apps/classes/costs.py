@@ -79,7 +79,7 @@ def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int
     """Return how many wishes are kept where people are divided again."""
     labels = division.labels
     if anew:  # without a column people sit quite differently
-        labels = search.run(labels, n_runs=1)
+        labels = replace(search, effort=0.5).run(labels, n_runs=1)
     return division.with_labels(search.again(labels)).wishes_kept
 
 

@@ -32,7 +32,7 @@ from equigraph.rules import (
 )
 
 # Annealing is run so often, with so many steps for each person, and the best division is taken.
-_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 400, 5000
+_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 300, 5000
 # Nodes of the tree in which the solver looks for the most friends: one each is found at once, more take seconds.
 _NODE_LIMIT = {1: 500}
 _FEWER_NODES = 50
