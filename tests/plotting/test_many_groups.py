@@ -57,9 +57,7 @@ def test_other_pictures_are_bounded(many, tmp_path):
     from scipy import sparse
 
     labels, groups = many[0][:500], many[1][:500]
-    ring = sparse.csr_array(
-        (np.ones(500), (np.arange(500), np.roll(np.arange(500), 1))), shape=(500, 500)
-    )
+    ring = sparse.csr_array((np.ones(500), (np.arange(500), np.roll(np.arange(500), 1))), shape=(500, 500))
     graph = eg.Graph(ring + ring.T, sensitive_features=groups)
     pictures = {
         "graph": GraphDisplay(graph, labels, positions=np.random.default_rng(0).random((500, 2))).plot(),
