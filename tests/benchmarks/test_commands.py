@@ -147,8 +147,8 @@ def test_single_fits_of_fair_partition(capsys, monkeypatch):
 
 def test_curves_of_fair_partition(capsys, monkeypatch):
     room = eg.datasets.make_classroom()
-    volume = fair_partition.curve_of(room, "normalized", 0).hypervolume()
     curve = fair_partition.curve_of(room, "normalized", 0)
+    volume = curve.hypervolume()
     monkeypatch.setattr(eg.datasets, "load", lambda name: room)
     monkeypatch.setattr(fair_partition, "curve_of", lambda *given: curve)
     monkeypatch.setitem(fair_partition.SECONDS, "diaries", 600.0)
