@@ -87,7 +87,7 @@ def run_copy(site, home):
     environment = {**os.environ, "PYTHONPATH": str(site), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
     environment.pop("NUMBA_CACHE_DIR", None)
     program = PROGRAM + "import equigraph, equigraph.search.kernels.anneal, equigraph.search.kernels.parts\n"
-    program += "import equigraph.search.kernels.merge, equigraph.metrics\n"
+    program += "import equigraph.search.kernels.swap, equigraph.metrics\n"
     program += "equigraph.metrics.notions.NORMALIZED.compiled()\nprint(equigraph.__file__)\n"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True

@@ -163,3 +163,17 @@ def test_groups_of_a_graph_and_of_blocks(graph, tmp_path):
     for groups in (series, mapping):
         with pytest.raises(GroupsError, match="without a graph"):
             eg.penalties.Contrastive(groups)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"ann": "x", "bob": "y", "eve": "y"},
+        {"ann": "x", "bob": "y"},
+        {"ann": "x", "bob": "y", "cem": "x", "dan": "y"},
+        pd.Series(["x", "y", "x"], index=["ann", "ann", "bob"]),
+    ],
+)
+def test_columns_that_name_other_nodes(groups):
+    with pytest.raises(ParameterError, match="name different nodes"):
+        normalized_balance_score({"ann": 0, "bob": 0, "cem": 1}, sensitive_features=groups)

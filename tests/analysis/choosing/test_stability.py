@@ -102,11 +102,6 @@ def test_an_unclear_answer_and_an_edge_are_said():
     assert "largest number tried" in words
 
 
-def test_numbers_that_failed_are_left_out():
-    number, _ = recommend([StabilityRow(2, error="too many"), row(3, 0.9, 0.9, 0.4)], "Q")
-    assert number == 3
-
-
 def test_copies_lack_a_few_edges_and_nothing_else():
     data = eg.datasets.make_planted_graph(60, 3, random_state=0)
     graph = eg.Graph(data.adjacency, sensitive_features=data.sensitive_features, attribute="g")
@@ -194,12 +189,6 @@ def test_the_picture_has_the_lines_and_the_mark(found, tmp_path):
     assert display.ax_.get_lines()[4].get_xdata()[0] == 4
     display.save(tmp_path / "stability.png")
     assert (tmp_path / "stability.png").stat().st_size > 1000
-
-
-def test_any_estimator_serves(planted):
-    one = eg.stability(planted.adjacency, [3, 4], estimator=eg.SpectralClustering(), random_state=0, **LIGHT)
-    assert one.aim == "Q"
-    assert one.recommended == 4
 
 
 def test_estimators_of_other_libraries_serve(planted):

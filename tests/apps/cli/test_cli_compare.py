@@ -49,3 +49,14 @@ def test_json_and_fairness_of_one_method(run: Run) -> None:
     assert told["rows"][0]["NB"] > plain["rows"][0]["NB"]
     assert told["rows"][1]["NB"] == plain["rows"][1]["NB"]
     assert told["rows"][0]["status"] == "max_iter"
+
+
+def test_a_file_is_not_overwritten_without_force(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("mine")
+    args = [*ROOM, "--methods", "random", "--seeds", 1, "-o", path]
+    answer = run(*args)
+    assert answer.exit_code == 2
+    assert "is there already" in answer.stderr
+    assert path.read_text() == "mine"
+    assert run(*args, "--force").exit_code == 0
