@@ -70,7 +70,7 @@ def stability(
     random_state : int, Generator, RandomState or None
         Seed; the same copies of the graph serve every number of clusters.
     callbacks : callable or list of callables, optional
-        Told after every fit; one that returns True ends it with the numbers that are complete (one at least).
+        Called after every fit; one that returns True ends it with the numbers that are complete (one at least).
 
     Returns
     -------
@@ -214,7 +214,7 @@ class _Trial:
             model.fit(graph if isinstance(model, GraphClusterer) else graph.adjacency)
         self.done += 1
         total = self.n_numbers * (self.n_seeds + len(self.copies))
-        # Every fit is told of, also after a wish to stop: the number of clusters is completed first.
+        # Callbacks are called after every fit, also after a stop: the number of clusters is completed first.
         self.stopped = self.notify("stability", self.done, total) or self.stopped
         return _codes_of(model, number)
 
