@@ -95,7 +95,7 @@ def _print_report(report: Report) -> None:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Any]:
-    """Give the function that is told about the state: a bar in a terminal, a line a minute elsewhere."""
+    """Give the function that shows the progress: a bar in a terminal, a line a minute elsewhere."""
     if quiet:
         yield None
     elif sys.stderr.isatty():
