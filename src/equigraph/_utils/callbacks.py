@@ -145,11 +145,16 @@ def interrupt_stops() -> Iterator[Callback]:
 
     Only the main thread receives signals, and a handler that somebody else has set stays.
     """
-    asked = threading.Event()
+    asked, answered = threading.Event(), threading.Event()
 
     def receive(number: int, frame: Any) -> None:
         asked.set()
         signal.signal(number, signal.default_int_handler)
+
+    def stop(progress: Progress) -> bool:
+        if asked.is_set():
+            answered.set()
+        return answered.is_set()
 
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -157,9 +162,11 @@ def interrupt_stops() -> Iterator[Callback]:
         return
     signal.signal(signal.SIGINT, receive)
     try:
-        yield lambda progress: asked.is_set()
+        yield stop
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if asked.is_set() and not answered.is_set():
+        raise KeyboardInterrupt  # it came after the last step
 
 
 class ProgressBar(_Shared):

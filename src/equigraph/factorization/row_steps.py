@@ -81,8 +81,10 @@ class RowSteps:
         self._here, self._before = self._before, self._here
 
     def membership(self) -> NDArray:
-        """Return H."""
-        return self._store.collect(self._here)
+        """Return H; the store keeps nothing of it."""
+        H = self._store.collect(self._here)
+        self._store.checkpoint(())
+        return H
 
     def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Tables:
         # A scaled graph has a scaled product: it is the table beside it that is multiplied, not the rows.

@@ -80,7 +80,8 @@ class StoreProduct:
 
     def __call__(self, panel: NDArray) -> NDArray:
         """Return A times the panel, in the precision of the panel."""
-        self.store.place("panel", np.ascontiguousarray(panel))
+        dtype = np.result_type(panel.dtype, np.float32)
+        self.store.place("panel", np.ascontiguousarray(panel, dtype=dtype))
         self.store.multiply("panel", "image")
         image = self.store.collect("image")
         self.store.checkpoint(())
