@@ -19,9 +19,9 @@ from scipy import sparse
 
 from equigraph.datasets import make_planted_graph
 from equigraph.factorization.multiplicative import multiplicative_updates, update_interaction
-from equigraph.factorization.out_of_core_updates import BlockSteps
 from equigraph.factorization.penalties import Contrastive
-from equigraph.stores import single_blas_thread
+from equigraph.factorization.row_steps import RowSteps
+from equigraph.stores import StoreProduct, single_blas_thread
 from equigraph.stores.block_files import temporary_blocks
 from equigraph.stores.blocks import BlockGraph, write_blocks
 from equigraph.stores.distributed import StreamedRows
@@ -51,7 +51,6 @@ def main() -> None:
 def run(adjacency: sparse.csr_array, k: int, iterations: int, dtype: Any) -> None:
     n, entries, item = adjacency.shape[0], adjacency.nnz, np.dtype(dtype).itemsize
     penalty = 3 * Contrastive(np.arange(n) % 3)
-    codes = np.arange(n) % 3
     H = np.random.default_rng(0).random((n, k)).astype(dtype)
     print(f"{n:,} nodes, {entries:,} stored entries, k = {k}, {np.dtype(dtype).name}\n")
     here = in_process(adjacency.astype(dtype), H, penalty, iterations)
@@ -60,7 +59,7 @@ def run(adjacency: sparse.csr_array, k: int, iterations: int, dtype: Any) -> Non
         blocks = write_blocks(adjacency, folder, block_bytes=max(entries * 4 // 16, 2**16))
         del adjacency
         with single_blas_thread():
-            store = StreamedRows(blocks, codes)
+            store = StreamedRows(blocks)
             streamed = per_iteration(steps_of(store, blocks, H, penalty), iterations, [os.getpid()])
             store.close()
         print(f"streamed from disk: {streamed[0]:.3f} s, {streamed[1]:.3f} CPU s per iteration\n")
@@ -69,7 +68,7 @@ def run(adjacency: sparse.csr_array, k: int, iterations: int, dtype: Any) -> Non
         )
         cpu: dict[int, float] = {}
         for n_workers in (1, 2, 4):
-            cpu[n_workers] = on_workers(n_workers, blocks, codes, H, penalty, iterations, cpu, item)
+            cpu[n_workers] = on_workers(n_workers, blocks, H, penalty, iterations, cpu, item)
     print(f"\n2 workers over this process, CPU s: {cpu[2] / here[1]:.2f}")
     extrapolate(n, entries, k, cpu)
 
@@ -77,7 +76,6 @@ def run(adjacency: sparse.csr_array, k: int, iterations: int, dtype: Any) -> Non
 def on_workers(
     n_workers: int,
     blocks: BlockGraph,
-    codes: Any,
     H: Any,
     penalty: Any,
     iterations: int,
@@ -89,7 +87,7 @@ def on_workers(
 
     n, k = H.shape
     with dask_client("dask", n_workers=n_workers) as client:
-        store = DaskRows(client, blocks, codes)
+        store = DaskRows(client, blocks)
         pids = [fact["pid"] for fact in store.facts()]
         steps = steps_of(store, blocks, H, penalty)
         # The first step sends and compiles what later ones do not.
@@ -113,8 +111,8 @@ def on_workers(
     return seconds
 
 
-def steps_of(store: Any, blocks: BlockGraph, H: Any, penalty: Any) -> BlockSteps:
-    return BlockSteps(store, H, penalty, squared_norm=blocks.squared_norm)
+def steps_of(store: Any, blocks: BlockGraph, H: Any, penalty: Any) -> RowSteps:
+    return RowSteps(StoreProduct(store, blocks.squared_norm), H, penalty)
 
 
 def in_process(adjacency: Any, H: Any, penalty: Any, iterations: int) -> tuple[float, float]:
@@ -140,7 +138,7 @@ def _timed(action: Callable[[], None]) -> tuple[float, float]:
 
 
 def per_iteration(
-    steps: BlockSteps, iterations: int, pids: list[int], *, started: bool = False
+    steps: RowSteps, iterations: int, pids: list[int], *, started: bool = False
 ) -> tuple[float, float]:
     """Return wall and CPU seconds of an iteration; the CPU seconds are those of all processes."""
     import psutil

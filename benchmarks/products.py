@@ -15,10 +15,9 @@ import numpy as np
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.factorization.compiled_run import CompiledRun
 from equigraph.factorization.penalties import Contrastive
-from equigraph.stores import FusedProduct
-from equigraph.stores.panels import pad
+from equigraph.factorization.row_steps import RowSteps
+from equigraph.stores import memory_product
 
 CLUSTERS = (5, 10, 64)
 
@@ -53,12 +52,12 @@ def torch_product(adjacency, panel):
 
 
 def compare(name, adjacency, k, repeats):
-    product = FusedProduct(adjacency)
+    product = memory_product(adjacency)
     panel = np.random.default_rng(0).random((adjacency.shape[0], k))
-    wide, rival = pad(panel), torch_product(adjacency, panel)
+    rival = torch_product(adjacency, panel)
     np.testing.assert_allclose(product(panel), adjacency @ panel)
-    names = ("scipy", "torch", "ours", "ours, padded")
-    functions = (lambda: adjacency @ panel, rival, lambda: product(panel), lambda: product(wide))
+    names = ("scipy", "torch", "ours")
+    functions = (lambda: adjacency @ panel, rival, lambda: product(panel))
     times = smallest(functions, repeats)
     cells = "".join(
         f"{label:>14s} {1e3 * cpu:8.2f} ({1e3 * wall:7.2f})"
@@ -72,11 +71,10 @@ def compare(name, adjacency, k, repeats):
 def iteration(adjacency, groups, repeats, k=10):
     rng = np.random.default_rng(0)
     H, W = rng.random((adjacency.shape[0], k)), np.diag(np.arange(k, 0, -1.0))
-    product = FusedProduct(adjacency)
-    run = CompiledRun(product, H, W, (1.0 * Contrastive(groups)).group_form(), tol=0, fit_interaction=True)
-    run.go(1)
-    wide = pad(H)
-    (bare, _), (whole, _) = smallest((lambda: product(wide), lambda: run.go(1)), repeats)
+    product = memory_product(adjacency)
+    steps = RowSteps(memory_product(adjacency), H, 1.0 * Contrastive(groups))
+    HH = steps.start().HH
+    (bare, _), (whole, _) = smallest((lambda: product(H), lambda: steps.advance(W, HH)), repeats)
     verdict = "reached" if whole <= 1.5 * bare else "NOT reached"
     print(
         f"iteration k = {k}: {1e3 * whole:.1f} ms, {whole / bare:.2f} times a bare product (1.5: {verdict})",

@@ -7,6 +7,7 @@ out. Reading the input, checking parameters, numbering the clusters and telling 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -18,6 +19,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from equigraph._utils.callbacks import Notifier, Progress, ProgressLog, TimeLimit, interrupt_stops
 from equigraph._utils.numbering import size_order
 from equigraph._utils.parameters import Constraint, Integer, Seed, check_parameters
 from equigraph._utils.randomness import as_seed
@@ -256,6 +258,19 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         warnings of the fit; None where they are better fitted one by one.
         """
         raise NotImplementedError
+
+    @contextmanager
+    def _notifier(self) -> Iterator[Notifier]:
+        """Give the notifier of one fit: callbacks, time limit, log and Ctrl-C; for methods with these parameters."""
+        model: Any = self
+        callbacks = [*Notifier(model.callbacks).callbacks]
+        if model.time_limit is not None:
+            callbacks.append(TimeLimit(model.time_limit))
+            callbacks[-1](Progress("start", 0, 1))
+        if model.verbose:
+            callbacks.append(ProgressLog())
+        with interrupt_stops() as stop:
+            yield Notifier([*callbacks, stop])
 
     def _fairness_wanted(self) -> bool:
         """Return whether the dial of this method, if it has one, is above zero."""

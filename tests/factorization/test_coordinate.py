@@ -74,9 +74,7 @@ def test_objective_never_rises_and_is_the_one_of_the_factors(kind, name, n, k, w
     product = SerialProduct(random_graph(rng, n, kind))
     penalty = penalties(rng, n)[name]
     H, W = start(product.adjacency, k, rng)
-    factors = coordinate_descent(
-        product, H, W, penalty=penalty, weight=weight, max_iter=30, tol=0, use_compiled=False
-    )
+    factors = coordinate_descent(product, H, W, penalty=penalty, weight=weight, max_iter=30, tol=0)
     assert np.isfinite(factors.history).all()
     assert (np.diff(factors.history) <= 1e-12 * np.abs(factors.history[:-1])).all()
     assert (factors.H >= 0).all()
@@ -97,25 +95,6 @@ def test_one_pass_over_the_graph_per_step(name):
     )
     assert factors.n_iter == 60
     assert product.passes == 61
-
-
-@pytest.mark.parametrize("name", ["none", "scatter", "parity", "graph"])
-@pytest.mark.parametrize("kind", ["random", "bipartite"])
-def test_compiled_and_plain_agree(name, kind):
-    rng = np.random.default_rng(1)
-    # More nodes than a block, and not a multiple of one.
-    product = SerialProduct(random_graph(rng, 300, kind))
-    penalty = penalties(rng, 300)[name]
-    H, W = svd_start(product.adjacency, 4, rng)
-    runs = [
-        coordinate_descent(
-            product, H, W, penalty=penalty, weight=0.5, max_iter=15, tol=0, use_compiled=compiled
-        )
-        for compiled in (False, True)
-    ]
-    np.testing.assert_allclose(runs[0].history, runs[1].history, rtol=1e-10)
-    np.testing.assert_allclose(runs[0].H, runs[1].H, atol=1e-10)
-    np.testing.assert_allclose(runs[0].W, runs[1].W, atol=1e-10)
 
 
 @pytest.mark.parametrize("factor", [1e-12, 1e-3, 1e12])
@@ -171,23 +150,21 @@ def test_single_precision_follows_double():
     adjacency = random_graph(rng, 80, "planted")
     penalty = penalties(rng, 80)["scatter"]
     H, W = spectral_start(adjacency, 3, rng)
-    for compiled in (False, True):
-        double, single = (
-            coordinate_descent(
-                SerialProduct(adjacency.astype(dtype)),
-                H.astype(dtype),
-                W,
-                penalty=penalty,
-                weight=0.3,
-                max_iter=40,
-                tol=0,
-                use_compiled=compiled,
-            )
-            for dtype in (np.float64, np.float32)
+    double, single = (
+        coordinate_descent(
+            SerialProduct(adjacency.astype(dtype)),
+            H.astype(dtype),
+            W,
+            penalty=penalty,
+            weight=0.3,
+            max_iter=40,
+            tol=0,
         )
-        assert single.H.dtype == np.float32
-        assert single.history[-1] == pytest.approx(double.history[-1], rel=1e-4)
-        assert (np.diff(single.history) <= 0).all()
+        for dtype in (np.float64, np.float32)
+    )
+    assert single.H.dtype == np.float32
+    assert single.history[-1] == pytest.approx(double.history[-1], rel=1e-4)
+    assert (np.diff(single.history) <= 0).all()
 
 
 def test_isolated_nodes_get_rows_of_zeros():

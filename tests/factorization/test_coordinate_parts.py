@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.optimize import nnls
 
 from equigraph.factorization.coordinate import group_table
-from equigraph.factorization.coordinate_kernels import Images, Model, sweep
 from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.normalized import rescale
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
+from equigraph.factorization.sweeps import Images, Model, sweep
 from equigraph.stores import SerialProduct
 from tests.reference.normalized import normalized_gradient, normalized_objective
 
@@ -166,38 +166,19 @@ def test_tables_of_penalties():
         assert group_table(penalty) is None
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("stiffness", [0.1, 10.0, 1e4])
-def test_sweep_minimises_the_penalty_of_a_column_exactly(compiled, stiffness):
+def test_sweep_minimises_the_penalty_of_a_column_exactly(stiffness):
     rng = np.random.default_rng(7)
     groups = rng.permutation(np.repeat([0, 1, 2], [200, 80, 20]))
     codes, table, collect = group_table(Scatter(groups))
     H, AH = rng.random((300, 1)), rng.standard_normal((300, 1)) + groups[:, None]
     model = Model(np.eye(1), np.array([[2.0]]), np.zeros(1), np.array([5.0]), np.array([stiffness]))
     panels = Images(H, AH, collect @ H)
-    new = sweep(panels, panels, 0.0, (codes, table), model, compiled)
+    new = sweep(panels, panels, 0.0, (codes, table), model)
     target = H - 2 * (2 * H - AH) / 5
     shift = stiffness / 5 * (table @ (collect @ new))
     np.testing.assert_allclose(new, np.maximum(target - shift[codes], 0), atol=1e-9)
     assert (new == 0).any()
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("has_slope", [True, False])
-def test_threads_sweep_to_the_same_bits(dtype, has_slope, monkeypatch):
-    rng = np.random.default_rng(0)
-    n, k = 1000, 3
-    H, AH, slope = (rng.random((n, k)).astype(dtype) for _ in range(3))
-    here = Images(H, AH, slope if has_slope else None)
-    before = Images(H * dtype(0.9), AH * dtype(0.9), slope if has_slope else None)
-    W = rng.random((k, k)) + np.eye(k)
-    model = Model(W, W @ H.T.astype(float) @ H @ W, np.zeros(k), np.full(k, 1e3), np.ones(k))
-    one = sweep(here, before, 0.5, None, model, True)
-    monkeypatch.setattr("equigraph.factorization.coordinate_kernels._THREADED_FROM", 10)
-    monkeypatch.setattr("equigraph.factorization.coordinate_kernels.most_threads", lambda: 3)
-    np.testing.assert_array_equal(sweep(here, before, 0.5, None, model, True), one)
-    plain = sweep(here, before, 0.5, None, model, False)
-    np.testing.assert_allclose(one, plain, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-4)
 
 
 def test_a_penalty_that_knows_no_tables_has_none():

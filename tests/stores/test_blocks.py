@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
+from equigraph.stores import StoreProduct
 from equigraph.stores.block_files import block_cuts
 from equigraph.stores.blocks import open_blocks, write_blocks
 from equigraph.stores.distributed import StreamedRows
-from equigraph.stores.distributed.rows import StoreProduct
 from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, sbm_blocks
 

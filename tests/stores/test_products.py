@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.stores import FusedProduct, SerialProduct, gram, product_of
-from equigraph.stores.panels import entries_of, row_blocks
-from equigraph.stores.threads import run_all, run_blocks
+from equigraph.stores import SerialProduct, StoreProduct, gram, memory_product, product_of
+from equigraph.stores.blocks import MemoryBlocks
+from equigraph.stores.panels import row_blocks
+from equigraph.stores.threads import run_all
 
 TOLERANCE = {np.float64: 1e-13, np.float32: 2e-6}
 
@@ -36,7 +37,7 @@ def test_fused_product_of_any_shape(n, k, weighted, single, seed):
     graph = random_graph(rng, n, weighted, dtype)
     panel = rng.standard_normal((n, k)).astype(dtype)
     expected = graph.toarray() @ panel
-    np.testing.assert_allclose(FusedProduct(graph)(panel), expected, rtol=0, atol=n * 10 * TOLERANCE[dtype])
+    np.testing.assert_allclose(memory_product(graph)(panel), expected, rtol=0, atol=n * 10 * TOLERANCE[dtype])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -46,9 +47,9 @@ def test_threads_give_the_same_bits(dtype, n_threads, monkeypatch):
     monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 500)
     graph = eg.datasets.make_planted_graph(500, 4, random_state=0).adjacency.astype(dtype)
     panel = np.random.default_rng(0).random((500, 5)).astype(dtype)
-    product = FusedProduct(graph, n_threads)
-    assert product.blocks.size > 4
-    np.testing.assert_array_equal(product(panel), FusedProduct(graph, 1)(panel))
+    product = memory_product(graph, n_threads)
+    assert len(product.store.graph.cuts) > 4
+    np.testing.assert_array_equal(product(panel), memory_product(graph, 1)(panel))
     assert product.squared_norm() == pytest.approx((graph.toarray() ** 2).sum())
 
 
@@ -56,28 +57,26 @@ def test_long_indices_give_the_same_bits():
     rng = np.random.default_rng(0)
     graph = random_graph(rng, 60, True, np.float64)
     panel = rng.random((60, 6))
-    short = FusedProduct(graph)(panel)
+    short = memory_product(graph)(panel)
     wide = sparse.csr_array(graph)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    assert entries_of(wide).indices.dtype == np.int32
-    np.testing.assert_array_equal(FusedProduct(wide)(panel), short)
+    np.testing.assert_array_equal(memory_product(wide)(panel), short)
 
 
 def test_weights_are_left_out_only_where_all_are_equal():
     even = random_graph(np.random.default_rng(3), 20, False, np.float64)
-    assert entries_of(even).data is None
-    assert entries_of(even).scale == 2.5
+    block = MemoryBlocks(even, [0, 20]).block(0)
+    assert block.data is None
+    assert block.value == 2.5
     uneven = even.copy()
     uneven.data[3] = 1.0
-    assert entries_of(uneven).data is not None
-    assert entries_of(sparse.csr_array((4, 4))).data is None
-    np.testing.assert_array_equal(FusedProduct(sparse.csr_array((4, 4)))(np.ones((4, 3))), np.zeros((4, 3)))
+    assert MemoryBlocks(uneven, [0, 20]).block(0).data is not None
+    np.testing.assert_array_equal(memory_product(sparse.csr_array((4, 4)))(np.ones((4, 3))), np.zeros((4, 3)))
 
 
-def test_vectors_and_whole_numbers_go_to_scipy():
+def test_panels_of_whole_numbers():
     graph = random_graph(np.random.default_rng(4), 20, True, np.float64)
-    product = FusedProduct(graph)
-    np.testing.assert_allclose(product(np.ones(20)), graph.toarray().sum(axis=1))
+    product = memory_product(graph)
     np.testing.assert_allclose(product(np.ones((20, 2), dtype=int)), graph.toarray() @ np.ones((20, 2)))
 
 
@@ -85,7 +84,7 @@ def test_more_threads_than_rows_with_entries():
     star = sparse.lil_array((6, 6))
     star[0, 1:] = star[1:, 0] = 1
     graph = star.tocsr()
-    np.testing.assert_array_equal(FusedProduct(graph, 5)(np.eye(6)), graph.toarray())
+    np.testing.assert_array_equal(memory_product(graph, 5)(np.eye(6)), graph.toarray())
 
 
 def test_compiled_loops_are_used_where_they_pay(monkeypatch):
@@ -94,10 +93,10 @@ def test_compiled_loops_are_used_where_they_pay(monkeypatch):
     monkeypatch.setattr("equigraph.stores.products.COMPILE_FROM", 100)
     monkeypatch.setattr("equigraph.stores.threads.available_cores", lambda: 4)
     chosen = product_of(small)
-    assert isinstance(chosen, FusedProduct)
-    assert chosen.n_threads == 1
+    assert isinstance(chosen, StoreProduct)
+    assert chosen.store._n_threads == 1
     monkeypatch.setattr("equigraph.stores.products._THREADED_FROM", 100)
-    assert product_of(small).n_threads == 4
+    assert product_of(small).store._n_threads == 4
 
 
 def test_blocks_cover_all_rows_and_depend_on_the_graph_alone():
@@ -108,8 +107,6 @@ def test_blocks_cover_all_rows_and_depend_on_the_graph_alone():
     assert (np.diff(cuts) > 0).all()
     work = np.diff(indptr[cuts])
     assert work.max() < 2 * work.mean()
-    # Fewer blocks where much has to be kept for each.
-    assert row_blocks(indptr, bytes_per_block=2**25).size == 3
 
 
 def test_a_failing_task_is_heard():
@@ -128,22 +125,22 @@ def test_tasks_within_tasks_do_not_wait_for_each_other():
     assert run_all([task] * 6, n_threads=2) == [6] * 6
 
 
-def test_blocks_run_in_other_threads_too():
+def test_tasks_run_in_other_threads_too():
     seen, both = set(), threading.Barrier(2, timeout=30)
 
-    def loop(first, last):
-        # The first share of each of two threads waits for the other.
+    def task():
+        # The first task of each of two threads waits for the other.
         if threading.get_ident() not in seen:
             seen.add(threading.get_ident())
             both.wait()
 
-    run_blocks(loop, 8, n_threads=2)
+    run_all([task] * 8, n_threads=2)
     assert len(seen) == 2
 
 
 def _product_in_child(queue):
     graph = eg.datasets.make_planted_graph(300, 3, random_state=0).adjacency
-    queue.put(float(FusedProduct(graph, 2)(np.ones((300, 4))).sum()))
+    queue.put(float(memory_product(graph, 2)(np.ones((300, 4))).sum()))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -151,7 +148,7 @@ def _product_in_child(queue):
 def test_threads_work_after_a_fork(monkeypatch):
     monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 100)
     graph = eg.datasets.make_planted_graph(300, 3, random_state=0).adjacency
-    here = float(FusedProduct(graph, 2)(np.ones((300, 4))).sum())
+    here = float(memory_product(graph, 2)(np.ones((300, 4))).sum())
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=_product_in_child, args=(queue,))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equigraph.stores.block_files import RowBlock
-from equigraph.stores.products import add_tile, tally_tile
+from equigraph.stores.panels import add_tile, tally_tile
 from tests.reference.stored import random_graph
 
 

@@ -6,8 +6,12 @@ keeps what it has; any other value lets it go on.
 
 from __future__ import annotations
 
+import logging
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -104,6 +108,65 @@ class TimeLimit(_Shared):
         if self._start is None:
             self._start = now
         return now - self._start >= self.seconds
+
+
+class ProgressLog(_Shared):
+    """Log progress at level INFO to the logger "equigraph", once per second at most.
+
+    Where no handler would show it, one that writes to standard error is added to that logger.
+
+    Examples
+    --------
+    >>> log = ProgressLog()
+    >>> log(Progress("factorization", 1, 500, 12.5))
+    """
+
+    def __init__(self) -> None:
+        self._logger = logging.getLogger("equigraph")
+        if not self._logger.hasHandlers():
+            self._logger.addHandler(logging.StreamHandler())
+        if not self._logger.isEnabledFor(logging.INFO):
+            self._logger.setLevel(logging.INFO)
+        self._next = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        """Write one line, unless the last one is less than a second old."""
+        now = time.monotonic()
+        if now < self._next and progress.step < progress.total:
+            return
+        self._next = now + 1
+        value = "" if progress.objective is None else f", objective {progress.objective:.6g}"
+        self._logger.info("%s: step %d of %d%s", progress.stage, progress.step, progress.total, value)
+
+
+@contextmanager
+def interrupt_stops() -> Iterator[Callback]:
+    """Give a callback that asks to stop after Ctrl-C; a second Ctrl-C raises KeyboardInterrupt.
+
+    Only the main thread receives signals, and a handler that somebody else has set stays.
+    """
+    asked, answered = threading.Event(), threading.Event()
+
+    def receive(number: int, frame: Any) -> None:
+        asked.set()
+        signal.signal(number, signal.default_int_handler)
+
+    def stop(progress: Progress) -> bool:
+        if asked.is_set():
+            answered.set()
+        return answered.is_set()
+
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda progress: False
+        return
+    signal.signal(signal.SIGINT, receive)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if asked.is_set() and not answered.is_set():
+        raise KeyboardInterrupt  # it came after the last step
 
 
 class ProgressBar(_Shared):

@@ -148,6 +148,12 @@ CALLBACKS = AnyOf(
     optional=True,
     options=(Instance(methods=("__call__",)), Instance(methods=("__iter__",))),
 )
+# Parameters of every method that works in steps.
+PROGRESS: dict[str, Constraint] = {
+    "callbacks": CALLBACKS,
+    "time_limit": Real(low=0, optional=True, help="Seconds after which the best so far is kept."),
+    "verbose": Boolean(help="Whether to log progress."),
+}
 
 
 def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: Mapping[str, Any]) -> None:

@@ -17,14 +17,6 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.coordinate_kernels import (
-    COMPILE_FROM,
-    Images,
-    Model,
-    ahead,
-    compiled,
-    sweep,
-)
 from equigraph.factorization.interaction import fit_interaction
 from equigraph.factorization.multiplicative import Factors, Status, reconstruction_error, relative_change
 from equigraph.factorization.normalized import (
@@ -36,6 +28,7 @@ from equigraph.factorization.normalized import (
 )
 from equigraph.factorization.penalties import Penalty, curvature_bound
 from equigraph.factorization.penalties.base import form_of
+from equigraph.factorization.sweeps import Images, Model, ahead, sweep
 from equigraph.graph.groups.sums import indicator
 from equigraph.stores import Product, gram
 
@@ -129,7 +122,6 @@ def coordinate_descent(
     max_iter: int = 100,
     tol: float = 1e-4,
     notify: Notifier | None = None,
-    use_compiled: bool | None = None,
 ) -> Factors:
     r"""Minimise the normalised objective over nonnegative H and symmetric, nonnegative W.
 
@@ -144,9 +136,7 @@ def coordinate_descent(
     scale, AH = _first_pass(product, H)
     if scale.norm == 0:
         return Factors(np.zeros_like(H), np.zeros(W.shape), np.zeros(0), 0.0, Status.CONVERGED)
-    if use_compiled is None:
-        use_compiled = H.size >= COMPILE_FROM
-    solver = _Descent(_prepare(penalty, weight, H.shape, scale), use_compiled)
+    solver = _Descent(_prepare(penalty, weight, H.shape, scale))
     here = solver.start(H, AH, np.asarray(W, dtype=np.float64))
     before, history = here, []
     status, change = Status.MAX_ITER, float("nan")
@@ -172,9 +162,8 @@ def coordinate_descent(
 class _Descent:
     """The adaptive part of the descent: extrapolation, proximal term, and what happens when a step fails."""
 
-    def __init__(self, penalty: _ScaledPenalty, use_compiled: bool):
+    def __init__(self, penalty: _ScaledPenalty):
         self.penalty = penalty
-        self.use_compiled = use_compiled
         self.extrapolation = FIRST
         self.proximity = PROXIMITY
         self.capped = True
@@ -211,9 +200,7 @@ class _Descent:
             YY = (1 + beta) ** 2 * here.HH - beta * (1 + beta) * (cross + cross.T) + beta**2 * before.HH
         model = self._model(here, YY)
         groups = self.penalty.groups
-        return sweep(
-            self._panels(here), self._panels(before), beta, groups and groups[:2], model, self.use_compiled
-        )
+        return sweep(self._panels(here), self._panels(before), beta, groups and groups[:2], model)
 
     def _panels(self, point: _Point) -> Images:
         return Images(point.H, point.AH, None if self.penalty.penalty is None else point.image)
@@ -252,16 +239,7 @@ class _Descent:
     ) -> _Point:
         HH, HAH = gram(H, H), gram(H, AH)
         cost = self.penalty.columns(H, image)
-        W = fit_interaction(
-            W,
-            HAH,
-            HH,
-            cost,
-            capped=self.capped,
-            n_sweeps=n_sweeps,
-            tolerance=W_TOLERANCE,
-            loops=compiled().interaction if self.use_compiled else None,
-        )
+        W = fit_interaction(W, HAH, HH, cost, capped=self.capped, n_sweeps=n_sweeps, tolerance=W_TOLERANCE)
         objective = reconstruction_error(1.0, HAH, HH, W) + float(strengths(HH, W)[0] @ cost)
         return _Point(H, AH, image, HH, HAH, cost, W, objective)
 

@@ -53,16 +53,20 @@ def with_rows(H: NDArray, rows: NDArray[np.intp], n_nodes: int) -> NDArray:
 
 
 def pretrain(
-    product: Product, layers: Sequence[int], rng: np.random.Generator, *, max_iter: int
+    product: Product, layers: Sequence[int], rng: np.random.Generator, *, max_iter: int, notify: Notifier
 ) -> tuple[list[NDArray], NDArray]:
     """Fit the layers one after the other: A = H1 W1 H1', W1 = H2 W2 H2', and so on."""
+
+    def pretraining(stage: str, step: int, total: int, objective: float) -> bool:
+        return notify("pretraining", step, total, objective)
+
     H: list[NDArray] = []
     rows, target = product.n_nodes, product
     for size in layers:
         H0 = rng.random((rows, size))
         W = np.eye(size) + 1 / size
         if max_iter:
-            factors = multiplicative_updates(target, H0, W, max_iter=max_iter, tol=0)
+            factors = multiplicative_updates(target, H0, W, max_iter=max_iter, tol=0, notify=pretraining)
             H0, W = factors.H, factors.W
         H.append(H0)
         rows, target = size, SerialProduct(sparse.csr_array(W))

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.callbacks import Callbacks
+from equigraph._utils.parameters import PROGRESS, AnyOf, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import ParameterError
@@ -55,7 +55,11 @@ class DFNMF(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed of the start.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph._utils.callbacks`.
+        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+    time_limit : float, optional
+        Seconds after which the run is stopped and what it has is kept.
+    verbose : bool, default=False
+        Whether to log progress.
 
     Attributes
     ----------
@@ -91,7 +95,7 @@ class DFNMF(GraphClusterer):
         "pretrain_iter": Integer(low=0, help="Iterations for each layer before the joint training."),
         "max_iter": Integer(low=1, help="Most iterations of the joint training."),
         "tol": Real(low=0, help="Stop when the membership changes by less than this, relative to its norm."),
-        "callbacks": CALLBACKS,
+        **PROGRESS,
     }
 
     def __init__(
@@ -107,6 +111,8 @@ class DFNMF(GraphClusterer):
         tol: float = 1e-4,
         random_state: RandomState = None,
         callbacks: Callbacks = None,
+        time_limit: float | None = None,
+        verbose: bool = False,
     ):
         self.n_clusters = n_clusters
         self.fairness = fairness
@@ -118,6 +124,8 @@ class DFNMF(GraphClusterer):
         self.tol = tol
         self.random_state = random_state
         self.callbacks = callbacks
+        self.time_limit = time_limit
+        self.verbose = verbose
 
     def _fit(self, problem: Problem) -> Clustering:
         layers = _usable_layers(self.layers, self.n_clusters, problem.n_nodes)
@@ -129,8 +137,8 @@ class DFNMF(GraphClusterer):
             adjacency = adjacency[linked][:, linked]
             penalty = OnRows(penalty, linked, problem.n_nodes)
         product = product_of(adjacency)
-        with single_blas_thread():
-            start = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter)
+        with self._notifier() as notify, single_blas_thread():
+            start = pretrain(product, layers, problem.rng(), max_iter=self.pretrain_iter, notify=notify)
             factors = deep_updates(
                 product,
                 *start,
@@ -138,9 +146,9 @@ class DFNMF(GraphClusterer):
                 exponent=self.exponent,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                notify=Notifier(self.callbacks),
+                notify=notify,
             )
-        warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
+        warn_unless_converged(self, factors)
         H = with_rows(factors.H, linked, problem.n_nodes) if alone else factors.H
         H, W = in_users_unit(H, factors.W, problem.unit)
         return Clustering(

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import CALLBACKS, AnyOf, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.callbacks import Callbacks
+from equigraph._utils.parameters import PROGRESS, AnyOf, Choice, Constraint, Instance, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.factorization.coordinate import coordinate_descent
-from equigraph.factorization.multiplicative import Factors, multiplicative_updates
-from equigraph.factorization.normalized import graph_scale, on_unit_graph
-from equigraph.factorization.out_of_core_fair import fit_rows
+from equigraph.factorization.multiplicative import Factors, Status, has_row_form
+from equigraph.factorization.normalized import normalized_updates
+from equigraph.factorization.out_of_core import factors_of_rows, open_product, row_spectral_labels
 from equigraph.factorization.penalties import Contrastive, Penalty, Scatter, check_penalty, over_attributes
 from equigraph.factorization.starts import random_labels, start_from_labels
 from equigraph.search.plans import is_large
 from equigraph.search.targets import Target
 from equigraph.spectral.soft import quick_fair_labels, soft_fair_labels
-from equigraph.stores import product_of, single_blas_thread
+from equigraph.stores import Product, StoreProduct
+from equigraph.stores.distributed import RowStore
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 # The dial at 1 would mean an infinite weight; beyond this more weight changes nothing.
@@ -72,7 +72,11 @@ class FairNMTF(GraphClusterer):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. A
         graph out of core is factorised by multiplicative updates, whatever `solver` says; see docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told about progress; may stop the run.
+        Told after every step; one that returns True stops the run. See docs/callbacks.md.
+    time_limit : float, optional
+        Seconds after which the run is stopped and what it has is kept.
+    verbose : bool, default=False
+        Whether to log progress.
 
     Attributes
     ----------
@@ -115,7 +119,7 @@ class FairNMTF(GraphClusterer):
         "max_iter": Integer(low=1, help="Most steps."),
         "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "execution": EXECUTION,
-        "callbacks": CALLBACKS,
+        **PROGRESS,
     }
 
     def __init__(
@@ -132,6 +136,8 @@ class FairNMTF(GraphClusterer):
         random_state: RandomState = None,
         execution: Any = None,
         callbacks: Callbacks = None,
+        time_limit: float | None = None,
+        verbose: bool = False,
     ):
         self.n_clusters = n_clusters
         self.fairness = fairness
@@ -144,48 +150,81 @@ class FairNMTF(GraphClusterer):
         self.random_state = random_state
         self.execution = execution
         self.callbacks = callbacks
+        self.time_limit = time_limit
+        self.verbose = verbose
 
     def _fairness_wanted(self) -> bool:
         # A penalty of one's own needs no groups.
         return self.fairness > 0 and isinstance(self.penalty, str)
 
     def _fit(self, problem: Problem) -> Clustering:
-        notify = Notifier(self.callbacks)
-        if is_out_of_core(problem.graph, self.execution):
-            if problem.attributes is not None and problem.attributes.are_several:
-                raise ParameterError(
-                    "FairNMTF: several attributes need the graph in memory: leave execution out, or give "
-                    "one or joint groups."
-                )
-            weight = min(_weight(self.fairness), _MOST_WEIGHT)
-            factors = fit_rows(self, problem, self._penalty_of(problem), weight, notify)
-        else:
-            runs = [self._run(problem, problem.seed + run, notify) for run in range(self.n_init)]
-            factors = min(runs, key=lambda run: run.history[-1:].sum())  # no history without edges
+        penalty = self._penalty_of(problem)
+        opened = open_product(problem, self.execution)
+        with self._notifier() as notify, opened as (product, dtype):
+            if is_out_of_core(problem.graph, self.execution):
+                self._check_out_of_core(problem, penalty, product)
+            runs: list[Factors] = []
+            while len(runs) < self.n_init and not (runs and runs[-1].status is Status.STOPPED):
+                runs.append(self._run(problem, product, penalty, problem.seed + len(runs), dtype, notify))
+        factors = min(runs, key=lambda run: run.history[-1:].sum())  # no history without edges
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
         return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)
 
-    def _run(self, problem: Problem, seed: int, notify: Notifier) -> Factors:
+    def _check_out_of_core(self, problem: Problem, penalty: Penalty | None, product: Product) -> None:
+        """Raise an error for what needs the graph in memory."""
+        if problem.attributes is not None and problem.attributes.are_several:
+            raise ParameterError(
+                "FairNMTF: several attributes need the graph in memory: leave execution out, or give "
+                "one or joint groups."
+            )
+        if penalty is not None and not has_row_form(penalty):
+            raise ParameterError(
+                f"FairNMTF: the penalty {penalty!r} links single nodes, whose rows are apart out of core: use one with "
+                "a group_form(), or a graph in memory."
+            )
+        if product.squared_norm() == 0:
+            raise InfeasibleError(f"{problem.graph} has no edge: there is nothing to cluster by.")
+
+    def _run(
+        self, problem: Problem, product: Product, penalty: Penalty | None, seed: int, dtype: Any, notify: Any
+    ) -> Factors:
         """Factorise the graph from one start."""
-        adjacency = problem.adjacency
-        H, W = start_from_labels(adjacency, self._start(problem, seed), self.n_clusters)
-        H = H.astype(adjacency.dtype, copy=False)
-        penalty, weight = self._penalty_of(problem), min(_weight(self.fairness), _MOST_WEIGHT)
+        weight = min(_weight(self.fairness), _MOST_WEIGHT)
+        options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
+        if is_out_of_core(problem.graph, self.execution):
+            assert isinstance(product, StoreProduct)
+            labels, store = self._row_start(problem, product, seed)
+            H, W = factors_of_rows(store, labels, self.n_clusters, dtype)
+            if store is product.store:
+                return normalized_updates(product, H, W, penalty, weight, **options)
+            # With the workers gone, one step makes factors of the labels that are left.
+            here = StoreProduct(store, product.squared_norm())
+            left = normalized_updates(here, H, W, penalty, weight, **{**options, "max_iter": 1})
+            return replace(left, status=Status.STOPPED)
+        H, W = start_from_labels(problem.adjacency, self._start(problem, seed), self.n_clusters)
+        H = H.astype(dtype, copy=False)
         if penalty is self.penalty:
             check_penalty(penalty, H)
-        with single_blas_thread():
-            if self.solver == "mu" and adjacency.nnz:
-                return self._multiplicative(adjacency, H, W, penalty, weight, notify)
-            return coordinate_descent(
-                product_of(adjacency),
-                H,
-                W,
-                penalty=penalty,
-                weight=weight,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                notify=notify,
-            )
+        if self.solver == "mu" and problem.adjacency.nnz:
+            return normalized_updates(product, H, W, penalty, weight, **options)
+        return coordinate_descent(product, H, W, penalty=penalty, weight=weight, **options)
+
+    def _row_start(
+        self, problem: Problem, product: StoreProduct, seed: int
+    ) -> tuple[NDArray[np.intp] | NDArray[np.int32], RowStore]:
+        """Return the labels to start from, and the rows where they are then: a search may have lost its workers."""
+        if self.init == "random":
+            return random_labels(problem.n_nodes, self.n_clusters, seed), product.store
+        if self.init == "partition":
+            from equigraph.search.large import LargeSearch, make_search
+
+            codes = None if problem.groups is None or problem.groups.n_groups < 2 else problem.groups.codes
+            search = make_search(product.store, codes, self.n_clusters, seed=seed)
+            assert isinstance(search, LargeSearch)
+            return search.solve([Target(float(self.fairness))])[0], search.store
+        strength = self._start_strength()
+        labels = row_spectral_labels(problem, product, self.n_clusters, strength=strength, seed=seed)
+        return labels, product.store
 
     def _start(self, problem: Problem, seed: int) -> NDArray:
         """Return the labels to start from."""
@@ -205,22 +244,6 @@ class FairNMTF(GraphClusterer):
     def _start_strength(self) -> float:
         return min(_weight(self.fairness), _MOST_STRENGTH) if self.init == "fair-spectral" else 0.0
 
-    def _multiplicative(
-        self,
-        adjacency: sparse.csr_array,
-        H: NDArray,
-        W: NDArray,
-        penalty: Penalty | None,
-        weight: float,
-        notify: Notifier,
-    ) -> Factors:
-        """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
-        scale = graph_scale(product_of(adjacency))
-        product = product_of(_scaled(adjacency, 1 / scale.norm))
-        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-        run = partial(multiplicative_updates, product, notify=notify, **limits)
-        return on_unit_graph(run, H, W, penalty, weight, scale)
-
     def _penalty_of(self, problem: Problem) -> Penalty | None:
         if not isinstance(self.penalty, str):
             return self.penalty
@@ -232,9 +255,3 @@ class FairNMTF(GraphClusterer):
 def _weight(fairness: float) -> float:
     r"""Return :math:`f / (1 - f)`."""
     return fairness / (1 - fairness) if fairness < 1 else float("inf")
-
-
-def _scaled(adjacency: sparse.csr_array, factor: float) -> sparse.csr_array:
-    """Return the graph with other weights; it shares the rest."""
-    data = adjacency.data * adjacency.dtype.type(factor)
-    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)

@@ -2,8 +2,6 @@ r"""The interaction W that fits a membership best: a nonnegative least-squares p
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,6 @@ def fit_interaction(
     capped: bool,
     n_sweeps: int,
     tolerance: float,
-    loops: Callable[..., None] | None = None,
 ) -> NDArray[np.float64]:
     r"""Lower the normalised objective over W by exact coordinate descent.
 
@@ -27,14 +24,7 @@ def fit_interaction(
     It is convex where the costs c, penalties of the columns of H, are nonnegative. W is symmetric and not changed;
     ``capped`` lets its entries off the diagonal fall but not rise. The tolerance is for columns of unit length.
     """
-    W = W.copy()
-    sweeps = loops or interaction_sweeps
-    sweeps(W, HH @ W @ HH, HAH, HH, cost, np.sqrt(np.diag(HH)), capped, n_sweeps, tolerance)
-    return W
-
-
-def interaction_sweeps(W, image, HAH, HH, cost, length, capped, n_sweeps, tolerance):
-    """Change W and ``image = HH W HH`` in place; written so that it can be compiled as it is."""
+    W, image, length = W.copy(), HH @ W @ HH, np.sqrt(np.diag(HH))
     k = W.shape[0]
     for _ in range(n_sweeps):
         largest = 0.0
@@ -50,23 +40,14 @@ def interaction_sweeps(W, image, HAH, HH, cost, length, capped, n_sweeps, tolera
                     continue
                 W[i, j] = value
                 W[j, i] = value
-                _add_outer(image, step, HH[i], HH[j])
+                change = step * np.outer(HH[i], HH[j])
+                image += change
                 if i != j:
-                    _add_outer(image, step, HH[j], HH[i])
+                    image += change.T
                 largest = max(largest, abs(step) * length[i] * length[j])
         if largest <= tolerance:
             break
-
-
-def _add_outer(image, factor, left, right):
-    image += factor * np.outer(left, right)
-
-
-def _add_outer_loops(image, factor, left, right):
-    """Do the same where loops are compiled: an outer product takes seconds to compile."""
-    for m in range(left.size):
-        for n in range(right.size):
-            image[m, n] += factor * (left[m] * right[n])
+    return W
 
 
 def _best_entry(W, image, HAH, HH, cost, length, i, j):

@@ -10,6 +10,8 @@ The product A H that the update of W needs also serves the next update of H: one
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -22,7 +24,8 @@ from equigraph._utils.callbacks import Notifier
 from equigraph._utils.text import count
 from equigraph.exceptions import warn
 from equigraph.factorization.penalties import Penalty, WeightedSum
-from equigraph.stores import FusedProduct, Product, gram
+from equigraph.factorization.penalties.base import form_of
+from equigraph.stores import Product, StoreProduct, gram
 from equigraph.stores.panels import FLOOR
 
 
@@ -56,21 +59,24 @@ class Factors:
         return {"objective_history_": self.history, "n_iter_": self.n_iter, "status_": str(self.status)}
 
 
-def warn_unless_converged(
-    name: str, factors: Factors, *, max_iter: int, tol: float, divergence: str = ""
-) -> None:
-    """Issue a ConvergenceWarning when the solver diverged or ran out of iterations."""
+def warn_unless_converged(model: Any, factors: Factors, divergence: str = "") -> None:
+    """Issue a ConvergenceWarning when a solver diverged, or did not meet a ``tol`` or ``max_iter`` set by the user.
+
+    The defaults are those of the papers, whose runs mostly end at ``max_iter``: ``status_`` alone says so.
+    """
+    name, defaults = type(model).__name__, inspect.signature(type(model)).parameters
+    own_limits = any(getattr(model, limit) != defaults[limit].default for limit in ("max_iter", "tol"))
     if factors.status is Status.DIVERGED:
         done = count(factors.n_iter, "iteration")
-        message = f"{name} diverged after {done}{divergence}; the last finite factors are kept."
-    elif factors.status is Status.MAX_ITER and tol > 0:
-        message = (
-            f"{name} did not converge in max_iter={max_iter} iterations: H still changes by "
-            f"{factors.change:.1e} per iteration (tol={tol:g})."
+        warn(
+            f"{name} diverged after {done}{divergence}; the last finite factors are kept.", ConvergenceWarning
         )
-    else:
-        return
-    warn(message, ConvergenceWarning)
+    elif factors.status is Status.MAX_ITER and model.tol > 0 and own_limits:
+        warn(
+            f"{name} did not converge in max_iter={model.max_iter} iterations: H still changes by "
+            f"{factors.change:.1e} per iteration (tol={model.tol:g}).",
+            ConvergenceWarning,
+        )
 
 
 class Sums(NamedTuple):
@@ -147,7 +153,7 @@ def multiplicative_updates(
     max_iter: int = 500,
     tol: float = 1e-4,
     fit_interaction: bool = True,
-    notify: Notifier | None = None,
+    notify: Callable[[str, int, int, float], bool] | None = None,
 ) -> Factors:
     r"""Minimise :math:`\|A - H W H^\top\|_F^2 + R(H)` over nonnegative H and W.
 
@@ -158,24 +164,29 @@ def multiplicative_updates(
     can fall without bound, since L is neither symmetric nor positive semidefinite there.
     """
     penalty = penalty or WeightedSum([])
-    limits: dict[str, Any] = {"tol": tol, "fit_interaction": fit_interaction}
+    options: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "fit_interaction": fit_interaction}
     notify = notify or Notifier()
-    form = penalty.group_form() if isinstance(product, FusedProduct) else None
-    if isinstance(product, FusedProduct) and (form is not None or is_nothing(penalty)):
-        from equigraph.factorization.compiled_run import CompiledRun
+    if isinstance(product, StoreProduct) and has_row_form(penalty):
+        from equigraph.factorization.row_steps import row_updates
 
-        return CompiledRun(product, H, W, form, **limits).to_end(max_iter, notify)
-    steps = PanelSteps(product, H, penalty)
-    return iterate(steps, W, max_iter=max_iter, notify=notify, **limits)
+        return row_updates(product, H, W, penalty, notify=notify, **options)
+    return iterate(PanelSteps(product, H, penalty), W, notify=notify, **options)
 
 
-def is_nothing(penalty: Penalty) -> bool:
-    """Return whether a penalty is a sum without terms."""
-    return isinstance(penalty, WeightedSum) and not penalty.weighted
+def has_row_form(penalty: Penalty) -> bool:
+    """Return whether a penalty needs no more of other rows than sums over groups, or is a sum without terms."""
+    nothing = isinstance(penalty, WeightedSum) and not penalty.weighted
+    return nothing or form_of(penalty) is not None
 
 
 def iterate(
-    steps: MembershipSteps, W: NDArray, *, max_iter: int, tol: float, fit_interaction: bool, notify: Notifier
+    steps: MembershipSteps,
+    W: NDArray,
+    *,
+    max_iter: int,
+    tol: float,
+    fit_interaction: bool,
+    notify: Callable[[str, int, int, float], bool],
 ) -> Factors:
     """Run the updates to their end, wherever the rows of H live; see `multiplicative_updates`."""
     squared_norm, sums, W = steps.squared_norm(), steps.start(), W.astype(np.float64)

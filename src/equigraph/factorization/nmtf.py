@@ -9,22 +9,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Constraint, Instance, Integer, Real
+from equigraph._utils.parameters import PROGRESS, Boolean, Choice, Constraint, Instance, Integer, Real
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.exceptions import ParameterError
-from equigraph.factorization.compiled_run import MOST_ENTRIES, Fit, run_fits
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import (
     Factors,
-    is_nothing,
+    has_row_form,
     multiplicative_updates,
     warn_unless_converged,
 )
-from equigraph.factorization.out_of_core import factorize_rows
+from equigraph.factorization.out_of_core import open_product, row_start
 from equigraph.factorization.penalties import (
     Contrastive,
     Penalty,
@@ -32,9 +30,10 @@ from equigraph.factorization.penalties import (
     check_penalty,
     over_attributes,
 )
+from equigraph.factorization.row_steps import MOST_ENTRIES, run_fits
 from equigraph.factorization.starts import custom_start, random_start, spectral_start, svd_start
 from equigraph.graph.units import in_users_unit
-from equigraph.stores import FusedProduct, Product, product_of, single_blas_thread
+from equigraph.stores import Product, StoreProduct, product_of
 from equigraph.stores.stores import EXECUTION, is_out_of_core
 
 _STARTS = {"svd": svd_start, "random": random_start, "spectral": spectral_start}
@@ -74,7 +73,11 @@ class NMTF(GraphClusterer):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph._utils.callbacks`.
+        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+    time_limit : float, optional
+        Seconds after which the run is stopped and what it has is kept.
+    verbose : bool, default=False
+        Whether to log progress.
 
     Attributes
     ----------
@@ -85,7 +88,9 @@ class NMTF(GraphClusterer):
     n_iter_ : int
         Iterations done.
     status_ : str
-        "converged", "max_iter", "stopped" (by a callback) or "diverged".
+        "converged", "max_iter", "stopped" (by a callback, the time limit or Ctrl-C) or "diverged". Reaching the default
+        ``max_iter`` with the default ``tol``, as in the paper, is no reason for a warning; not meeting values of one's
+        own is a ConvergenceWarning.
 
     References
     ----------
@@ -119,7 +124,7 @@ class NMTF(GraphClusterer):
         "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
         "dtype": Choice(values=("float64", "float32"), optional=True, help="Precision of the factors."),
         "execution": EXECUTION,
-        "callbacks": CALLBACKS,
+        **PROGRESS,
     }
 
     _shares_fits: ClassVar[bool] = True
@@ -137,6 +142,8 @@ class NMTF(GraphClusterer):
         random_state: RandomState = None,
         execution: Any = None,
         callbacks: Callbacks = None,
+        time_limit: float | None = None,
+        verbose: bool = False,
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -148,6 +155,8 @@ class NMTF(GraphClusterer):
         self.random_state = random_state
         self.execution = execution
         self.callbacks = callbacks
+        self.time_limit = time_limit
+        self.verbose = verbose
 
     def fit(
         self,
@@ -194,29 +203,23 @@ class NMTF(GraphClusterer):
         start = None
         if self.init == "custom":
             start = custom_start(H, W, problem.n_nodes, self.n_clusters, problem.unit)
-        if is_out_of_core(problem.graph, self.execution):
-            return self._clustering(problem, factorize_rows(self, problem, start))
-        H, W = start or _STARTS[self.init](problem.adjacency, self.n_clusters, problem.rng())
-        adjacency = self._adjacency_of(problem)
-        H = H.astype(adjacency.dtype, copy=False)
-        if self.penalty is not None:
-            check_penalty(self.penalty, H)
-        with single_blas_thread():
-            factors = self._solve(product_of(adjacency), H, W, self._penalty_of(problem))
+        opened = open_product(problem, self.execution, self.dtype)
+        with self._notifier() as notify, opened as (product, dtype):
+            H, W = start or self._start(problem, product)
+            H = H.astype(dtype, copy=False)
+            if self.penalty is not None:
+                check_penalty(self.penalty, H)
+            factors = self._solve(product, H, W, self._penalty_of(problem), notify)
         return self._clustering(problem, factors)
 
-    def _adjacency_of(self, problem: Problem) -> sparse.csr_array:
-        """Return the adjacency in the precision of the factors."""
-        return problem.adjacency.astype(np.dtype(self.dtype or problem.adjacency.dtype), copy=False)
+    def _start(self, problem: Problem, product: Product) -> tuple[NDArray, NDArray]:
+        if is_out_of_core(problem.graph, self.execution):
+            assert isinstance(product, StoreProduct)
+            return row_start(self.init, product, self.n_clusters, problem)
+        return _STARTS[self.init](problem.adjacency, self.n_clusters, problem.rng())
 
     def _clustering(self, problem: Problem, factors: Factors) -> Clustering:
-        warn_unless_converged(
-            type(self).__name__,
-            factors,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            divergence=self._divergence_reason(problem, factors),
-        )
+        warn_unless_converged(self, factors, self._divergence_reason(problem, factors))
         H, W = in_users_unit(factors.H, factors.W, problem.unit)
         return Clustering(membership=H, interaction=W, attributes=factors.attributes)
 
@@ -224,44 +227,42 @@ class NMTF(GraphClusterer):
         self, problem: Problem, models: Sequence[NMTF]
     ) -> Iterator[tuple[int, Callable[[], NMTF]]] | None:
         """Run the fits on one thread each; see `GraphClusterer`."""
-        runs_by_updates = self.init != "custom" and getattr(self, "solver", "mu") == "mu"
-        if is_out_of_core(problem.graph, self.execution) or not runs_by_updates or self.callbacks is not None:
+        by_updates = self.init != "custom" and getattr(self, "solver", "mu") == "mu"
+        watched = self.callbacks is not None or self.time_limit is not None or self.verbose
+        if is_out_of_core(problem.graph, self.execution) or not by_updates or watched:
             return None
-        product = product_of(self._adjacency_of(problem))
-        small = problem.n_nodes * self.n_clusters <= MOST_ENTRIES
-        if not (isinstance(product, FusedProduct) and small):
+        dtype = np.dtype(self.dtype or problem.adjacency.dtype)
+        product = product_of(problem.adjacency.astype(dtype, copy=False))
+        if not isinstance(product, StoreProduct) or problem.n_nodes * self.n_clusters > MOST_ENTRIES:
             return None
         problems = [replace(problem, seed=as_seed(model.random_state)) for model in models]
+        penalties = [model._penalty_of(own) for model, own in zip(models, problems, strict=True)]
+        if not all(map(has_row_form, penalties)):
+            return None
         starts: dict[int, tuple[NDArray, NDArray]] = {}
-        fits = []
-        for model, own in zip(models, problems, strict=True):
-            penalty = model._penalty_of(own)
-            form = penalty.group_form()
-            if form is None and not is_nothing(penalty):
-                return None
+        for own in problems:
             if own.seed not in starts:
                 H, W = _STARTS[self.init](problem.adjacency, self.n_clusters, own.rng())
-                starts[own.seed] = H.astype(product.dtype, copy=False), W
-            fits.append(Fit(*starts[own.seed], form))
+                starts[own.seed] = H.astype(dtype, copy=False), W
         if self.penalty is not None:
-            check_penalty(self.penalty, fits[0].H)
+            check_penalty(self.penalty, starts[problems[0].seed][0])
+        fits = [(*starts[own.seed], penalty) for own, penalty in zip(problems, penalties, strict=True)]
         runs = run_fits(product, fits, max_iter=self.max_iter, tol=self.tol)
         return ((i, partial(models[i]._finish_with, problems[i], factors)) for i, factors in runs)
 
     def _finish_with(self, problem: Problem, factors: Factors) -> Self:
         return self._finish(problem, self._clustering(problem, factors))
 
-    def _solve(self, product: Product, H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
-        limits: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol}
-        notify = Notifier(self.callbacks)
+    def _solve(self, product: Product, H: NDArray, W: NDArray, penalty: Penalty, notify: Notifier) -> Factors:
+        options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "notify": notify}
         if getattr(self, "solver", "mu") == "mu":
-            return multiplicative_updates(product, H, W, penalty=penalty, notify=notify, **limits)
+            return multiplicative_updates(product, H, W, penalty=penalty, **options)
         if self.penalty is not None:
             raise ParameterError(
                 "NMTF: solver='cd' works on the normalised objective, in which the weight of this "
                 "penalty would mean something else: use solver='mu', or FairNMTF(penalty=...)."
             )
-        return coordinate_descent(product, H, W, notify=notify, **limits)
+        return coordinate_descent(product, H, W, **options)
 
     def _divergence_reason(self, problem: Problem, factors: Factors) -> str:
         """Return the likely cause of a divergence, as the end of a sentence."""
@@ -305,7 +306,11 @@ class IFairNMTF(NMTF):
         the workers of the current Dask cluster or of this machine, an address on those of the scheduler there. See
         docs/scale.md.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph._utils.callbacks`.
+        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+    time_limit : float, optional
+        Seconds after which the run is stopped and what it has is kept.
+    verbose : bool, default=False
+        Whether to log progress.
 
     Attributes
     ----------
@@ -355,6 +360,8 @@ class IFairNMTF(NMTF):
         random_state: RandomState = None,
         execution: Any = None,
         callbacks: Callbacks = None,
+        time_limit: float | None = None,
+        verbose: bool = False,
     ):
         # Not by way of NMTF, which also stores a solver: this model is defined by multiplicative updates.
         self.n_clusters = n_clusters
@@ -368,6 +375,8 @@ class IFairNMTF(NMTF):
         self.random_state = random_state
         self.execution = execution
         self.callbacks = callbacks
+        self.time_limit = time_limit
+        self.verbose = verbose
 
     def _penalty_of(self, problem: Problem) -> Penalty:
         total = super()._penalty_of(problem)

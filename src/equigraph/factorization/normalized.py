@@ -15,14 +15,13 @@ squared length of column l of ``H diag(sqrt(w))`` is its strongest link in the W
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.factorization.multiplicative import Factors
+from equigraph.factorization.multiplicative import Factors, multiplicative_updates
 from equigraph.factorization.penalties import Penalty, WeightedSum
 from equigraph.stores import Product, gram
 
@@ -81,16 +80,14 @@ def rescale(H: NDArray, W: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
     return H * root.astype(H.dtype), W / np.outer(root, root)
 
 
-def on_unit_graph(
-    run: Callable[..., Factors],
-    H: NDArray,
-    W: NDArray,
-    penalty: Penalty | None,
-    weight: float,
-    scale: Scale,
+def normalized_updates(
+    product: Product, H: NDArray, W: NDArray, penalty: Penalty | None, weight: float, **options: Any
 ) -> Factors:
     """Run multiplicative updates on the graph of norm 1, so that weights of any unit give the same."""
+    scale = graph_scale(product)
     terms = [] if penalty is None else [(penalty_weight(weight, H.shape[1], scale), penalty)]
-    factors = run(*rescale(H, W / scale.norm), penalty=WeightedSum(terms))
+    start = rescale(H, W / scale.norm)
+    unit = product.scaled(1 / scale.norm)
+    factors = multiplicative_updates(unit, *start, penalty=WeightedSum(terms), **options)
     H, W = rescale(factors.H, factors.W)
     return replace(factors, H=H * H.dtype.type(np.sqrt(scale.norm)), W=W)

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import CALLBACKS, Constraint, Integer, Real
+from equigraph._utils.callbacks import Callbacks
+from equigraph._utils.parameters import PROGRESS, Constraint, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, GraphClusterer, Problem
 from equigraph.factorization.multiplicative import multiplicative_updates, warn_unless_converged
@@ -32,7 +32,11 @@ class SymNMF(GraphClusterer):
     random_state : int, Generator, RandomState or None
         Seed of the uniform start.
     callbacks : callable or list of callables, optional
-        Told after every iteration; see `equigraph._utils.callbacks`.
+        Told after every iteration; one that returns True stops the run. See docs/callbacks.md.
+    time_limit : float, optional
+        Seconds after which the run is stopped and what it has is kept.
+    verbose : bool, default=False
+        Whether to log progress.
 
     Attributes
     ----------
@@ -60,7 +64,7 @@ class SymNMF(GraphClusterer):
         **GraphClusterer._parameters,
         "max_iter": Integer(low=1, help="Most iterations."),
         "tol": Real(low=0, help="Stop when H changes by less than this, relative to its norm."),
-        "callbacks": CALLBACKS,
+        **PROGRESS,
     }
 
     def __init__(
@@ -71,19 +75,23 @@ class SymNMF(GraphClusterer):
         tol: float = 1e-4,
         random_state: RandomState = None,
         callbacks: Callbacks = None,
+        time_limit: float | None = None,
+        verbose: bool = False,
     ):
         self.n_clusters = n_clusters
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.callbacks = callbacks
+        self.time_limit = time_limit
+        self.verbose = verbose
 
     def _fit(self, problem: Problem) -> Clustering:
         adjacency = problem.adjacency
         mean = float(adjacency.sum(dtype=np.float64)) / problem.n_nodes**2
         # Entries of H H' have the mean of A at the start.
         H = 2 * np.sqrt(mean / self.n_clusters) * problem.rng().random((problem.n_nodes, self.n_clusters))
-        with single_blas_thread():
+        with self._notifier() as notify, single_blas_thread():
             factors = multiplicative_updates(
                 product_of(adjacency),
                 H.astype(adjacency.dtype),
@@ -91,8 +99,8 @@ class SymNMF(GraphClusterer):
                 fit_interaction=False,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                notify=Notifier(self.callbacks),
+                notify=notify,
             )
-        warn_unless_converged(type(self).__name__, factors, max_iter=self.max_iter, tol=self.tol)
+        warn_unless_converged(self, factors)
         membership = factors.H * factors.H.dtype.type(np.sqrt(problem.unit))
         return Clustering(membership=membership, interaction=factors.W, attributes=factors.attributes)

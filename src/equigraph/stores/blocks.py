@@ -248,21 +248,20 @@ class BlockGraph:
 
 
 class MemoryBlocks:
-    """A graph in memory as the one block that it is, for whatever walks along blocks."""
+    """A graph in memory as blocks, by default one, for whatever walks along blocks."""
 
-    def __init__(self, adjacency: sparse.csr_array):
-        self._adjacency = adjacency
+    def __init__(self, adjacency: sparse.csr_array, cuts: Sequence[int] | None = None):
         self.n_nodes, self.n_entries = int(adjacency.shape[0]), int(adjacency.nnz)
-        self.cuts = (0, self.n_nodes)
+        self.cuts = (0, self.n_nodes) if cuts is None else tuple(cuts)
+        if cuts is None:
+            arrays = adjacency.indptr, adjacency.indices, adjacency.data
+            self._blocks = [RowBlock(0, self.n_nodes, *arrays)]
+        else:
+            self._blocks = list(split_rows(adjacency, cuts))
 
     def block(self, number: int, *, mapped: bool = True) -> RowBlock:
-        """Return the block, whatever is said about mapping."""
-        graph = self._adjacency
-        return RowBlock(0, self.n_nodes, graph.indptr, graph.indices, graph.data)
-
-    def blocks(self) -> Iterator[RowBlock]:
-        """Yield the block."""
-        yield self.block(0)
+        """Return a block, whatever is said about mapping."""
+        return self._blocks[number]
 
 
 def open_blocks(folder: str | os.PathLike[str], *, check: bool = True) -> BlockGraph:

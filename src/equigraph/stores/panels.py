@@ -1,26 +1,18 @@
-"""What the compiled loops share: the stored entries, small tables, sums, and blocks of rows."""
+"""What the compiled loops share: small tables, sums, tiles of the graph, and blocks of rows."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from equigraph.stores.block_files import RowBlock
 
 # Denominators of an update are kept above this floor, as in the authors' code.
 FLOOR = 1e-10
 # Work of a block of rows, in stored entries; a row counts as a few entries. Large enough to hide what a call costs.
 _BLOCK_WORK, _ROW_WORK = 2**17, 4
-
-
-class Entries(NamedTuple):
-    """The stored entries of a graph, or of a block of its rows."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray
-    data: NDArray | None  # the weights; None where all are ``scale``, whose dtype is that of the panels
-    scale: np.floating
 
 
 class Tables(NamedTuple):
@@ -50,32 +42,53 @@ def zero_totals(n_clusters: int, n_groups: int) -> Totals:
     )
 
 
-def entries_of(adjacency: sparse.csr_array) -> Entries:
-    """Return the stored entries, without weights where all are equal, and with short indices while they fit."""
-    data = adjacency.data
-    even = data.size == 0 or bool((data == data[0]).all())
-    scale = data[0] if even and data.size else data.dtype.type(1)
-    short = adjacency.shape[1] <= np.iinfo(np.int32).max
-    indices = adjacency.indices.astype(np.int32 if short else np.int64, copy=False)
-    return Entries(adjacency.indptr.astype(np.int64, copy=False), indices, None if even else data, scale)
+def add_tile(
+    starts: NDArray, stops: NDArray, block: RowBlock, first_column: int, panel: NDArray, out: NDArray
+) -> None:
+    """Add the product of a tile, some entries of each row of a block, with the rows of a panel that it needs."""
+    from equigraph.stores.kernels import add_product
+
+    tile = _tile(starts, stops, block, out.dtype)
+    add_product(*tile, first_column, _read_only(panel), out)
 
 
-def entries_as(entries: Entries, dtype: np.dtype) -> Entries:
-    """Return the entries with weights of another dtype; the same arrays where nothing changes."""
-    data = None if entries.data is None else entries.data.astype(dtype, copy=False)
-    return entries._replace(data=data, scale=np.dtype(dtype).type(entries.scale))
+def tally_tile(
+    starts: NDArray,
+    stops: NDArray,
+    block: RowBlock,
+    first_column: int,
+    own: NDArray,
+    labels: NDArray,
+    out: NDArray,
+) -> None:
+    """Add the weights between clusters of one tile."""
+    from equigraph.stores.kernels import add_pairs
+
+    tile = _tile(starts, stops, block, out.dtype)
+    add_pairs(*tile, first_column, _read_only(labels), _read_only(own), out)
 
 
-def row_blocks(indptr: NDArray, *, bytes_per_block: int = 0, most_bytes: int = 2**26) -> NDArray[np.int64]:
+def _tile(starts: NDArray, stops: NDArray, block: RowBlock, dtype: np.dtype) -> tuple[Any, ...]:
+    data = None if block.data is None else _read_only(block.data)
+    return *map(_read_only, (starts, stops, block.indices)), data, dtype.type(block.value)
+
+
+def _read_only(array: NDArray) -> NDArray:
+    """Return a plain view that cannot be written to: mapped, received and own arrays then share one compiled loop."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def row_blocks(indptr: NDArray) -> NDArray[np.int64]:
     """Return where blocks of rows of about equal work start, and the number of rows at the end.
 
-    They only depend on the graph, and on what has to be kept for each block, so that sums over blocks that are added
-    in their order do not depend on the number of threads.
+    They only depend on the graph, so that sums over blocks that are added in their order do not depend on the number
+    of threads.
     """
     n_rows = indptr.size - 1
     work = np.asarray(indptr, dtype=np.int64) - indptr[0] + _ROW_WORK * np.arange(n_rows + 1)
-    most = max(1, most_bytes // max(bytes_per_block, 1))
-    n_blocks = int(np.clip(work[-1] // _BLOCK_WORK, 1, most))
+    n_blocks = max(int(work[-1] // _BLOCK_WORK), 1)
     cuts = np.searchsorted(work, work[-1] * np.arange(n_blocks + 1) // n_blocks)
     cuts[0], cuts[-1] = 0, n_rows
     return np.unique(cuts).astype(np.int64)

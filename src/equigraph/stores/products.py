@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.stores.block_files import RowBlock
-from equigraph.stores.panels import entries_as, entries_of, row_blocks
-from equigraph.stores.threads import most_threads, run_blocks
+from equigraph.stores.blocks import MemoryBlocks
+from equigraph.stores.distributed.rows import RowStore
+from equigraph.stores.distributed.streamed import StreamedRows
+from equigraph.stores.panels import row_blocks
+from equigraph.stores.threads import most_threads
 
 # Fewer stored entries than this do not repay the time to load the compiler; fewer than that, handing them to threads.
 COMPILE_FROM, _THREADED_FROM = 30_000, 250_000
@@ -33,6 +34,9 @@ class Product(Protocol):
     def squared_norm(self) -> float:
         """Return the sum of the squared weights of A."""
 
+    def scaled(self, factor: float) -> Self:
+        """Return the product with a multiple of A."""
+
 
 class SerialProduct:
     """Products in this process, by scipy's compiled CSR kernel."""
@@ -45,108 +49,71 @@ class SerialProduct:
         """Number of nodes."""
         return int(self.adjacency.shape[0])
 
-    @property
-    def dtype(self) -> np.dtype:
-        """Precision of the weights."""
-        return self.adjacency.dtype
-
     def __call__(self, panel: NDArray) -> NDArray:
         """Return A times the panel."""
         return self.adjacency @ panel
 
     def squared_norm(self) -> float:
         """Return the squared Frobenius norm of A, in double precision."""
-        data = self.adjacency.data
-        return float(np.einsum("i,i->", data, data, dtype=np.float64))
+        return squared_norm(self.adjacency.data)
+
+    def scaled(self, factor: float) -> Self:
+        """Return the product with a multiple of A, which shares the pattern."""
+        data = self.adjacency.data * self.adjacency.dtype.type(factor)
+        entries = (data, self.adjacency.indices, self.adjacency.indptr)
+        return type(self)(sparse.csr_array(entries, shape=self.adjacency.shape))
 
 
-class FusedProduct(SerialProduct):
-    """Products by compiled loops and several threads; weights that are all equal are not read.
+class StoreProduct:
+    """Products by compiled loops where the rows of a graph are kept: in memory, on disk, on other machines.
 
-    A row is always summed in the same order: the result does not depend on the number of threads.
+    A row is always summed in the same order: the result does not depend on the number of threads or workers.
     """
 
-    def __init__(self, adjacency: sparse.csr_array, n_threads: int | None = None):
-        super().__init__(adjacency)
-        self.entries = entries_of(adjacency)
-        if n_threads is None:
-            n_threads = most_threads() if adjacency.nnz >= _THREADED_FROM else 1
-        self.n_threads = n_threads
+    def __init__(self, store: RowStore, squared_norm: float, scale: float = 1.0):
+        self.store, self.scale, self._squared_norm = store, scale, squared_norm
 
-    @cached_property
-    def blocks(self) -> NDArray[np.int64]:
-        """Where the blocks of rows start that threads share."""
-        return row_blocks(self.entries.indptr)
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.store.n_nodes
 
     def __call__(self, panel: NDArray) -> NDArray:
-        """Return A times the panel."""
-        from equigraph.stores.kernels import add_product
-
-        dtype = np.result_type(panel.dtype, self.adjacency.dtype)
-        if panel.ndim != 2 or dtype not in (np.float32, np.float64) or panel.shape[1] == 0:
-            return super().__call__(panel)
-        panel = np.ascontiguousarray(panel, dtype=dtype)
-        indptr, indices, data, scale = entries_as(self.entries, dtype)
-        out = np.zeros((self.n_nodes, panel.shape[1]), dtype=dtype)
-        cuts = self.blocks
-
-        def loop(first: int, last: int) -> None:
-            low, high = cuts[first], cuts[last]
-            starts, stops = indptr[low:high], indptr[low + 1 : high + 1]
-            add_product(starts, stops, indices, data, scale, 0, panel, out[low:high])
-
-        run_blocks(loop, cuts.size - 1, self.n_threads)
-        return out
+        """Return A times the panel, in the precision of the panel."""
+        dtype = np.result_type(panel.dtype, np.float32)
+        self.store.place("panel", np.ascontiguousarray(panel, dtype=dtype))
+        self.store.multiply("panel", "image")
+        image = self.store.collect("image")
+        self.store.checkpoint(())
+        if self.scale != 1:
+            image *= image.dtype.type(self.scale)
+        return image
 
     def squared_norm(self) -> float:
-        """Return the squared Frobenius norm of A, in double precision."""
-        if self.entries.data is not None:
-            return super().squared_norm()
-        return float(self.adjacency.nnz * np.float64(self.entries.scale) ** 2)
+        """Return the sum of the squared weights of A."""
+        return self._squared_norm * self.scale**2
+
+    def scaled(self, factor: float) -> Self:
+        """Return the product with a multiple of A; the rows of the store stay as they are."""
+        return type(self)(self.store, self._squared_norm, self.scale * factor)
 
 
-def product_of(adjacency: sparse.csr_array) -> SerialProduct:
-    """Return products with the adjacency: by compiled loops where the graph is large enough to repay loading them."""
-    large = adjacency.nnz >= COMPILE_FROM and adjacency.dtype in (np.float32, np.float64)
-    return FusedProduct(adjacency) if large else SerialProduct(adjacency)
+def product_of(adjacency: sparse.csr_array) -> SerialProduct | StoreProduct:
+    """Return the fastest product with a graph of this process."""
+    return SerialProduct(adjacency) if adjacency.nnz < COMPILE_FROM else memory_product(adjacency)
 
 
-def add_tile(
-    starts: NDArray, stops: NDArray, block: RowBlock, first_column: int, panel: NDArray, out: NDArray
-) -> None:
-    """Add the product of a tile, some entries of each row of a block, with the rows of a panel that it needs."""
-    from equigraph.stores.kernels import add_product
-
-    tile = _tile(starts, stops, block, out.dtype)
-    add_product(*tile, first_column, _read_only(panel), out)
+def memory_product(adjacency: sparse.csr_array, n_threads: int | None = None) -> StoreProduct:
+    """Return products by compiled loops with a graph of this process, by default by threads where it is large."""
+    if n_threads is None:
+        n_threads = most_threads() if adjacency.nnz >= _THREADED_FROM else 1
+    blocks = MemoryBlocks(adjacency, row_blocks(adjacency.indptr).tolist())
+    return StoreProduct(StreamedRows(blocks, n_threads=n_threads), squared_norm(adjacency.data))
 
 
-def tally_tile(
-    starts: NDArray,
-    stops: NDArray,
-    block: RowBlock,
-    first_column: int,
-    own: NDArray,
-    labels: NDArray,
-    out: NDArray,
-) -> None:
-    """Add the weights between clusters of one tile."""
-    from equigraph.stores.kernels import add_pairs
-
-    tile = _tile(starts, stops, block, out.dtype)
-    add_pairs(*tile, first_column, _read_only(labels), _read_only(own), out)
-
-
-def _tile(starts: NDArray, stops: NDArray, block: RowBlock, dtype: np.dtype) -> tuple[Any, ...]:
-    data = None if block.data is None else _read_only(block.data)
-    return *map(_read_only, (starts, stops, block.indices)), data, dtype.type(block.value)
-
-
-def _read_only(array: NDArray) -> NDArray:
-    """Return a plain view that cannot be written to: mapped, received and own arrays then share one compiled loop."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
+def squared_norm(weights: NDArray) -> float:
+    """Return the sum of the squares, in double precision."""
+    return float(np.einsum("i,i->", weights, weights, dtype=np.float64))
 
 
 def gram(left: NDArray, right: NDArray) -> NDArray[np.float64]:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from numpy.typing import NDArray
-
 from equigraph._utils.parameters import AnyOf, Choice, Constraint, Instance
 from equigraph.graph import Graph
 from equigraph.stores.blocks import BlockGraph
@@ -51,19 +49,19 @@ def check_scheduler(execution: Any) -> None:
 
 
 @contextmanager
-def open_store(graph: Graph | BlockGraph, execution: Any, codes: NDArray | None = None) -> Iterator[RowStore]:
+def open_store(graph: Graph | BlockGraph, execution: Any) -> Iterator[RowStore]:
     """Give the rows of a graph, weights in units of the largest, where they were asked to be kept, and let them go."""
     with ExitStack() as stack:
         store: Any
         if execution is None:
             assert isinstance(graph, BlockGraph)
-            store = StreamedRows(graph.in_units(), codes)
+            store = StreamedRows(graph.in_units())
         else:
             from equigraph.stores.distributed.clients import dask_client
             from equigraph.stores.distributed.dask_rows import DaskRows
 
             client = stack.enter_context(dask_client(execution))
             rows = graph.in_units() if isinstance(graph, BlockGraph) else graph.unit_adjacency
-            store = DaskRows(client, rows, codes)
+            store = DaskRows(client, rows)
         stack.callback(store.close)
         yield store

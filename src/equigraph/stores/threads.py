@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 _MOST_THREADS = 8
-# Shares per thread: a thread that is late leaves the last ones to others.
-_SHARES = 4
+
 _pools: dict[int, ThreadPoolExecutor] = {}
 _here = threading.local()
 
@@ -72,13 +69,3 @@ def run_all(tasks: Sequence[Callable[[], Any]], n_threads: int) -> list[Any]:
     if failures:
         raise failures[0]
     return results
-
-
-def run_blocks(loop: Callable[[int, int], Any], n_blocks: int, n_threads: int) -> None:
-    """Call ``loop(first, last)`` over ranges that make up all blocks, by several threads."""
-    if n_threads < 2 or n_blocks < 2:
-        loop(0, n_blocks)
-        return
-    n_shares = min(n_blocks, _SHARES * n_threads)
-    cuts = [n_blocks * share // n_shares for share in range(n_shares + 1)]
-    run_all([partial(loop, low, high) for low, high in itertools.pairwise(cuts)], n_threads)

@@ -11,7 +11,7 @@ from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.analysis.tradeoff.runs import Sweep, _solve_together
 from equigraph.factorization.penalties import GraphPenalty
 from equigraph.graph import Graph
-from equigraph.stores import FusedProduct, product_of
+from equigraph.stores import StoreProduct, product_of
 
 VALUES = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 
@@ -87,4 +87,4 @@ def test_small_graphs_do_not_load_the_compiler() -> None:
     room = eg.datasets.make_classroom()
     graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
     assert not is_together(graph, eg.IFairNMTF(3))
-    assert not isinstance(product_of(graph.adjacency), FusedProduct)
+    assert not isinstance(product_of(graph.adjacency), StoreProduct)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import CALLBACKS, AnyOf, Boolean, Choice, Constraint, Integer, Real
+from equigraph._utils.callbacks import Callbacks
+from equigraph._utils.parameters import PROGRESS, AnyOf, Boolean, Choice, Constraint, Integer, Real
 from equigraph._utils.randomness import RandomState
 from equigraph._utils.text import GIVE_GROUPS
 from equigraph.base import Clustering, GraphClusterer, Problem
@@ -90,7 +90,11 @@ class DMoN(GraphClusterer):
         Seed of the initial weights, the dropout and the eigenvector iterations. PyTorch's global random state
         is neither read nor changed. Repeatable on the CPU; a GPU may round differently from run to run.
     callbacks : callable or list of callables, optional
-        Told after every epoch; see `equigraph._utils.callbacks`.
+        Told after every epoch; one that returns True stops the run. See docs/callbacks.md.
+    time_limit : float, optional
+        Seconds after which the run is stopped and what it has is kept.
+    verbose : bool, default=False
+        Whether to log progress.
 
     Attributes
     ----------
@@ -154,7 +158,7 @@ class DMoN(GraphClusterer):
         "skip": Boolean(help="Whether a layer weighs a node's own value beside its neighbourhood."),
         "device": Choice(values=("auto", "cpu", "cuda"), help="Where to train."),
         "dtype": Choice(values=("float32", "float64"), help="Precision of the training."),
-        "callbacks": CALLBACKS,
+        **PROGRESS,
     }
 
     def __init__(
@@ -174,6 +178,8 @@ class DMoN(GraphClusterer):
         dtype: str = "float32",
         random_state: RandomState = None,
         callbacks: Callbacks = None,
+        time_limit: float | None = None,
+        verbose: bool = False,
     ):
         self.n_clusters = n_clusters
         self.features = features
@@ -189,6 +195,8 @@ class DMoN(GraphClusterer):
         self.dtype = dtype
         self.random_state = random_state
         self.callbacks = callbacks
+        self.time_limit = time_limit
+        self.verbose = verbose
 
     # A property where the base has a class attribute: here it depends on the features.
     @property
@@ -250,7 +258,7 @@ class DMoN(GraphClusterer):
             columns=torch.from_numpy(columns).to(**place),
             propagated=torch.from_numpy(propagate(problem.adjacency, columns)).to(**place),
         )
-        with _one_thread():
+        with self._notifier() as notify, _one_thread():
             network = new_network(
                 columns.shape[1], hidden, self.n_clusters, skip=self.skip, generator=generator, **place
             )
@@ -260,7 +268,7 @@ class DMoN(GraphClusterer):
                 torch_graph(problem.adjacency, **place),
                 schedule,
                 generator=generator,
-                notify=Notifier(self.callbacks),
+                notify=notify,
             )
 
     def _empty_clusters_hint(self) -> str:

@@ -48,8 +48,8 @@ class _WorkerLost(Exception):
 class DaskRows:
     """Panels and row blocks on the workers of a Dask cluster; a folder of blocks must be seen by all of them."""
 
-    def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array, codes: NDArray | None = None):
-        self._client, self._graph, self._codes = client, graph, codes
+    def __init__(self, client: Any, graph: BlockGraph | sparse.csr_array):
+        self._client, self._graph = client, graph
         if isinstance(graph, BlockGraph):
             self._cuts = graph.cuts
             entries = np.linspace(0, 1, graph.n_blocks + 1)
@@ -153,7 +153,7 @@ class DaskRows:
     def without_workers(self) -> StreamedRows:
         """Return a store of the same graph in this process, without a panel: for what is left to do."""
         graph = self._graph if isinstance(self._graph, BlockGraph) else MemoryBlocks(self._graph)
-        return StreamedRows(graph, self._codes)
+        return StreamedRows(graph)
 
     def facts(self) -> list[dict[str, int]]:
         """Return process and bytes of every worker."""
@@ -213,8 +213,6 @@ class DaskRows:
         ]
         self._actors = self._wait(futures)
         self._wait([actor.meet(self._actors) for actor in self._actors])
-        if self._codes is not None:
-            self._wait([actor.know(self._codes[slice(*rows)]) for actor, rows in self._with_rows()])
         if isinstance(self._graph, BlockGraph):
             folder, graph = str(self._graph.folder.resolve()), self._graph
             self._wait([actor.open(folder, graph.checks, graph.block_unit) for actor in self._actors])

@@ -37,10 +37,10 @@ class Panels:
 
 
 class Rows:
-    """The rows ``range(low, high)`` of one block, as a function sees them, and the groups of their nodes."""
+    """The rows ``range(low, high)`` of one block, as a function sees them."""
 
-    def __init__(self, panels: Panels, low: int, high: int, codes: NDArray | None):
-        self.low, self.high, self.codes = low, high, codes
+    def __init__(self, panels: Panels, low: int, high: int):
+        self.low, self.high = low, high
         self._panels = panels
 
     def get(self, name: str) -> NDArray:
@@ -126,30 +126,6 @@ class RowStore(Protocol):
 
     def close(self) -> None:
         """Let everything go."""
-
-
-class StoreProduct:
-    """Products with panels of this process, through a store: what a start needs before the rows have settled."""
-
-    def __init__(self, store: RowStore, squared_norm: float):
-        self.store, self._squared_norm = store, squared_norm
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self.store.n_nodes
-
-    def __call__(self, panel: NDArray) -> NDArray:
-        """Return A times the panel."""
-        self.store.place("panel", np.ascontiguousarray(panel))
-        self.store.multiply("panel", "image")
-        image = self.store.collect("image")
-        self.store.checkpoint(())
-        return image
-
-    def squared_norm(self) -> float:
-        """Return the sum of the squared weights of A."""
-        return self._squared_norm
 
 
 def in_order(parts: Sequence[NDArray]) -> NDArray:

@@ -4,62 +4,51 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import BlockGraph, MemoryBlocks
 from equigraph.stores.distributed.rows import Panels, Rows
-from equigraph.stores.products import add_tile, tally_tile
-from equigraph.stores.threads import most_threads
-
-# Fewer rows than this are not worth a thread of their own.
-_LEAST_ROWS = 4096
+from equigraph.stores.panels import add_tile, tally_tile
+from equigraph.stores.threads import most_threads, run_all
 
 
 class StreamedRows:
     """Panels in the memory of this process beside a graph whose blocks stay where they are.
 
-    At any time the panels and one block are in memory.
+    At any time the panels and one block for each thread are in memory.
     """
 
-    def __init__(
-        self,
-        graph: BlockGraph | MemoryBlocks,
-        codes: NDArray | None = None,
-        *,
-        n_threads: int | None = None,
-    ):
-        self._graph, self._codes = graph, codes
+    def __init__(self, graph: BlockGraph | MemoryBlocks, *, n_threads: int | None = None):
+        self.graph = graph
         self._panels = Panels(0, graph.n_nodes)
         self._n_threads = n_threads or most_threads()
-        self._threads = ThreadPoolExecutor(self._n_threads)
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""
-        return self._graph.n_nodes
+        return self.graph.n_nodes
 
     @property
     def n_entries(self) -> int:
         """Number of stored entries."""
-        return self._graph.n_entries
+        return self.graph.n_entries
 
     def place(self, name: str, panel: NDArray) -> None:
-        """Keep a copy of a panel."""
-        self._rows(0, self.n_nodes).put(name, panel)
+        """Keep a panel, without a copy."""
+        self._panels.arrays[name] = panel
 
     def collect(self, name: str) -> NDArray:
-        """Return a copy of a panel."""
-        return self._panels.arrays[name].copy()
+        """Return a panel, without a copy."""
+        return self._panels.arrays[name]
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call a function on the rows of every block."""
-        ranges = itertools.pairwise(self._graph.cuts)
-        return list(self._threads.map(lambda pair: function(self._rows(*pair), *arguments), ranges))
+        pairs = itertools.pairwise(self.graph.cuts)
+        return self._run([partial(function, self._rows(*pair), *arguments) for pair in pairs])
 
     def multiply(
         self,
@@ -71,22 +60,23 @@ class StreamedRows:
     ) -> list[Any]:
         """Store A times a panel as another panel, and call a function on the rows of every block."""
         panel = self._panels.arrays[source]
-        results = []
-        for block in self._graph.blocks():
+
+        def one(number: int) -> Any:
+            block = self.graph.block(number)
             rows = self._rows(block.low, block.high)
             out = rows.room(target, panel.shape[1:], panel.dtype)
             out[...] = 0
-            self._multiply_block(block, panel, out)
-            if then is not None:
-                results.append(then(rows, *arguments))
-        return results
+            add_tile(block.indptr[:-1], block.indptr[1:], block, 0, panel, out)
+            return None if then is None else then(rows, *arguments)
+
+        return self._run([partial(one, number) for number in range(len(self.graph.cuts) - 1)])
 
     def tally(self, source: str, n_labels: int) -> NDArray[np.float64]:
         """Return the total weight between every two clusters of a panel of labels."""
         labels, total = self._panels.arrays[source], np.zeros((n_labels, n_labels))
-        for block in self._graph.blocks():
-            own = labels[block.low : block.high]
-            tally_tile(block.indptr[:-1], block.indptr[1:], block, 0, own, labels, total)
+        for number, (low, high) in enumerate(itertools.pairwise(self.graph.cuts)):
+            block = self.graph.block(number)
+            tally_tile(block.indptr[:-1], block.indptr[1:], block, 0, labels[low:high], labels, total)
         return total
 
     def walk(
@@ -97,17 +87,17 @@ class StreamedRows:
         needed: Callable[[Sequence[NDArray], int, int], bool] | None = None,
     ) -> Sequence[NDArray]:
         """Visit the blocks one after the other, each with the state that the blocks before have left."""
-        for number, (low, high) in enumerate(itertools.pairwise(self._graph.cuts)):
+        for number, (low, high) in enumerate(itertools.pairwise(self.graph.cuts)):
             if needed is None or needed(state, low, high):
                 # Read, not mapped: a visit walks along all of it, and mapped pages would count as memory of its own.
-                block = self._graph.block(number, mapped=False)
+                block = self.graph.block(number, mapped=False)
                 visit(self._rows(low, high), block, state, *arguments)
         return state
 
     def gather(self, visit: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         """Give what a function of a block returns, block after block."""
-        for number, (low, high) in enumerate(itertools.pairwise(self._graph.cuts)):
-            yield visit(self._rows(low, high), self._graph.block(number, mapped=False), *arguments)
+        for number, (low, high) in enumerate(itertools.pairwise(self.graph.cuts)):
+            yield visit(self._rows(low, high), self.graph.block(number, mapped=False), *arguments)
 
     def checkpoint(
         self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
@@ -122,18 +112,10 @@ class StreamedRows:
 
     def close(self) -> None:
         """Let everything go."""
-        self._threads.shutdown()
         self._panels.arrays.clear()
 
+    def _run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+        return run_all(tasks, self._n_threads)
+
     def _rows(self, low: int, high: int) -> Rows:
-        return Rows(self._panels, low, high, None if self._codes is None else self._codes[low:high])
-
-    def _multiply_block(self, block: RowBlock, panel: NDArray, out: NDArray) -> None:
-        n_parts = max(min(self._n_threads, out.shape[0] // _LEAST_ROWS), 1)
-        shares = np.linspace(0, block.n_entries, n_parts + 1)[1:-1]
-        cuts = [0, *np.searchsorted(block.indptr, shares).tolist(), out.shape[0]]
-
-        def part(low: int, high: int) -> None:
-            add_tile(block.indptr[low:high], block.indptr[low + 1 : high + 1], block, 0, panel, out[low:high])
-
-        list(self._threads.map(part, cuts[:-1], cuts[1:]))
+        return Rows(self._panels, low, high)

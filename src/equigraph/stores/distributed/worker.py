@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equigraph.exceptions import require
 from equigraph.stores.block_files import RowBlock, writable
 from equigraph.stores.distributed.rows import Panels, Rows
-from equigraph.stores.products import add_tile, tally_tile
+from equigraph.stores.panels import add_tile, tally_tile
 
 # The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
 # time (n / 8 at least), more tiles mean more passes over the rows of the product.
@@ -95,7 +95,6 @@ class RowWorker:
 
     def __init__(self, plan: RowOwners, number: int, n_threads: int):
         self._plan, self._number = plan, number
-        self._codes: NDArray | None = None
         self.low, self.high = plan.rows(number)
         self._panels = Panels(self.low, self.high)
         self._threads = ThreadPoolExecutor(n_threads)
@@ -123,10 +122,6 @@ class RowWorker:
             points = np.empty((cuts.size, block.high - block.low), dtype=block.indptr.dtype)
             split_points(np.asarray(block.indptr), np.asarray(block.indices), cuts, points)
             self._points.append(points)
-
-    def know(self, codes: NDArray) -> None:
-        """Keep the groups of the nodes."""
-        self._codes = np.array(codes)
 
     def meet(self, peers: Sequence[Any]) -> None:
         """Get to know the other workers."""
@@ -251,5 +246,4 @@ class RowWorker:
         return self._rows(block.low, block.high)
 
     def _rows(self, low: int, high: int) -> Rows:
-        codes = None if self._codes is None else self._codes[low - self.low : high - self.low]
-        return Rows(self._panels, low, high, codes)
+        return Rows(self._panels, low, high)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.compiled_run import Fit, run_fits
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
 from equigraph.factorization.penalties import Contrastive, GraphPenalty, GroupParity, Scatter
-from equigraph.stores import FusedProduct, SerialProduct
+from equigraph.factorization.row_steps import run_fits
+from equigraph.stores import SerialProduct, memory_product
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf
 
 
@@ -44,7 +44,7 @@ def test_fused_updates_follow_the_dense_equations(k, self_pairs, weighted, monke
     L = contrastive_laplacian(groups, self_pairs)
     H_dense, W_dense, history = ifair_nmtf(A, H, W, 0.7, L, 60)
     factors = multiplicative_updates(
-        FusedProduct(sparse.csr_array(A)),
+        memory_product(sparse.csr_array(A)),
         H,
         W,
         penalty=0.7 * Contrastive(groups, self_pairs=self_pairs),
@@ -70,7 +70,7 @@ def test_fused_and_plain_steps_agree(n, k, weighted, single, seed):
     penalty = 0.3 * GroupParity(groups) + 0.2 * Scatter(groups)
     plain, fused = (
         multiplicative_updates(product(A), H.astype(dtype), W, penalty=penalty, max_iter=8, tol=0)
-        for product in (SerialProduct, FusedProduct)
+        for product in (SerialProduct, memory_product)
     )
     assert fused.H.dtype == dtype
     tolerance = 1e-3 if single else 1e-9
@@ -88,7 +88,12 @@ def test_threads_give_the_same_bits(dtype, n_threads, monkeypatch):
     H, W = start(rng, 90, 5)
     one, many = (
         multiplicative_updates(
-            FusedProduct(A, count), H.astype(dtype), W, penalty=2 * Contrastive(groups), max_iter=40, tol=1e-9
+            memory_product(A, count),
+            H.astype(dtype),
+            W,
+            penalty=2 * Contrastive(groups),
+            max_iter=40,
+            tol=1e-9,
         )
         for count in (1, n_threads)
     )
@@ -102,7 +107,7 @@ def test_threads_give_the_same_bits(dtype, n_threads, monkeypatch):
 def test_listeners_hear_the_same_numbers(n_threads, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(1)
-    product = FusedProduct(sparse.csr_array(random_graph(rng, 60, False)), n_threads)
+    product = memory_product(sparse.csr_array(random_graph(rng, 60, False)), n_threads)
     H, W = start(rng, 60, 3)
     seen = []
     silent = multiplicative_updates(product, H, W, max_iter=30, tol=0)
@@ -125,7 +130,7 @@ def test_divergence_keeps_the_last_finite_factors(n_threads, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(4)
     groups = np.repeat([0, 1], [45, 5])
-    product = FusedProduct(sparse.csr_array(random_graph(rng, 50, False)), n_threads)
+    product = memory_product(sparse.csr_array(random_graph(rng, 50, False)), n_threads)
     H, W = start(rng, 50, 3)
     penalty = 1e6 * Contrastive(groups, self_pairs=False)
     factors = multiplicative_updates(product, H, W, penalty=penalty, max_iter=20000, tol=0)
@@ -142,7 +147,7 @@ def test_tolerance_and_fixed_interaction():
     rng = np.random.default_rng(5)
     A = random_graph(rng, 40, True)
     H, W = start(rng, 40, 2)
-    product, plain = FusedProduct(sparse.csr_array(A)), SerialProduct(sparse.csr_array(A))
+    product, plain = memory_product(sparse.csr_array(A)), SerialProduct(sparse.csr_array(A))
     early, expected = (multiplicative_updates(p, H, W, max_iter=5000, tol=1e-3) for p in (product, plain))
     assert early.status is Status.CONVERGED
     assert early.n_iter == expected.n_iter
@@ -159,7 +164,7 @@ def test_a_penalty_without_tables_takes_the_plain_steps():
     penalty = 0.1 * GraphPenalty(A)
     fused, plain = (
         multiplicative_updates(product(A), H, W, penalty=penalty, max_iter=10, tol=0)
-        for product in (FusedProduct, SerialProduct)
+        for product in (memory_product, SerialProduct)
     )
     np.testing.assert_allclose(fused.H, plain.H, rtol=1e-10)
 
@@ -171,16 +176,15 @@ def test_fits_together_are_the_fits_alone(dtype, k, n_fits, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(k)
     groups = np.arange(50) % 3
-    product = FusedProduct(sparse.csr_array(random_graph(rng, 50, True).astype(dtype)))
+    product = memory_product(sparse.csr_array(random_graph(rng, 50, True).astype(dtype)))
     weights = np.linspace(0, 30, n_fits)
     starts = [start(np.random.default_rng(seed), 50, k) for seed in range(n_fits)]
     # Different ends: some converge, some run out of iterations; weight 0 has no penalty.
     limits = {"max_iter": 45, "tol": 5e-3}
     fits = [
-        Fit(H.astype(dtype), W, (weight * Contrastive(groups, self_pairs=False)).group_form())
+        (H.astype(dtype), W, weight * Contrastive(groups, self_pairs=False))
         for (H, W), weight in zip(starts, weights, strict=True)
     ]
-    assert fits[0].form is None
     found = dict(run_fits(product, fits, n_threads=2, **limits))
     assert sorted(found) == list(range(n_fits))
     for place, ((H, W), weight) in enumerate(zip(starts, weights, strict=True)):
@@ -197,11 +201,11 @@ def test_fits_together_are_the_fits_alone(dtype, k, n_fits, monkeypatch):
 def test_a_fit_that_diverges_leaves_the_others_alone():
     rng = np.random.default_rng(8)
     groups = np.repeat([0, 1], [45, 5])
-    product = FusedProduct(sparse.csr_array(random_graph(rng, 50, False)))
+    product = memory_product(sparse.csr_array(random_graph(rng, 50, False)))
     H, W = start(rng, 50, 3)
     weights = [1e6, 0.1, 0.2, 1e6, 0.3, 0.4, 0.5, 0.6]
     penalties = [weight * Contrastive(groups, self_pairs=False) for weight in weights]
-    fits = [Fit(H, W, penalty.group_form()) for penalty in penalties]
+    fits = [(H, W, penalty) for penalty in penalties]
     limits = {"max_iter": 3000, "tol": 0}
     found = dict(run_fits(product, fits, **limits))
     assert [found[place].status is Status.DIVERGED for place in range(4)] == [True, False, False, True]

@@ -1,0 +1,193 @@
+"""Multiplicative updates where the rows of H are kept with the rows of the graph: in memory, on disk, on Dask.
+
+The rows of a block need the k x k tables, the group sums and nothing else to take their next step; only the product
+with A brings rows of other blocks together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equigraph._utils.text import count
+from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
+from equigraph.factorization.multiplicative import Factors, Status, Sums, iterate, multiplicative_updates
+from equigraph.factorization.penalties import Penalty
+from equigraph.factorization.penalties.base import form_of
+from equigraph.stores import StoreProduct
+from equigraph.stores.block_files import writable
+from equigraph.stores.distributed import StreamedRows
+from equigraph.stores.distributed.rows import Rows, in_order
+from equigraph.stores.panels import Tables, Totals, zero_totals
+from equigraph.stores.threads import most_threads, run_all
+
+# Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
+CHECKPOINT = 25
+# Entries of H beyond which threads are better used within a fit than for several fits.
+MOST_ENTRIES = 2**19
+# Fits that are begun at once, per thread.
+_PORTION = 2
+
+
+class Checkpoint(NamedTuple):
+    """Factors in this process, and after how many steps."""
+
+    H: NDArray
+    W: NDArray[np.float64]
+    n_steps: int
+
+
+class RowSteps:
+    """MembershipSteps on the rows of a store."""
+
+    def __init__(self, product: StoreProduct, H: NDArray, penalty: Penalty):
+        self._store, self._scale = product.store, product.scale
+        self.squared_norm = product.squared_norm
+        self._form = form_of(penalty)
+        self._shape = H.shape[1], 0 if self._form is None else self._form.own.size
+        self._dtype = H.dtype
+        # H and the H before it take turns under these two names.
+        self._here, self._before = "H", "H before"
+        self._fixed: list[str] = []
+        self._n_steps = 0
+        # The factors of the last checkpoint, where the rows are in other processes.
+        self.kept: Checkpoint | None = None
+        self._store.place(self._here, np.array(H, order="C"))
+        if self._form is not None:
+            self._store.place("codes", self._form.codes.astype(np.int32))
+            self._fixed = ["codes"]
+
+    def start(self) -> Sums:
+        """Return the sums of the start."""
+        return self._sums(self._store.each(start_rows, self._here, *self._shape))
+
+    def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
+        """Replace H by the next one and return its sums."""
+        self._n_steps += 1
+        if self._n_steps % CHECKPOINT == 0:
+            saved = self._store.checkpoint([self._here, *self._fixed], [(self._here, "AH")])
+            if self._here in saved:
+                self.kept = Checkpoint(saved[self._here], W.copy(), self._n_steps - 1)
+        self._here, self._before = self._before, self._here
+        tables = self._tables(W, HH)
+        return self._sums(self._store.each(advance_rows, self._before, self._here, tables, *self._shape))
+
+    def back(self) -> None:
+        """Take the last `advance` back."""
+        self._here, self._before = self._before, self._here
+
+    def membership(self) -> NDArray:
+        """Return H; the store keeps nothing of it."""
+        H = self._store.collect(self._here)
+        self._store.checkpoint(())
+        return H
+
+    def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Tables:
+        # A scaled graph has a scaled product: it is the table beside it that is multiplied, not the rows.
+        right, middle = self._scale * (W + W.T), W.T @ HH @ W + W @ HH @ W.T
+        positive = negative = np.zeros((0, W.shape[0]))
+        own = np.zeros(0)
+        if self._form is not None:
+            positive, negative = (
+                self._form.positive @ self._group_sums,
+                self._form.negative @ self._group_sums,
+            )
+            own = self._form.own
+        return Tables(*(table.astype(self._dtype) for table in (right, middle, positive, negative, own)))
+
+    def _sums(self, parts: list[Totals]) -> Sums:
+        crosses = self._store.multiply(self._here, "AH", then=cross_rows, arguments=(self._here,))
+        HH, sums, squares, moved = map(in_order, zip(*parts, strict=True))
+        value = 0.0
+        if self._form is not None:
+            self._group_sums = sums
+            value = self._form.value(sums, squares.sum(axis=1))
+        return Sums(HH, in_order(crosses) * self._scale, value, float(moved.sum()))
+
+
+def row_updates(
+    product: StoreProduct, H: NDArray, W: NDArray, penalty: Penalty, *, notify: Any, **options: Any
+) -> Factors:
+    """Run `iterate` on the rows of a store; if these are lost, return the last checkpoint."""
+    steps = RowSteps(product, H, penalty)
+    history: list[float] = []
+
+    def told(stage: str, step: int, total: int, objective: float) -> bool:
+        history.append(objective)
+        return notify(stage, step, total, objective)
+
+    try:
+        return iterate(steps, W, notify=told, **options)
+    except SchedulerLostError:
+        if steps.kept is None:
+            raise
+    H, W, n_steps = steps.kept
+    warn(
+        f"The Dask scheduler is gone after {count(len(history), 'step')}: the factors are those after {n_steps}, "
+        "with the status 'stopped'.",
+        SchedulerLostWarning,
+    )
+    return Factors(H, W, np.asarray(history[:n_steps]), float("nan"), Status.STOPPED)
+
+
+def run_fits(
+    product: StoreProduct,
+    fits: Sequence[tuple[NDArray, NDArray, Penalty]],
+    *,
+    max_iter: int,
+    tol: float,
+    n_threads: int | None = None,
+) -> Iterator[tuple[int, Factors]]:
+    """Run fits (H, W, penalty) with a graph in memory, each by one thread, and yield place and outcome of each.
+
+    The outcome is that of `multiplicative_updates` with the same product and start, to the bit.
+    """
+    assert isinstance(product.store, StreamedRows)
+    graph, n_threads = product.store.graph, n_threads or most_threads()
+
+    def run(H: NDArray, W: NDArray, penalty: Penalty) -> Factors:
+        own = StoreProduct(StreamedRows(graph, n_threads=1), product.squared_norm())
+        return multiplicative_updates(own, H, W, penalty=penalty, max_iter=max_iter, tol=tol)
+
+    for first in range(0, len(fits), size := _PORTION * n_threads):
+        tasks = [partial(run, *fit) for fit in fits[first : first + size]]
+        yield from enumerate(run_all(tasks, n_threads), first)
+
+
+def start_rows(rows: Rows, here: str, n_clusters: int, n_groups: int) -> Totals:
+    """Return the sums of the rows of one block."""
+    from equigraph.stores.kernels import gram_rows, sum_rows
+
+    H, totals = rows.get(here), zero_totals(n_clusters, n_groups)
+    gram_rows(H, H, totals.HH)
+    if n_groups:
+        sum_rows(H, rows.get("codes"), totals.sums, totals.squares)
+    return totals
+
+
+def advance_rows(
+    rows: Rows, before: str, here: str, tables: Tables, n_clusters: int, n_groups: int
+) -> Totals:
+    """Give the rows of one block their next values, and return their sums."""
+    from equigraph.stores.kernels import update_rows
+
+    H, AH, totals = rows.get(before), rows.get("AH"), zero_totals(n_clusters, n_groups)
+    out = rows.room(here, H.shape[1:], H.dtype)
+    # Tables that came over the wire cannot be written to: made writable, all tables share one compiled loop.
+    tables = Tables(*map(writable, tables))
+    update_rows(H, AH, rows.get("codes") if n_groups else None, tables, out, totals)
+    return totals
+
+
+def cross_rows(rows: Rows, here: str) -> NDArray[np.float64]:
+    """Return H'AH of the rows of one block."""
+    from equigraph.stores.kernels import gram_rows
+
+    H, AH = rows.get(here), rows.get("AH")
+    sums = np.zeros((H.shape[1], AH.shape[1]))
+    gram_rows(H, AH, sums)
+    return sums
