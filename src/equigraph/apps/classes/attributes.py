@@ -35,17 +35,21 @@ def group_columns(roster: Roster) -> dict[str, NDArray]:
 def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
     column = np.empty(len(values), dtype=object)
     known = {value for value in values if value is not None}
-    n_bins = roster.bins.get(name) or (BINS if is_number_column(values) else None)
-    if n_bins is not None:
+    if is_binned(roster, name):
         numbers = numbers_of(values)
         wrong = [value for value, number in zip(values, numbers, strict=True) if value and np.isnan(number)]
         if wrong:
             raise GroupsError(f"bins names {name!r}, which has the value {wrong[0]!r}: expected numbers.")
-        groups = bin_groups(numbers, n_bins, missing="ignore", name=name)
+        groups = bin_groups(numbers, roster.bins.get(name, BINS), missing="ignore", name=name)
         column[:] = [None if code < 0 else str(groups.names[code]) for code in groups.codes.tolist()]
     else:
         column[:] = [UNMARKED if value is None and len(known) == 1 else value for value in values]
     return column
+
+
+def is_binned(roster: Roster, name: str) -> bool:
+    """Return whether an attribute is spread by ranges of its numbers."""
+    return name in roster.bins or is_number_column(roster.attributes[name])
 
 
 def numbers_of(values: Iterable[str | None]) -> NDArray[np.float64]:
@@ -126,8 +130,7 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
 
 def _with_bins(roster: Roster) -> Any:
     def say(name: str) -> str:
-        binned = name in roster.bins or is_number_column(roster.attributes[name])
         n_groups = len(set(group_columns(roster)[name]) - {None})
-        return f"{name} (in {n_groups} ranges)" if binned else name
+        return f"{name} (in {n_groups} ranges)" if is_binned(roster, name) else name
 
     return say

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.text import count, listed
-from equigraph.apps.classes.attributes import UNMARKED, group_columns
+from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned
 from equigraph.apps.classes.lists import ClassLists, check_class_names
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import rule_sentence, school_words
@@ -158,7 +158,8 @@ class Division:
             column = self.columns[attribute]
             values = sorted(set(column) - {None, UNMARKED})
             if len(values) <= _MOST_VALUES:
-                ranges = [f"{_range(self._counts(column, value))} {value}" for value in values]
+                of = " of" if is_binned(self.roster, attribute) else ""
+                ranges = [f"{_range(self._counts(column, value))}{of} {value}" for value in values]
                 sentences.append(f"{attribute}: {listed(ranges)} in a class.")
         return sentences
 
