@@ -13,7 +13,7 @@ from equigraph.methods import METHODS, get_method
 # Parameters whose option has another name, or a short one.
 _FLAGS = {"n_clusters": ("-k", "--n-clusters"), "random_state": ("--seed",)}
 # The command sets these itself.
-_OWN = ("callbacks", "rules", "on_conflict", "verbose")
+_OWN = ("callbacks", "rules", "on_conflict", "verbose", "time_limit")
 _DEST = "parameter_"
 DEFAULT_SEED = 0
 _SECTIONS = ("Options", "Parameters", "Rules", "Reading")  # first words of the sections of the help
