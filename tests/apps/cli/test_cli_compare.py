@@ -81,7 +81,8 @@ def test_command_with_a_failing_method(run: Run) -> None:
 
 
 def test_warnings_become_notes_of_the_row(room: Graph) -> None:
-    (row,) = compare(room, methods=["ifair-nmtf"], n_clusters=3, n_seeds=2, fairness=20).rows
+    short = eg.IFairNMTF(3, fairness=20, max_iter=5)
+    (row,) = compare(room, methods=[short], n_clusters=3, n_seeds=2).rows
     assert len(row.notes) == 1
     assert row.notes[0].startswith("IFairNMTF did not converge")
     assert row.notes[0].endswith("(2 times)")
