@@ -59,15 +59,11 @@ def test_ctrl_c_stops_and_keeps_the_labels(name):
 def test_a_second_or_unanswered_ctrl_c_is_an_interrupt():
     with pytest.raises(KeyboardInterrupt), interrupt_stops():
         os.kill(os.getpid(), signal.SIGINT)
-
-    def interrupt_twice():
-        with interrupt_stops() as stop:
-            for _ in range(2):
-                os.kill(os.getpid(), signal.SIGINT)
-                assert stop(eg.callbacks.Progress("x", 1, 2))
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupt_twice()
+    with interrupt_stops() as stop:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop(eg.callbacks.Progress("x", 1, 2))
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_verbose_logs_progress(caplog):
