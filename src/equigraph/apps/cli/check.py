@@ -15,7 +15,6 @@ from equigraph.apps.cli.options import SectionCommand
 from equigraph.apps.cli.refine import read_labels
 from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
 from equigraph.exceptions import InputError
-from equigraph.results.persistence import read_stored
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1
@@ -47,6 +46,7 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
     or labels.csv; by default the one in OUT. Exit code 1 where a rule is not kept.
     """
     from equigraph.apps.classes.persistence import KIND
+    from equigraph.results.persistence import read_stored
 
     if settings["output"] is not None and not settings["repair"]:
         raise click.UsageError("-o needs --repair: there is nothing new to write without it.", ctx)
@@ -155,6 +155,7 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
     from equigraph.graph.groups.encode import unique_values
     from equigraph.metrics import evaluate
     from equigraph.results.contents import RESULT, ResultEntries
+    from equigraph.results.persistence import read_stored
     from equigraph.rules import Rules
 
     if settings["repair"]:

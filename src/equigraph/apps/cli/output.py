@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,9 @@ from equigraph.apps.cli.shared import Settings
 from equigraph.apps.cli.sources import READING_NAMES, n_dropped
 from equigraph.apps.cli.stopping import Stop
 from equigraph.exceptions import ParameterError, require
-from equigraph.results.persistence import MANIFEST, Contents, OutputFolder
+
+if TYPE_CHECKING:
+    from equigraph.results.persistence import Contents, OutputFolder
 
 # Flags that make no other result.
 _SAME_RUN = ("--force", "--raw", "--plot", "--report", "--parquet", "--json", "-q", "--quiet", "--debug")
@@ -54,6 +56,8 @@ def source_with_dropped(source: dict[str, Any], graph: Any) -> dict[str, Any]:
 
 def check_file(path: str, suffixes: tuple[str, ...], *, force: bool) -> None:
     """Refuse a file of an unknown kind, one that is there already, or one that cannot be written."""
+    from equigraph.results.persistence import OutputFolder
+
     target = Path(path)
     if target.suffix.lower() not in suffixes:
         raise ParameterError(
@@ -88,6 +92,8 @@ def output_folder(
     if settings["output"] is None:
         yield None
         return
+    from equigraph.results.persistence import MANIFEST, OutputFolder
+
     with OutputFolder(settings["output"], patience=0) as out:
         out.refuse_others((*names, MANIFEST), run=run_of(ctx), force=settings["force"])
         yield out

@@ -15,7 +15,6 @@ from equigraph.apps.cli import shared
 from equigraph.apps.cli.app import FAILED
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import Command
-from equigraph.results.persistence import OutputFolder
 
 if TYPE_CHECKING:
     from equigraph.apps.reproduction.engine import RunState
@@ -46,6 +45,7 @@ def command(experiment: str, **options: Any) -> None:
 
     from equigraph.apps.reproduction.cells import Settings
     from equigraph.apps.reproduction.run import get_experiments, reproduce
+    from equigraph.results.persistence import OutputFolder
     from equigraph.stores.threads import available_cores
 
     experiments = get_experiments(experiment)
