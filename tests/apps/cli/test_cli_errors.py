@@ -164,4 +164,4 @@ def test_what_a_file_leaves_open_is_asked_for(
 def test_compare_where_every_method_fails_for_the_input(run: Run) -> None:
     answer = run("compare", ROOM, "-k", 31, "--methods", "nmtf,random", "--seeds", 1)
     assert answer.exit_code == 2
-    assert "nmtf failed: NMTF: -k 31 needs at least as many nodes" in answer.stdout
+    assert "nmtf failed: NMTF: n_clusters=31 needs at least as many nodes" in answer.stdout

@@ -121,7 +121,7 @@ def test_results_of_other_runs_need_force(run: Run, tmp_path: Path) -> None:
             "holds the result of another run (`equigraph cluster dataset:classroom -m nmtf -k 3"
             in answer.stderr
         )
-        assert "--force to replace it" in answer.stderr
+        assert "force=True" in answer.stderr
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert run("cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out, "--force").exit_code == 0
     assert eg.ClusteringResult.load(out).n_clusters == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_ignored_nodes_are_clustered_and_told_about(
     assert json.loads((out / "result.json").read_text())["n_ungrouped"] == 3
     assert not (out / "dropped.csv").exists()
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert SENTENCE.replace("'", "&#x27;") in page or SENTENCE in page
+    assert SENTENCE in unescape(page)
     assert "no group (3)" in page
     again = run("report", out)
     assert again.exit_code == 0, again.output
@@ -116,11 +117,11 @@ def test_small_clusters_are_named_with_the_option_that_avoids_them(run: Run, tmp
     path = tmp_path / "edges.csv"
     path.write_text("\n".join(["source,target,weight", *edges, "0,20,0.001"]) + "\n", encoding="utf-8")
     args = ["cluster", path, *QUICK, "--fairness", 0]
-    answer = run(*args)
+    answer = run(*args, "--size-bounds", "none")
     assert answer.exit_code == 0, answer.output
     assert "Cluster 2 has 1 node, which nobody asked for." in answer.stdout
-    assert "size_bounds=(3, None) keeps clusters larger" in answer.stderr
-    bounded = run(*args, "--size-bounds", "3,none", "--json")
+    assert "size_bounds=" in answer.stderr
+    bounded = run(*args, "--json")
     assert bounded.exit_code == 0, bounded.output
     told = json.loads(bounded.stdout)
     assert min(told["sizes"]) >= 3
