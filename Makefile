@@ -6,6 +6,7 @@ BIN    := $(VENV)/bin
 .PHONY: demo test lint loops search-loops factor-loops rewritten format fuzz hostile coverage mutation audit test-minimal test-lowest docs dist bench bench-regressions clean
 
 demo: $(VENV)/.user
+	$(BIN)/equigraph warmup
 	$(BIN)/equigraph demo
 
 # Three processes for two cores: some tests wait for a browser, a time limit or a process that was killed. Files go to them in their

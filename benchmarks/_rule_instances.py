@@ -81,6 +81,41 @@ def _argument(
     return {attribute: float(rng.choice([0.0, 0.05, 0.1, 0.2]))}
 
 
+def tight_instance(seed: int, nodes: tuple[int, int] = (14, 60)) -> tuple[Instance, np.ndarray]:
+    """Return an instance whose rules leave no slack around labels that were drawn first, and these labels."""
+    rng = np.random.default_rng([seed, 99])
+    n, k = int(rng.integers(nodes[0], nodes[1] + 1)), int(rng.integers(2, 5))
+    labels = rng.permutation(np.arange(n) % k)
+    blocks = np.where(rng.random(n) < rng.uniform(0.3, 0.9), labels, rng.integers(0, k, n))
+    chance = np.where(blocks[:, None] == blocks, rng.uniform(3, 6) * k, rng.uniform(1, 3)) / n
+    upper = np.triu(rng.random((n, n)) < chance, 1)
+    upper[0, 1] = True
+    graph = Graph(sparse.csr_array((upper | upper.T).astype(float)), np.array([f"p{i}" for i in range(n)]))
+    groups = {
+        "gender": rng.choice(["girl", "boy"], n, p=[0.45, 0.55]),
+        "needs": rng.choice(["yes", "no"], n, p=[0.2, 0.8]),
+    }
+    names, sizes = graph.node_names.tolist(), np.bincount(labels)
+    rules: dict[str, Any] = {"sizes": (int(sizes.min()), int(sizes.max()))}
+    for attribute in groups:
+        for value in np.unique(groups[attribute]).tolist():
+            counts = np.bincount(labels[groups[attribute] == value], minlength=k)
+            if rng.random() < 0.5:
+                rules.setdefault("at_most", {}).setdefault(attribute, {})[value] = int(counts.max())
+            if rng.random() < 0.5:
+                rules.setdefault("at_least", {}).setdefault(attribute, {})[value] = int(counts.min())
+    pairs = rng.permutation(n)[: 2 * (n // 6)].reshape(-1, 2)
+    alike = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    for kind, chosen in (("together", pairs[alike]), ("apart", pairs[~alike])):
+        if len(chosen) and rng.random() < 0.8:
+            rules[kind] = [(names[i], names[j]) for i, j in chosen.tolist()]
+    kept = ((upper | upper.T) & (labels[:, None] == labels)).sum(axis=1)
+    lonely = np.flatnonzero((kept == 0) & ((upper | upper.T).sum(axis=1) > 0))
+    if not lonely.size and rng.random() < 0.5:
+        rules["friends"] = 1
+    return Instance(graph, groups, Rules.from_dict(rules), k), labels
+
+
 def with_people_rules(instance: Instance, seed: int) -> Instance:
     """Return an instance with further rules: clusters allowed to some nodes, and at most so many of a list."""
     rng = np.random.default_rng(seed)

@@ -58,10 +58,10 @@ def answer(instance: Instance, **options: Any) -> str:
 def check_conflict(instance: Instance, rules: tuple[Any, ...]) -> None:
     """Check that some rules cannot be kept, and can be without any one of them."""
     graph, groups, _, k = instance
-    assert feasible_labels(compile_rules(rules, graph, groups, k), 30.0).status != "found"
+    assert feasible_labels(compile_rules(rules, graph, groups, k)).status != "found"
     for rule in rules:
         rest = [other for other in rules if other is not rule]
-        assert feasible_labels(compile_rules(rest, graph, groups, k), 30.0).status != "impossible"
+        assert feasible_labels(compile_rules(rest, graph, groups, k)).status != "impossible"
 
 
 def random_instances(first: int, number: int, effort: float) -> None:

@@ -78,7 +78,7 @@ def copy_without_room(folder):
     shutil.copytree(
         Path(equigraph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.nb?")
     )
-    for part in ("execution", "execution/distributed", "metrics/notions", "search/kernels"):
+    for part in ("stores", "stores/distributed", "metrics/notions", "search/kernels"):
         (package / part / "__pycache__").write_text("")
     return package.parent
 
@@ -87,7 +87,7 @@ def run_copy(site, home):
     environment = {**os.environ, "PYTHONPATH": str(site), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
     environment.pop("NUMBA_CACHE_DIR", None)
     program = PROGRAM + "import equigraph, equigraph.search.kernels.anneal, equigraph.search.kernels.parts\n"
-    program += "import equigraph.search.kernels.merge, equigraph.metrics\n"
+    program += "import equigraph.search.kernels.swap, equigraph.metrics\n"
     program += "equigraph.metrics.notions.NORMALIZED.compiled()\nprint(equigraph.__file__)\n"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
@@ -185,3 +185,17 @@ class Look(numba.core.event.Listener):
 
     def on_end(self, event):
         pass
+
+
+def test_a_cache_that_cannot_be_written_is_told():
+    program = (
+        "import numpy as np\n"
+        "from equigraph._utils.compilation import compiled\n"
+        "space = {'__name__': 'equigraph.typed'}\n"
+        "exec('def double(x):\\n    return 2 * x', space)  # without a file there is no folder for a cache\n"
+        "print(compiled(space['double'])(np.int64(4)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "8"
+    assert done.stderr.count("set NUMBA_CACHE_DIR") == 1
+    assert "first run only" not in done.stderr

@@ -28,27 +28,6 @@ def normalized_balance(labels, features):
     return float(worst @ table.sum(axis=1) / labels.size)
 
 
-def polished(adjacency, labels, features, weight):
-    """Move single students and swap pairs while Q + weight * NB rises."""
-
-    def score(candidate):
-        return modularity(adjacency, candidate) + weight * normalized_balance(candidate, features)
-
-    best, n, k = score(labels), labels.size, labels.max() + 1
-    improved = True
-    while improved:
-        improved = False
-        moves = [({i: c}) for i in range(n) for c in range(k) if c != labels[i]]
-        moves += [{i: labels[j], j: labels[i]} for i in range(n) for j in range(i) if labels[i] != labels[j]]
-        for move in moves:
-            candidate = labels.copy()
-            candidate[list(move)] = list(move.values())
-            if np.unique(candidate).size == k and (value := score(candidate)) > best + 1e-12:
-                labels, best, improved = candidate, value, True
-                break
-    return labels
-
-
 def test_default_class():
     data = make_classroom()
     assert data.adjacency.shape == (30, 30)
@@ -109,13 +88,3 @@ def test_circles_are_cohesive_and_unfair(seed):
     data = make_classroom(random_state=seed)
     assert modularity(data.adjacency, data.target) > 0.4
     assert 0.3 <= normalized_balance(data.target, data.sensitive_features) <= 0.5
-
-
-def test_the_story_of_the_demo():
-    data = make_classroom()
-    cohesive = polished(data.adjacency, data.target, data.sensitive_features, weight=0)
-    fair = polished(data.adjacency, data.target, data.sensitive_features, weight=2)
-    q = modularity(data.adjacency, cohesive)
-    assert 0.3 <= normalized_balance(cohesive, data.sensitive_features) <= 0.5
-    assert normalized_balance(fair, data.sensitive_features) > 0.95
-    assert modularity(data.adjacency, fair) > 0.5 * q

@@ -55,7 +55,7 @@ def test_block_densities():
 
 @pytest.mark.parametrize(
     ("n", "n_groups", "expected"),
-    [(2000, 5, 136_135), (2000, 2, 223_806), (5000, 5, 498_856), (10_000, 5, 1_324_819)],
+    [(2000, 5, 136_135), (2000, 2, 223_806)],
 )
 def test_published_edge_counts(n, n_groups, expected):
     data = make_fair_sbm(n, 5, n_groups, random_state=0)
@@ -77,13 +77,6 @@ def test_order_and_sizes_with_unequal_shares():
     assert np.all(np.diff(block) >= 0)
     assert np.bincount(block).tolist() == [420, 280, 120, 80, 60, 40]
     assert data.node_names.tolist() == list(range(1000))
-
-
-def test_sizes_that_are_not_whole():
-    data = make_fair_sbm(1003, 5, 3, random_state=0)
-    sizes = np.bincount(data.target * 3 + data.sensitive_features, minlength=15)
-    assert sizes.sum() == 1003
-    assert set(sizes.tolist()) == {66, 67}
 
 
 def test_zero_share_is_an_empty_group():
@@ -161,12 +154,6 @@ def test_planted_graph():
     block = data.adjacency[first][:, first].tocoo()
     girls = data.sensitive_features[first] == 0
     assert (girls[block.row] & girls[block.col]).mean() == pytest.approx(0.49, abs=0.01)
-
-
-def test_planted_default_mix_turns():
-    data = make_planted_graph(400, 4, random_state=0)
-    shares = [np.mean(data.sensitive_features[data.target == cluster] == 0) for cluster in range(4)]
-    assert shares == pytest.approx([0.7, 0.3, 0.7, 0.3])
 
 
 def test_planted_single_cluster():
@@ -277,3 +264,9 @@ def test_triangle_pair_at_the_corners(row):
     rows, columns = triangle_pair(np.array([start, start + row - 1]))
     assert rows.tolist() == [row, row]
     assert columns.tolist() == [0, row - 1]
+
+
+def test_planted_default_mix_turns():
+    data = make_planted_graph(400, 4, random_state=0)
+    shares = [np.mean(data.sensitive_features[data.target == cluster] == 0) for cluster in range(4)]
+    assert shares == pytest.approx([0.7, 0.3, 0.7, 0.3])

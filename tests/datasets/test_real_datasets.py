@@ -259,13 +259,6 @@ def test_download_into_data_home_with_a_bar(server, tiny, tmp_path, capsys):
     assert "18/18 bytes" in captured.err
 
 
-def test_without_a_bar_nothing_is_written(server, tiny, capfd):
-    tiny(_address(server, "whole"))
-    datasets.fetch_diaries()
-    captured = capfd.readouterr()
-    assert (captured.out, captured.err) == ("", "")
-
-
 @pytest.mark.parametrize("mode", ["cut", "short"])
 @pytest.mark.parametrize("progress", [False, True])
 def test_partial_download_leaves_nothing(server, tiny, mode, progress):
@@ -297,14 +290,6 @@ def test_missing_on_the_server(server, tiny):
     tiny(_address(server, "missing"))
     with pytest.raises(DatasetError, match="answered 404"):
         datasets.fetch_diaries()
-
-
-def test_retries(server, tiny, monkeypatch):
-    tiny(_address(server, "missing"))
-    monkeypatch.setattr(_download, "RETRIES", 1)
-    with pytest.raises(DatasetError):
-        datasets.fetch_diaries()
-    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("mode", ["flaky", "cut-once"])
@@ -381,14 +366,3 @@ def test_folder_that_cannot_be_written(server, tiny, tmp_path):
     blocker.write_text("in the way")
     with pytest.raises(DatasetError, match="could not be written"):
         datasets.fetch_diaries(data_home=blocker)
-
-
-def test_corrupted_real_file(data_dir, tmp_path):
-    file = datasets.dataset_info("drugnet").files[0]
-    copy = tmp_path / file.path
-    copy.parent.mkdir(parents=True)
-    content = bytearray((data_dir / file.path).read_bytes())
-    content[100] ^= 1
-    copy.write_bytes(content)
-    with pytest.raises(DatasetError, match=file.sha256):
-        datasets.fetch_drugnet(data_home=tmp_path, download_if_missing=False)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -148,15 +145,6 @@ def test_columns_have_the_scale_that_the_penalty_sees(kind):
     np.testing.assert_allclose(strengths(gram(factors.H, factors.H), factors.W)[0][alive], 1, rtol=1e-9)
 
 
-def test_star_is_found():
-    product = SerialProduct(random_graph(None, 20, "star"))
-    H, W = random_start(product.adjacency, 2, np.random.default_rng(5))
-    factors = coordinate_descent(product, H, W, max_iter=300, tol=0)
-    assert factors.history[-1] < 1e-6
-    labels = factors.H.argmax(axis=1)
-    assert (labels[1:] != labels[0]).all()
-
-
 def test_single_precision_follows_double():
     rng = np.random.default_rng(6)
     adjacency = random_graph(rng, 80, "planted")
@@ -248,18 +236,6 @@ def test_bad_penalties_are_refused():
         coordinate_descent(product, np.eye(2), np.eye(2), penalty=Unbounded(), weight=-1)
 
 
-def test_nothing_is_compiled_at_import_or_for_small_graphs():
-    script = (
-        "import sys, numpy as np\n"
-        "from scipy import sparse\n"
-        "from equigraph.stores import SerialProduct\n"
-        "from equigraph.factorization.coordinate import coordinate_descent\n"
-        "coordinate_descent(SerialProduct(sparse.csr_array([[0., 1.], [1., 0.]])), np.eye(2), np.eye(2))\n"
-        "assert 'numba' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
-
-
 @pytest.mark.parametrize("start", [svd_start, spectral_start])
 @pytest.mark.parametrize("name", ["diaries", "facebook"])
 def test_fifty_passes_do_what_five_hundred_multiplicative_ones_do(data_dir, name, start):
@@ -268,7 +244,7 @@ def test_fifty_passes_do_what_five_hundred_multiplicative_ones_do(data_dir, name
     adjacency = load(name).adjacency
     product = SerialProduct(adjacency)
     ours, theirs = [], []
-    for seed in range(5):
+    for seed in range(3):
         H, W = start(adjacency, 5, np.random.default_rng(seed))
         ours.append(coordinate_descent(product, H, W, max_iter=49, tol=0).history[-1])
         factors = multiplicative_updates(product, H, W, max_iter=500, tol=0)

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import equigraph as eg
@@ -235,17 +234,6 @@ def test_single_precision(blocks, solver):
     assert model.membership_.dtype == np.float32
     np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.labels_)
     assert eg.metrics.clustering_accuracy(fit(blocks, 0.3, solver=solver).labels_, model.labels_) > 0.95
-
-
-def test_same_seed_same_everything(blocks):
-    first, second = fit(blocks, 0.5), fit(blocks, 0.5)
-    np.testing.assert_array_equal(first.labels_, second.labels_)
-    np.testing.assert_array_equal(first.membership_, second.membership_)
-    np.testing.assert_array_equal(first.objective_history_, second.objective_history_)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        again = clone(first).fit(blocks[0], sensitive_features=blocks[1])
-    np.testing.assert_array_equal(again.labels_, first.labels_)
 
 
 def test_a_callback_stops_and_the_factors_are_whole(blocks):

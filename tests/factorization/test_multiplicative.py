@@ -75,16 +75,6 @@ def test_objective_never_rises_for_a_symmetric_penalty_and_unequal_groups():
     assert (np.diff(factors.history) <= 1e-9 * factors.history[0]).all()
 
 
-def test_start_is_not_changed():
-    rng = np.random.default_rng(2)
-    A = random_graph(rng, 20, weighted=False)
-    H, W = start(rng, 20, 3)
-    copies = H.copy(), W.copy()
-    multiplicative_updates(SerialProduct(sparse.csr_array(A)), H, W, max_iter=5)
-    np.testing.assert_array_equal(H, copies[0])
-    np.testing.assert_array_equal(W, copies[1])
-
-
 def test_single_precision_follows_double():
     rng = np.random.default_rng(3)
     groups = np.repeat([0, 1], [30, 20])
@@ -147,16 +137,6 @@ def test_callback_stops():
     assert factors.status is Status.STOPPED
     assert [p.step for p in seen] == list(range(1, 8))
     assert seen[-1].objective == factors.history[-1]
-
-
-def test_fixed_interaction_is_symmetric_factorisation():
-    rng = np.random.default_rng(7)
-    A = random_graph(rng, 25, weighted=True)
-    H = rng.random((25, 3))
-    product = SerialProduct(sparse.csr_array(A))
-    factors = multiplicative_updates(product, H, np.eye(3), fit_interaction=False, max_iter=30, tol=0)
-    np.testing.assert_array_equal(factors.W, np.eye(3))
-    assert factors.history[-1] == pytest.approx(np.linalg.norm(A - factors.H @ factors.H.T) ** 2)
 
 
 def dense_deep(A, H, W, F, lam, exponent, n_iter):

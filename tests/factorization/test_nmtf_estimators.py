@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
 
 import equigraph as eg
@@ -166,24 +163,6 @@ def test_no_groups_means_no_fairness_and_one_warning(room):
     )
 
 
-def test_bad_input_has_one_clear_sentence(room):
-    groups = room.sensitive_features
-    with pytest.raises(GroupsError, match="29 groups for 30 nodes"):
-        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=groups[:-1])
-    with pytest.raises(GroupsError, match="constant"):
-        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=["x"] * 30)
-    with pytest.raises(GroupsError, match="is missing"):
-        eg.IFairNMTF(3).fit(room.adjacency, sensitive_features=[None, *groups[1:]])
-    with pytest.raises(GraphError, match="n_clusters=31 needs at least as many nodes"):
-        eg.IFairNMTF(31).fit(room.adjacency, sensitive_features=groups)
-    with pytest.raises(ParameterError, match="n_clusters must be a whole number of at least 2; got 1"):
-        eg.IFairNMTF(1).fit(room.adjacency, sensitive_features=groups)
-    with pytest.raises(ParameterError, match="fairness must be a finite number"):
-        eg.IFairNMTF(3, fairness=-1).fit(room.adjacency, sensitive_features=groups)
-    with pytest.raises(ParameterError, match="init must be one of 'svd'"):
-        eg.IFairNMTF(3, init="magic").fit(room.adjacency, sensitive_features=groups)
-
-
 def test_constant_groups_are_legal_without_fairness(room):
     eg.IFairNMTF(3, fairness=0.0, random_state=0, tol=0, max_iter=20).fit(
         room.adjacency, sensitive_features=["x"] * 30
@@ -205,17 +184,6 @@ def test_divergence_is_told_and_never_nan():
     assert np.isfinite(model.membership_).all()
     assert np.isfinite(model.objective_history_).all()
     assert model.n_iter_ == model.objective_history_.size
-
-
-def test_empty_clusters_are_told(room):
-    with warnings.catch_warnings(record=True) as record:
-        warnings.simplefilter("always")
-        model = eg.IFairNMTF(3, fairness=1e3, random_state=0).fit(
-            room.adjacency, sensitive_features=room.sensitive_features == room.sensitive_features[0]
-        )
-    told = any(issubclass(w.category, EmptyClusterWarning) for w in record)
-    assert told == (model.n_nonempty_clusters_ < 3)
-    assert model.n_nonempty_clusters_ == np.unique(model.labels_).size
 
 
 def test_collapse_of_the_paper_is_visible(data_dir):
@@ -292,45 +260,12 @@ def test_callbacks_stop_and_limit_time(room):
     assert np.isfinite(limited.membership_).all()
 
 
-def test_clone_and_pickle(room):
-    model = fitted(room, callbacks=TimeLimit(100))
-    twin = clone(model)
-    assert twin.get_params()["fairness"] == model.fairness
-    assert not hasattr(twin, "labels_")
-    copy = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(copy.labels_, model.labels_)
-
-
 def test_metadata_routing_through_a_pipeline(room):
     with sklearn.config_context(enable_metadata_routing=True):
         model = eg.IFairNMTF(3, random_state=0, tol=0).set_fit_request(sensitive_features=True)
         pipeline = Pipeline([("cluster", model)])
         pipeline.fit(room.adjacency, sensitive_features=room.sensitive_features)
         np.testing.assert_array_equal(pipeline[-1].labels_, fitted(room, tol=0).labels_)
-
-
-def test_parameter_search(room):
-    """A graph has no held-out rows: the search scores each setting on the whole graph."""
-
-    def modularity(estimator, X, y=None):
-        return eg.metrics.modularity_score(X, estimator.labels_)
-
-    everything = [(np.arange(30), np.arange(30))]
-    search = GridSearchCV(
-        eg.NMTF(random_state=0, tol=0, max_iter=80),
-        {"n_clusters": [2, 3, 4]},
-        scoring=modularity,
-        cv=everything,
-        refit=True,
-    )
-    search.fit(room.adjacency)
-    best = max(
-        eg.metrics.modularity_score(
-            room.adjacency, eg.NMTF(**p, random_state=0, tol=0, max_iter=80).fit_predict(room.adjacency)
-        )
-        for p in ParameterGrid({"n_clusters": [2, 3, 4]})
-    )
-    assert search.best_score_ == pytest.approx(best)
 
 
 def test_groups_may_come_with_the_graph_or_by_name():

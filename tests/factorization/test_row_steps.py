@@ -31,7 +31,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr("equigraph.stores.panels._BLOCK_WORK", 60)
 
 
-@pytest.mark.parametrize("k", range(1, 18))
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 8, 17])
 @pytest.mark.parametrize("self_pairs", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_fused_updates_follow_the_dense_equations(k, self_pairs, weighted, monkeypatch):
@@ -167,15 +167,6 @@ def test_a_penalty_without_tables_takes_the_plain_steps():
         for product in (memory_product, SerialProduct)
     )
     np.testing.assert_allclose(fused.H, plain.H, rtol=1e-10)
-
-
-def test_the_start_is_not_changed():
-    rng = np.random.default_rng(7)
-    H, W = start(rng, 30, 4)
-    copies = H.copy(), W.copy()
-    multiplicative_updates(memory_product(sparse.csr_array(random_graph(rng, 30, False))), H, W, max_iter=5)
-    np.testing.assert_array_equal(H, copies[0])
-    np.testing.assert_array_equal(W, copies[1])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -61,12 +61,6 @@ def test_many_clusters_do_not_make_a_dense_table():
     assert clustering_accuracy(true, pred) == 0.5
 
 
-def test_different_names_and_numbers_of_clusters():
-    assert clustering_accuracy(["a", "a", "b", "b"], [9.5, 9.5, 1.5, 1.5]) == 1.0
-    assert clustering_accuracy([0, 0, 1, 1], [0, 0, 0, 0]) == 0.5
-    assert clustering_accuracy([0, 0, 0, 0], [0, 1, 2, 3]) == 0.25
-
-
 @FAST
 @given(PAIRS)
 def test_wrappers_are_those_of_scikit_learn(pairs):
@@ -75,12 +69,6 @@ def test_wrappers_are_those_of_scikit_learn(pairs):
     expected = sklearn.metrics.normalized_mutual_info_score(true, pred)
     assert normalized_mutual_info_score(true, names) == pytest.approx(expected)
     assert adjusted_rand_score(true, names) == pytest.approx(sklearn.metrics.adjusted_rand_score(true, pred))
-
-
-def test_wrappers_take_mixed_types_and_single_nodes():
-    assert adjusted_rand_score([1, "1", 1, "1"], [0, 1, 0, 1]) == 1.0
-    assert normalized_mutual_info_score(np.arange(30), np.arange(30) * 1.5) == pytest.approx(1.0)
-    assert adjusted_rand_score(np.arange(30), np.zeros(30)) == 0.0
 
 
 @pytest.mark.parametrize("score", [clustering_accuracy, normalized_mutual_info_score, adjusted_rand_score])

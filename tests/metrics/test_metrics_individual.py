@@ -157,3 +157,9 @@ def test_wrong_arguments_are_named():
         representation_violation(np.eye(2), [0, 1, 1])
     with pytest.raises(ParameterError, match="not finite"):
         representation_violation(np.full((2, 2), np.nan), [0, 1])
+
+
+@pytest.mark.parametrize("c", [2, 4, 7])
+def test_even_clusters_with_c_of_a_group_score_less_than_1(c):
+    labels, groups = np.repeat([0, 1, 2], 2 * c), np.tile(["x", "y"], 3 * c)
+    assert individual_balance_score(labels, sensitive_features=groups) == pytest.approx((c - 1) / c)

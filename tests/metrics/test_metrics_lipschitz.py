@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
 from equigraph.metrics import consistency_score, lipschitz, lipschitz_score
-from equigraph.metrics._membership import as_outputs
 from tests.optional import optional
 
 pd = optional("pandas")
@@ -166,40 +164,3 @@ def test_isolated_nodes_and_constant_outputs():
     assert consistency_score(np.ones((len(A), 5)), adjacency=A) == pytest.approx(1.0)
     bipartite = np.array([[0, 1.0], [1.0, 0]])
     assert consistency_score(["left", "right"], adjacency=bipartite) == 0.0
-
-
-def test_wrong_arguments_are_named():
-    A = random_graph(1)
-    labels = np.zeros(12, dtype=int)
-    with pytest.raises(ParameterError, match="Give the adjacency"):
-        lipschitz_score(labels)
-    with pytest.raises(ParameterError, match="distances needs pairs"):
-        lipschitz_score(labels, adjacency=A, distances=[1.0])
-    with pytest.raises(ParameterError, match="expected one per pair"):
-        lipschitz_score(labels, pairs=[(0, 1)], distances=[1.0, 2.0])
-    with pytest.raises(ParameterError, match="negative"):
-        lipschitz_score(labels, pairs=[(0, 1)], distances=[-1.0])
-    with pytest.raises(ParameterError, match="outside"):
-        lipschitz_score(labels, adjacency=A, pairs=[(0, 12)])
-    with pytest.raises(ParameterError, match="expected integers"):
-        lipschitz_score(labels, adjacency=A, pairs=[(0.0, 1.0)])
-    with pytest.raises(ParameterError, match="bound"):
-        lipschitz_score(labels, adjacency=A, bound=-1)
-    with pytest.raises(ParameterError, match="n_worst"):
-        lipschitz_score(labels, adjacency=A, n_worst=1.5)
-    with pytest.raises(ParameterError, match="11 rows"):
-        consistency_score(np.ones((11, 2)), adjacency=A)
-    with pytest.raises(ParameterError, match="Row 3 of membership is all zero"):
-        consistency_score(np.ones((12, 2)) * (np.arange(12) != 3)[:, None], adjacency=A)
-    with pytest.raises(ParameterError, match="first in row 0"):
-        consistency_score(-np.ones((12, 2)), adjacency=A)
-    with pytest.raises(ParameterError, match="must hold numbers"):
-        consistency_score(np.full((12, 2), "a"), adjacency=A)
-
-
-def test_a_sparse_one_hot_membership_stays_labels():
-    hard = sparse.csr_array(np.eye(3)[[0, 2, 2, 1]])
-    assert as_outputs(hard).rows is None
-    assert as_outputs(hard).codes.tolist() == [0, 2, 2, 1]
-    soft = sparse.csr_array([[1.0, 3.0], [0.0, 2.0]])
-    assert as_outputs(soft).rows.tolist() == [[0.25, 0.75], [0, 1]]

@@ -16,7 +16,6 @@ from equigraph.metrics import (
     lipschitz,
     lipschitz_score,
     modularity_score,
-    normalized_balance_score,
     quality,
 )
 from equigraph.metrics._membership import as_outputs
@@ -68,32 +67,17 @@ def test_pairs_of_outputs_are_half_their_distance():
     np.testing.assert_allclose(as_outputs([[1e308, 1e308]]).rows, [[0.5, 0.5]])
 
 
-def test_rows_with_names_are_matched():
-    graph = Graph(PATH, np.array(["ann", "bob", "cem", "dea"]))
-    expected = lipschitz_score(ROWS, adjacency=graph)
-    table = pd.DataFrame(ROWS, index=["ann", "bob", "cem", "dea"])
-    assert lipschitz_score(table.iloc[[2, 0, 3, 1]], adjacency=graph) == expected
-    assert consistency_score({"dea": 1, "ann": 0, "bob": 0, "cem": 1}, adjacency=graph) == pytest.approx(0.75)
-    with pytest.raises((ParameterError, GraphError), match="rows of the membership"):
-        lipschitz_score(table.rename(index={"ann": "eve"}), adjacency=graph)
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         ({}, "Give the adjacency, or both pairs and distances."),
-        ({"pairs": [(0, 1)]}, "Give the adjacency, or both pairs and distances."),
         ({"distances": [1.0], "adjacency": PATH}, "distances needs pairs: give the pair that each distance belongs to."),
         ({"adjacency": PATH, "pairs": [(0, 4)]}, "pairs names nodes outside 0..3: give positions of nodes."),
-        ({"adjacency": PATH, "pairs": [(-1, 0)]}, "pairs names nodes outside 0..3: give positions of nodes."),
         ({"adjacency": PATH, "pairs": [(0, 1, 2)]}, "pairs has shape (1, 3) and type int64; expected integers, (n_pairs, 2)."),
-        ({"adjacency": PATH, "pairs": [0, 1]}, "pairs has shape (2,) and type int64; expected integers, (n_pairs, 2)."),
         ({"pairs": [(0, 1)], "distances": [[1.0]]}, "distances has shape (1, 1); expected one per pair, (1,)."),
         ({"pairs": [(0, 1)], "distances": [np.nan]}, "distances has negative or missing values: expected numbers >= 0."),
         ({"adjacency": PATH, "bound": -0.5}, "bound must be a number >= 0, not -0.5."),
-        ({"adjacency": PATH, "bound": "1"}, "bound must be a number >= 0, not '1'."),
         ({"adjacency": PATH, "n_worst": -1}, "lipschitz_score: n_worst must be a whole number of at least 0; got -1."),
-        ({"adjacency": PATH, "n_worst": 1.0}, "lipschitz_score: n_worst must be a whole number of at least 0; got 1.0."),
         ({"adjacency": PATH[:3, :3]}, "membership has 4 rows and the graph has 3 nodes: give one row per node."),
     ],
 )  # fmt: skip
@@ -107,7 +91,6 @@ def test_arguments_that_do_not_fit(arguments, sentence):
     ("membership", "sentence"),
     [
         ([[1.0, 1], [0, -1]], "membership has negative or non-finite entries (first in row 1): expected values >= 0."),
-        ([[1.0, 1], [0, np.inf]], "membership has negative or non-finite entries (first in row 1): expected values >= 0."),
         ([[1.0, 1], [0, 0]], "Row 1 of membership is all zero and cannot be scaled to sum to 1: give every node a membership, or pass labels."),
         ([["a", "b"]], "membership of shape (n_nodes, n_clusters) must hold numbers."),
         (["a", None], "1 of 2 membership are missing (first at position 1): give every node a label."),
@@ -139,12 +122,11 @@ def test_bounds_that_are_met_and_pairs_that_are_listed():
     assert edges.worst[0][:2] == (1, 2)
 
 
-def test_labels_in_whole_sentences():
-    for labels, sentence in (
-        ([0, 1, None], "1 of 3 labels are missing (first at position 2): give every node a label."),
-        ([[0, 1], [1, 0]], "labels must be one-dimensional with one label per node, shape (n_nodes,)."),
-        ([], "labels is empty: give at least one node."),
-    ):
-        with pytest.raises(ParameterError) as caught:
-            normalized_balance_score(labels, sensitive_features=["x"] * len(labels))
-        assert str(caught.value) == sentence
+def test_rows_with_names_are_matched():
+    graph = Graph(PATH, np.array(["ann", "bob", "cem", "dea"]))
+    expected = lipschitz_score(ROWS, adjacency=graph)
+    table = pd.DataFrame(ROWS, index=["ann", "bob", "cem", "dea"])
+    assert lipschitz_score(table.iloc[[2, 0, 3, 1]], adjacency=graph) == expected
+    assert consistency_score({"dea": 1, "ann": 0, "bob": 0, "cem": 1}, adjacency=graph) == pytest.approx(0.75)
+    with pytest.raises((ParameterError, GraphError), match="rows of the membership"):
+        lipschitz_score(table.rename(index={"ann": "eve"}), adjacency=graph)

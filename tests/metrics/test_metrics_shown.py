@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from equigraph.metrics import composition
 from equigraph.metrics._shown import capped
-from equigraph.metrics.scores import words_of
 
 COUNTS = np.array([[1, 4, 0, 0, 2], [0, 1, 5, 0, 0], [1, 0, 0, 1, 0], [3, 3, 3, 0, 0]])
 UNGROUPED = np.array([0, 2, 0, 1])
@@ -70,10 +68,3 @@ def test_the_text_of_a_composition_with_clusters_that_are_not_shown():
     assert text[-2:] == ["(2 more)     2           ", "all         53  53 (100%)"]
     assert text[8] == "7            2   2 (100%)"
     assert len(text) == 1 + 50 + 2
-
-
-@pytest.mark.parametrize(
-    ("name", "words"), [("NB", "normalised balance NB"), ("mouflon", "MOUFLON balance"), ("mine", "mine")]
-)
-def test_words_of_a_score(name, words):
-    assert words_of(name) == words

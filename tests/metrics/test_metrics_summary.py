@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equigraph import metrics
-from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph import Graph
+from equigraph.exceptions import ParameterError
 from equigraph.graph.groups import AttributeOptions, encode_attributes
 
 FAST = settings(max_examples=40, deadline=None)
@@ -115,52 +114,6 @@ def test_wrong_arguments_are_named():
         metrics.evaluate(A, labels, sensitive_features=groups, empty="zero")
 
 
-def test_every_public_name_exists_and_is_documented():
-    for name in metrics.__all__:
-        assert getattr(metrics, name).__doc__
-
-
-def test_evaluate_uses_the_groups_of_a_graph():
-    A, labels, groups, _ = random_case(3)
-    with_groups = Graph(A, sensitive_features=groups)
-    assert metrics.evaluate(with_groups, labels) == metrics.evaluate(A, labels, sensitive_features=groups)
-    other = groups[::-1].copy()
-    assert metrics.evaluate(with_groups, labels, sensitive_features=other) == metrics.evaluate(
-        A, labels, sensitive_features=other
-    )
-    assert "NB" not in metrics.evaluate(Graph(A), labels)
-
-
-def test_sizes_of_named_labels_and_of_labels_that_end_outside():
-    assert metrics.cluster_sizes({"ann": "x", "bob": "y", "cem": "x"}).tolist() == [2, 1]
-    for labels in ([0, 1, 5], [5]):
-        with pytest.raises(
-            ParameterError, match=r"^n_clusters=3 needs integer labels in 0\.\.2: leave it out for other"
-        ):
-            metrics.cluster_sizes(labels, n_clusters=3)
-    assert metrics.cluster_sizes([2], n_clusters=3).tolist() == [0, 0, 1]
-
-
-NAMED = {"ann": 0, "bob": 1, "cem": 1}
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        (["x", "y", "x"], r"^labels names its nodes and sensitive_features does not, so who is who cannot be told: "),
-        ({"ann": "x", "bob": "y", "dea": "x"}, r"^labels \(3 names\) and sensitive_features \(3\) name different nodes "
-         r"\(sensitive_features lacks 'cem'\): expected the same ones, each once\.$"),
-        ({**dict.fromkeys(NAMED, "x"), "dea": "y"}, r"\(one of them has more, or a name twice\)"),
-    ],
-)  # fmt: skip
-def test_columns_that_name_other_nodes(groups, message):
-    with pytest.raises(ParameterError, match=message):
-        metrics.balance_score(NAMED, sensitive_features=groups)
-    if isinstance(groups, list):
-        with pytest.raises(ParameterError, match=r"^sensitive_features names its nodes and labels does not"):
-            metrics.balance_score([0, 1, 1], sensitive_features=dict.fromkeys(NAMED, "x"))
-
-
 def test_the_default_index_of_pandas_is_a_name_for_a_dict_only():
     pd = pytest.importorskip("pandas")
     plain, named = pd.Series([0, 0, 1, 1]), {3: "x", 2: "y", 1: "x", 0: "y"}
@@ -186,14 +139,3 @@ def test_several_attributes_have_a_mean_a_least_and_their_own():
         {"Q": 0.5, "B": 0.75, "NB": 0.75, "min_balance": 0, "rho": 0, "n_nonempty": 2, **one, **age,
          "rho[one]": 0, "rho[age]": 0, "mean_gap[age]": 10, "mean_gap_sd[age]": 10 / np.std(columns["age"])}
     )  # fmt: skip
-
-
-def test_labels_and_groups_of_different_lengths():
-    with pytest.raises(GroupsError, match=r"3 values .*4 nodes"):
-        metrics.individual_balance_score([0, 0, 1, 1], sensitive_features=list("xyx"), per_node=True)
-    with pytest.raises(
-        ParameterError, match=r"^n_clusters=1 is less than the 2 clusters that the labels hold: give the "
-    ):
-        metrics.cluster_sizes([0, 1], n_clusters=1)
-    with pytest.raises(ParameterError, match=r"^n_clusters must be an integer, not 2\.5\.$"):
-        metrics.cluster_sizes([0, 1], n_clusters=2.5)

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equigraph.graph import Graph
 from equigraph.graph.groups import encode_groups
 from equigraph.metrics import (
     balance_score,
     composition,
-    evaluate,
     evenness_score,
     group_modularity_scores,
     individual_balance_score,
@@ -94,12 +92,3 @@ def test_group_modularity_leaves_out_what_is_nobodys():
     whole = group_modularity_scores(A, labels, sensitive_features=["x", "x", "y", "w"])
     assert parts == {"x": whole["x"], "y": whole["y"]}
     assert sum(whole.values()) == pytest.approx(modularity_score(A, labels))
-
-
-def test_evaluate_takes_the_groups_of_a_graph():
-    A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], dtype=float)
-    graph = Graph(A, sensitive_features=["x", "y", "x", None], missing="ignore")
-    scores = evaluate(graph, [0, 0, 1, 1])
-    assert scores["Q"] == 0.5
-    assert scores["NB"] == normalized_balance_score([0, 0, 1], sensitive_features=["x", "y", "x"])
-    assert scores["n_nonempty"] == 2

@@ -205,13 +205,6 @@ def test_input_hash_is_that_of_the_graph_whatever_holds_it() -> None:
     assert other not in hashes
 
 
-def test_versions_and_attribute(result: ClusteringResult) -> None:
-    assert result.versions["equigraph"] == eg.__version__
-    assert result.versions["numpy"] == np.__version__
-    assert set(result.versions) == {"python", "equigraph", "numpy", "scipy", "scikit-learn", "numba"}
-    assert result.attribute == "gender"
-
-
 def test_repr(result: ClusteringResult, many: tuple[Graph, ClusteringResult]) -> None:
     assert repr(result).startswith("ClusteringResult(NMTF, 30 nodes in 3 clusters, Q=0.")
     assert repr(many[1]).startswith("ClusteringResult(Louvain, 80 nodes in 40 clusters, Q=")

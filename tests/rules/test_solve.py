@@ -7,11 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import OptimizeResult
 
-from benchmarks._rule_instances import random_instance, with_people_rules
+from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
 from equigraph.exceptions import ConflictError, NotFoundError, ParameterError
 from equigraph.rules import (
     Facts,
+    Friends,
     Rules,
     compile_rules,
     feasible_labels,
@@ -20,14 +22,13 @@ from equigraph.rules import (
     solve,
     violations,
 )
-
-SECONDS = 5.0
+from equigraph.rules.propagate import propagated
 
 
 def ask(instance, rules=None, **more):
     items = instance.rules.items if rules is None else rules
     compiled = compile_rules(items, instance.graph, instance.groups, instance.n_clusters)
-    return feasible_labels(compiled, SECONDS, **more)
+    return feasible_labels(compiled, **more)
 
 
 def assert_kept(instance, labels, rules=None):
@@ -94,7 +95,7 @@ def test_conflicts_are_irreducible_and_relaxing_keeps_what_comes_first():
         if ask(instance).status != "impossible":
             continue
         graph, groups, rules, k = instance
-        conflict = find_conflict(rules, graph, groups, n_clusters=k, time_limit=SECONDS)
+        conflict = find_conflict(rules, graph, groups, n_clusters=k)
         lengths.append(len(conflict.rules))
         assert conflict.irreducible
         assert ask(instance, conflict.rules).status == "impossible"
@@ -102,7 +103,7 @@ def test_conflicts_are_irreducible_and_relaxing_keeps_what_comes_first():
             rest = [other for other in conflict.rules if other is not rule]
             labels = ask(instance, rest).labels
             assert_kept(instance, labels, Rules.of(rest))
-        settled = settle_rules(rules, graph, groups, n_clusters=k, on_conflict="relax", time_limit=SECONDS)
+        settled = settle_rules(rules, graph, groups, n_clusters=k, on_conflict="relax")
         assert_kept(instance, settled.labels, settled.rules)
         for place, rule in enumerate(rules.items):
             before = [other for other in rules.items[:place] if other in settled.rules.items]
@@ -195,21 +196,90 @@ def test_a_hint_leads_there():
         ask(instance, start=labels[1:])
 
 
-def test_too_little_time_is_not_impossible():
-    instance = random_instance(119)  # takes seconds
-    compiled = compile_rules(instance.rules, instance.graph, instance.groups, instance.n_clusters)
-    answer = feasible_labels(compiled, 0.02)
+def test_what_is_not_found_is_not_impossible(monkeypatch):
+    def nothing(cost, **options):
+        return OptimizeResult(status=1, x=None, message="limit")
+
+    instance = random_instance(119)
+    monkeypatch.setattr(solve.optimize, "milp", nothing)
+    answer = ask(instance)
     assert answer.status == "not found"
-    assert "time" in answer.reason
+    assert "limit of 100 nodes" in answer.reason
     with pytest.raises(NotFoundError, match=r"No labels that keep the rules were found: .*not known"):
         settle_rules(
             instance.rules,
             instance.graph,
             instance.groups,
             n_clusters=instance.n_clusters,
-            time_limit=0.02,
             on_conflict="relax",
         )
+
+
+@pytest.mark.parametrize(
+    ("rules", "labels"),
+    [
+        # Whoever has one friend is with them, so that all of a path of four are in one cluster.
+        (Rules(friends=2, sizes=(2, None)), None),
+        (Rules(friends=1, sizes=(2, 2)), [0, 0, 1, 1]),
+        (Rules(friends=1, apart=[(0, 1)]), None),
+        (Rules(friends=1, fixed={0: 0, 3: 1}, sizes=(1, 3)), [0, 0, 1, 1]),
+        (Rules(friends=1, fixed={0: 0, 1: 1}), None),
+        (Rules(friends=1, sizes=(None, 1)), None),
+        (Rules(friends=1, allowed={0: [0], 1: [1]}), None),
+    ],
+)
+def test_what_friends_force_needs_no_solver(rules, labels, monkeypatch):
+    def refused(cost, **options):
+        raise AssertionError
+
+    path = np.eye(4, k=1) + np.eye(4, k=-1)
+    compiled, allowed = propagated(compile_rules(rules, path, None, 2))
+    assert compiled.contradiction == (labels is None)
+    if labels is None:
+        monkeypatch.setattr(solve.optimize, "milp", refused)
+        assert feasible_labels(compile_rules(rules, path, None, 2)).status == "impossible"
+    else:
+        assert compiled.n_units == 2
+        assert allowed.shape == (2, 2)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_propagation_loses_no_solution(block):
+    for seed in range(3000 + 8 * block, 3008 + 8 * block):
+        instance, rng = small(seed), np.random.default_rng(seed)
+        names = instance.graph.node_names.tolist()
+        rules = Rules.of(
+            [*instance.rules.items, Friends(int(rng.integers(1, 3)), of=random_asked(names, rng))]
+        )
+        instance = instance._replace(rules=rules)
+        all_labels = brute_force(instance)
+        compiled = compile_rules(rules, instance.graph, instance.groups, instance.n_clusters)
+        closer, allowed = propagated(compiled)
+        if closer.contradiction:
+            assert not all_labels
+            continue
+        for labels in all_labels:
+            units = np.zeros(closer.n_units, dtype=int)
+            units[closer.unit] = labels
+            assert (units[closer.unit] == labels).all()
+            assert allowed[np.arange(units.size), units].all()
+        assert ask(instance).status == ("found" if all_labels else "impossible")
+
+
+def test_project_groups_are_found():
+    """Ten groups of seven or eight, planted, with a friend for everybody."""
+    rng = np.random.default_rng(4)
+    planted = rng.permutation(np.arange(73) % 10)
+    apart = [pair for pair in rng.integers(73, size=(60, 2)).tolist() if planted[pair[0]] != planted[pair[1]]]
+    asked = {}
+    for node in range(73):
+        mates = [other for other in np.flatnonzero(planted == planted[node]).tolist() if other != node]
+        asked[node] = list({int(rng.choice(mates)), *rng.integers(73, size=2).tolist()} - {node})
+    rules = Rules.of([*Rules(sizes=(7, 8), apart=apart[:25]).items, Friends(1, of=asked)])
+    graph = np.zeros((73, 73))
+    answer = feasible_labels(compile_rules(rules, graph, None, 10))
+    assert answer.status == "found"
+    assert rules.check(graph, answer.labels, n_clusters=10) == []
 
 
 def test_too_large_is_not_impossible(monkeypatch):
@@ -234,7 +304,7 @@ def test_many_nodes_are_few_kinds_of_nodes():
         sizes=(n // k, n // k),
         shares={"gender": 0.001, "needs": 0.001},
     )
-    answer = feasible_labels(compile_rules(rules, graph, groups, k), SECONDS)
+    answer = feasible_labels(compile_rules(rules, graph, groups, k))
     assert answer.status == "found"
     assert rules.check(graph, answer.labels, groups, n_clusters=k) == []
 
@@ -243,7 +313,7 @@ def test_many_nodes_are_few_kinds_of_nodes():
     ("options", "message"),
     [
         ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1"),
-        ({"n_clusters": 2, "time_limit": 0}, "time_limit must be a finite number in"),
+        ({"n_clusters": 2, "node_limit": 0}, "node_limit must be a whole number of at least 1"),
         ({"n_clusters": 2, "on_conflict": "drop"}, "on_conflict must be one of 'error', 'relax'; got 'drop'"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks._rule_instances import random_instance
+from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
 from benchmarks.rule_search import answer, school_task, shortfall, small_instance, solve
 from equigraph.exceptions import (
     ConflictError,
@@ -16,7 +16,7 @@ from equigraph.exceptions import (
     ParameterError,
     RulesRelaxedWarning,
 )
-from equigraph.rules import Facts, Rules, compile_rules, keeps
+from equigraph.rules import Facts, Friends, Rules, compile_rules, keeps, most_friends
 from equigraph.search import plans
 from equigraph.search.agree import UnitSearch, search_under
 from equigraph.search.targets import Target
@@ -45,9 +45,17 @@ ROOM_RULES = Rules(
 )
 
 
+def with_asked(instance, seed):
+    """Return an instance in which nodes need some of those they asked for, beside its other rules."""
+    asked = random_asked(instance.graph.node_names.tolist(), np.random.default_rng(seed))
+    return instance._replace(rules=Rules.of([*instance.rules.items, Friends(2, of=asked)]))
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_what_the_search_counts_as_kept_is_what_the_oracle_accepts(seed):
-    graph, groups, rules, k = random_instance(seed, nodes=(8, 16), clusters=(2, 3))
+    instance = random_instance(seed, nodes=(8, 16), clusters=(2, 3))
+    changed = (with_asked, with_people_rules, lambda same, _: same)[seed % 3](instance, seed)
+    graph, groups, rules, k = changed
     compiled = compile_rules(rules, graph, groups, k)
     search = UnitSearch(Facts(graph, groups), None, compiled)
     rng = np.random.default_rng(seed)
@@ -132,6 +140,21 @@ def test_all_points_of_a_curve_keep_the_rules(room):
 IMPOSSIBLE = Rules(
     together=[("Naledi", "Beatriz"), ("Beatriz", "Anton")], friends=1, apart=[("Naledi", "Anton")]
 )
+
+
+def test_people_in_some_clusters_few_of_a_list_and_friends_asked_for(room):
+    names = room.node_names.tolist()
+    allowed = {names[0]: [1, 2], names[1]: [0], names[2]: [0, 2]}
+    rules = Rules(allowed=allowed, at_most=[(names[:6], 2)], sizes=(9, 11), friends=1)
+    asked = Friends(1, of=random_asked(names, np.random.default_rng(0)))
+    rules = Rules.of([*rules.items, most_friends(rules, asked, room, n_clusters=3).rule])
+    model = eg.FairPartition(3, rules=rules, effort=0.05, random_state=0).fit(room)
+    assert rules.check(room, model.labels_, n_clusters=3) == []
+    both = {"allowed": {names[0]: [1], names[1]: [1]}, "at_most": [(names[:2], 1)]}
+    with pytest.raises(
+        ConflictError, match=f"{names[0]} in cluster 1, {names[1]} in cluster 1, at most 1 of"
+    ):
+        eg.FairPartition(2, rules=both).fit(room)
 
 
 def test_a_conflict_is_named_or_relaxed(room):

@@ -231,17 +231,6 @@ def test_a_running_client_an_address_and_a_wrong_address(client, data, blocks, m
         fitted(data, execution=3)
 
 
-def test_a_curve_by_workers(client, data):
-    dial = [0.0, 1.0]
-    settings = {"n_clusters": 2, "init": "random", "max_iter": 5, "tol": 0}
-    model = eg.IFairNMTF(**settings, execution=client.scheduler.address)
-    groups = {"sensitive_features": data.sensitive_features, "fairness": dial, "random_state": 0}
-    curve = eg.tradeoff_curve(data.adjacency, estimator=model, **groups)
-    here = eg.tradeoff_curve(data.adjacency, estimator=eg.IFairNMTF(**settings), **groups)
-    for point, other in zip(curve.points, here.points, strict=True):
-        np.testing.assert_array_equal(point.labels, other.labels)
-
-
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_whole_dial_by_workers(client, data, blocks):
     settings = {"n_clusters": 2, "effort": 0.1}

@@ -29,18 +29,6 @@ def random_graph(rng, n, weighted, dtype):
     return sparse.csr_array((upper + upper.T).astype(dtype))
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 8, 17])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("weighted", [True, False])
-def test_fused_product_follows_the_dense_one(k, dtype, weighted):
-    rng = np.random.default_rng(k)
-    graph = random_graph(rng, 40, weighted, dtype)
-    panel = rng.random((40, k)).astype(dtype)
-    found = memory_product(graph)(panel)
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, graph.toarray() @ panel, rtol=0, atol=40 * TOLERANCE[dtype])
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 50), st.integers(1, 70), st.booleans(), st.booleans(), st.integers(0, 2**16))
 def test_fused_product_of_any_shape(n, k, weighted, single, seed):

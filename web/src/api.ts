@@ -1,9 +1,19 @@
 // The server: JSON in, JSON out, and events. A refusal is an Error with the sentence that the server said.
 
-import type { Board, Drawn, Inspected, Job, KeptBoard, Source, State, Why } from "./types";
+import { t } from "./strings";
+import type { Board, Drawn, Inspected, Job, KeptBoard, Preview, Source, State, Why } from "./types";
+
+// Where no server answers, the sentence of the browser ("Failed to fetch") helps nobody.
+async function reach(path: string, options: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(path, { credentials: "same-origin", ...options });
+  } catch {
+    throw new Error(t.lost);
+  }
+}
 
 async function ask<T>(path: string, options: RequestInit = {}): Promise<T> {
-  const answer = await fetch(path, { credentials: "same-origin", ...options });
+  const answer = await reach(path, options);
   const type = answer.headers.get("content-type") ?? "";
   const content = type.startsWith("application/json") ? await answer.json() : { error: await answer.text() };
   if (!answer.ok) throw new Error(String(content.error));
@@ -24,11 +34,12 @@ export const api = {
   cancel: (number: number) => ask<unknown>(`/api/jobs/${number}`, { method: "DELETE" }),
   graph: () => ask<Drawn>("/api/graph"),
   upload: (file: File) => ask<Inspected>(`/api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", body: file }),
+  preview: (told: Record<string, unknown>) => send<Preview>("/api/preview", told),
   open: (told: Record<string, unknown>) => send<Board>("/api/open", told),
   kept: () => ask<KeptBoard[]>("/api/kept"),
   forget: (mark: string) => ask<unknown>(`/api/kept/${mark}`, { method: "DELETE" }),
   async download(kind: string): Promise<Blob> {
-    const answer = await fetch(`/api/download/${kind}`, { credentials: "same-origin" });
+    const answer = await reach(`/api/download/${kind}`);
     if (!answer.ok) throw new Error(String((await answer.json()).error));
     return answer.blob();
   },

@@ -59,9 +59,10 @@ export function bar(opened: (board: Board) => void): HTMLElement {
   on(["state", "board", "words", "jobs"], draw);
   addEventListener("keydown", (event) => {
     const typing = (event.target as HTMLElement).matches?.("input:not([type=range]):not([type=checkbox]), select, textarea");
-    if (typing || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
+    const key = event.key.toLowerCase();
+    if (typing || !(event.ctrlKey || event.metaKey) || (key !== "z" && key !== "y")) return;
     event.preventDefault();
-    void (event.shiftKey ? redo() : undo());
+    void (event.shiftKey || key === "y" ? redo() : undo());
   });
   draw();
   return place;
@@ -77,6 +78,7 @@ function numberField(): HTMLElement {
     onchange: async () => {
       try {
         take(await api.number(Number(input.value)));
+        if (store.state.said.length) warn(store.state.said.join(" "));
       } catch (error) {
         warn((error as Error).message);
         input.value = String(store.state.clusters.length);

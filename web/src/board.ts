@@ -11,6 +11,8 @@ import { lang, t } from "./strings";
 import { isDark } from "./theme";
 
 const MOST_CARDS = 60;
+// What stands for a blank cell: a card does not tell it.
+const BLANKS = ["–", "(blank)"];
 const place = h("div", { class: "columns", id: "board" });
 const shown = new Map<number, number>();
 let grabbed: { who: number; to: number } | null = null;
@@ -73,8 +75,11 @@ function brokenClusters(): Set<number> {
   return new Set(store.state.rules.flatMap((rule) => rule.where));
 }
 
-function light(cluster: number, breaking: Set<number>): "good" | "fair" | "bad" {
+type Light = "good" | "alone" | "fair" | "bad";
+
+function light(cluster: number, breaking: Set<number>): Light {
   if (breaking.has(cluster)) return "bad";
+  if (store.members[cluster].some((who) => store.board.wishes[who].length && !store.kept[who])) return "alone";
   const even = store.state.scores?.even_by_cluster[cluster];
   return even !== undefined && even < 0.995 ? "fair" : "good";
 }
@@ -119,7 +124,7 @@ function fillColumn(column: ColumnParts, cluster: number, breaking: Set<number>,
   replace(column.foot, rest > 0 && h("button", { type: "button", class: "more", onclick: more }, t.more(rest)));
 }
 
-function fillHead(column: ColumnParts, cluster: number, state: "good" | "fair" | "bad"): void {
+function fillHead(column: ColumnParts, cluster: number, state: Light): void {
   const name = store.state.clusters[cluster];
   const size = store.members[cluster].length;
   const said = JSON.stringify([name, size, state, lang(), store.source.live]);
@@ -142,7 +147,7 @@ function fillHead(column: ColumnParts, cluster: number, state: "good" | "fair" |
     h(
       "span",
       { class: `light ${state}`, title: t.light[state], role: "img", "aria-label": t.light[state] },
-      { good: "✓", fair: "≈", bad: "!" }[state],
+      { good: "✓", alone: "!", fair: "≈", bad: "!" }[state],
     ),
   );
 }
@@ -189,7 +194,8 @@ function newCard(who: number, state: string): HTMLElement {
   const locked = isLocked(who);
   const wished = board.wishes[who].length;
   const groups = Object.entries(people.values).map(([attribute, values]) => ({ attribute, values, code: values.codes[who] }));
-  const spoken = groups.map((group) => group.values.names[group.code]).join(", ");
+  const told = groups.filter(({ values, code }) => !BLANKS.includes(values.names[code]));
+  const spoken = told.map((group) => group.values.names[group.code]).join(", ");
   const dark = isDark();
   const change = helped.has(who) ? t.helped : hurt.has(who) ? t.hurt : "";
   return h(
@@ -206,11 +212,11 @@ function newCard(who: number, state: string): HTMLElement {
         onclick: () => select(who),
         onpointerdown: source.live && !locked ? (event: PointerEvent) => dragFrom(event, who) : null,
       },
-      h("span", { class: "card-name" }, name(who), locked && h("span", { class: "lock", title: t.locked }, " 🔒")),
+      h("span", { class: "card-name" }, name(who), locked && h("span", { class: "lock", title: t.locked, role: "img", "aria-label": t.locked })),
       h(
         "span",
         { class: "chips" },
-        ...groups.slice(0, 4).map(({ attribute, values, code }) =>
+        ...told.slice(0, 4).map(({ attribute, values, code }) =>
           h(
             "span",
             { class: "chip", title: `${attribute}: ${values.names[code]}` },

@@ -65,10 +65,11 @@ function composition(attribute: string): HTMLElement {
   const values = people.values[attribute];
   const even = state.scores!.even_by_attribute[attribute];
   const chosen = state.even.includes(attribute);
+  const cost = chosen ? state.costs?.attributes[attribute] : undefined;
   const box = h("input", {
     type: "checkbox",
     checked: chosen,
-    disabled: !source.live || (chosen && state.even.length === 1),
+    disabled: !source.live,
     onchange: () => {
       const names = chosen ? state.even.filter((one) => one !== attribute) : [...state.even, attribute];
       void act({ do: "attributes", names });
@@ -78,7 +79,7 @@ function composition(attribute: string): HTMLElement {
   return h(
     "div",
     { class: "composition" },
-    h("p", { class: "composition-head" }, h("label", null, box, ` ${attribute}`), h("span", { class: "figure" }, t.percent(even))),
+    h("p", { class: "composition-head" }, h("label", null, box, ` ${attribute}`), cost !== undefined && h("small", { class: "cost" }, cost ? t.priceCost(cost) : t.priceFree), h("span", { class: "figure" }, t.percent(even))),
     legend(values),
     h("ul", { class: "bars" }, bar(t.everybody, values.totals, values, null), ...rows),
   );
@@ -98,7 +99,6 @@ function legend({ names, first }: Values): HTMLElement {
 }
 
 function bar(label: string, counts: number[], values: Values, color: string | null): HTMLElement {
-  const total = counts.reduce((sum, n) => sum + n, 0);
   const dark = isDark();
   const text = counts.map((n, i) => `${values.names[i]} ${n}`).filter((_, i) => counts[i]).join(", ");
   return h(
@@ -114,7 +114,7 @@ function bar(label: string, counts: number[], values: Values, color: string | nu
           h(
             "span",
             { class: "part", style: { "flex-grow": String(n), "background-color": groupColor(values.first + code, dark) } },
-            n / total > 0.12 ? String(n) : "",
+            String(n),
           ),
       ),
     ),

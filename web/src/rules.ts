@@ -34,7 +34,7 @@ function contents(): Node[] {
 function line(rule: Rule, number: number): HTMLElement {
   const words = ruleWords(rule);
   const holds = rule.broken === 0;
-  const cost = store.state.costs?.[number];
+  const cost = store.state.costs?.rules[number];
   return h(
     "li",
     { class: holds ? "" : "broken" },
@@ -46,7 +46,7 @@ function line(rule: Rule, number: number): HTMLElement {
         ? h("button", { type: "button", class: "link", onclick: () => select(rule.people[0]) }, words)
         : words,
       h("small", null, ` ${holds ? t.holds : t.broken(rule.broken)}`),
-      cost && h("small", { class: "cost" }, ` · ${cost.kept ? t.priceCost(cost.kept, cost.even) : cost.says || t.priceFree}`),
+      cost !== undefined && h("small", { class: "cost" }, ` · ${cost ? t.priceCost(cost) : t.priceFree}`),
     ),
     store.source.live &&
       h(

@@ -35,10 +35,9 @@ export interface Alternative extends Point {
   moved: number | null;
 }
 
-export interface Cost {
-  kept: number | null;
-  even: number | null;
-  says: string;
+export interface Costs {
+  rules: number[];
+  attributes: Record<string, number>;
 }
 
 export interface State {
@@ -55,8 +54,9 @@ export interface State {
   scores: Scores | null;
   curve: { points: Point[]; here: number | null; current: boolean };
   alternatives: Alternative[];
-  costs: (Cost | null)[] | null;
+  costs: Costs | null;
   kept: boolean;
+  said: string[];
 }
 
 export interface Board {
@@ -107,8 +107,13 @@ export interface Drawn {
 export interface Column {
   letter: string;
   header: string;
-  role: string;
-  attribute: string | null;
+  role: string; // empty where it has to be asked for
+}
+
+export interface Preview {
+  unknown: { text: string; place: string; near: string[] }[];
+  said: string;
+  notes: string[];
 }
 
 export interface Inspected {

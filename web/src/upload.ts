@@ -3,7 +3,7 @@
 import { api } from "./api";
 import { dialog, h, newId, replace } from "./dom";
 import { t } from "./strings";
-import type { Board, Column, Inspected } from "./types";
+import type { Board, Column, Inspected, Preview } from "./types";
 
 export function openDialog(opened: (board: Board) => void, first?: FileList): void {
   const place = h("div");
@@ -160,18 +160,85 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
             class: "primary",
             onclick: () => {
               number = Number(numbers.value) || null;
-              void open(
+              const undecided = [...roles.values()].filter((select) => !select.value);
+              if (kind === "people" && undecided.length) {
+                error.textContent = t.askColumns;
+                undecided[0].focus();
+                return;
+              }
+              void confirm(
                 kind === "people"
-                  ? { upload: main.key, kind, columns: told(main.columns ?? [], roles), accept_near: near.checked }
+                  ? { upload: main.key, kind, columns: given(main.columns ?? [], roles), accept_near: near.checked }
                   : { upload: main.key, kind, people: people?.key, attribute: people ? groups.value : null },
               );
             },
           },
-          t.openIt,
+          t.goOn,
         ),
         " ",
         h("button", { type: "button", onclick: choose }, t.cancel),
       ),
+    );
+  }
+
+  // What was understood, to be confirmed before any groups are made; names that nobody has are asked for first.
+  async function confirm(asked: Record<string, unknown>): Promise<void> {
+    error.textContent = "";
+    try {
+      const seen = await api.preview(number ? { ...asked, number } : asked);
+      if (seen.unknown.length) replace(place, unknownNames(seen, asked));
+      else replace(place, understood(seen, asked));
+    } catch (problem) {
+      error.textContent = (problem as Error).message;
+    }
+  }
+
+  function understood(seen: Preview, asked: Record<string, unknown>): HTMLElement {
+    return h(
+      "div",
+      { class: "understood" },
+      h("h3", null, t.understood),
+      h("p", null, seen.said),
+      seen.notes.length > 0 && h("ul", null, ...seen.notes.map((note) => h("li", null, note))),
+      h(
+        "p",
+        null,
+        h("button", { type: "button", class: "primary", onclick: () => void open(asked) }, t.openIt),
+        " ",
+        h("button", { type: "button", onclick: choose }, t.cancel),
+      ),
+    );
+  }
+
+  function unknownNames(seen: Preview, asked: Record<string, unknown>): HTMLElement {
+    const choices = new Map<string, HTMLSelectElement>();
+    const rows = seen.unknown.map(({ text, place: where, near }) => {
+      const select = h(
+        "select",
+        { "aria-label": t.whoIs(text) },
+        h("option", { value: "" }, t.chooseName),
+        ...near.map((person) => h("option", { value: person }, person)),
+        h("option", { value: "none" }, t.ignoreName),
+      );
+      if (near.length === 1) select.value = near[0];
+      choices.set(text, select);
+      return h("li", null, h("b", null, text), h("small", null, ` (${where}) `), select);
+    });
+    const go = () => {
+      const open = [...choices.values()].filter((select) => !select.value);
+      if (open.length) {
+        open[0].focus();
+        return;
+      }
+      const names = Object.fromEntries([...choices].map(([text, select]) => [text, select.value === "none" ? null : select.value]));
+      void confirm({ ...asked, names: { ...(asked.names as object), ...names } });
+    };
+    return h(
+      "div",
+      { class: "unknown" },
+      h("h3", null, t.unknownNames(seen.unknown.length)),
+      h("ul", null, ...rows),
+      h("p", null, h("button", { type: "button", class: "primary", onclick: go }, t.goOn), " ", h("button", { type: "button", onclick: choose }, t.cancel)),
     );
   }
 
@@ -184,19 +251,9 @@ function field(words: string, input: HTMLElement): HTMLElement {
   return h("p", { class: "field" }, h("label", { for: input.id }, words), input);
 }
 
-// What was said of the columns, as read_roster takes it; only if anything is other than what was guessed.
-function told(columns: Column[], roles: Map<string, HTMLSelectElement>): Record<string, unknown> | null {
-  const changed = columns.some((column) => roles.get(column.letter)?.value !== column.role);
-  if (!changed) return null;
-  const by: Record<string, string | string[] | null> = { friends: null, not_with: null, together_with: null, fixed_class: null };
-  for (const column of columns) {
-    const role = roles.get(column.letter)?.value ?? "unused";
-    if (role === "unused") continue;
-    const key = role === "attribute" ? column.attribute ?? column.header : role;
-    const before = by[key];
-    by[key] = before ? [...(Array.isArray(before) ? before : [before]), column.letter] : column.letter;
-  }
-  return by;
+// What was said of the columns, as read_roster takes it: by their letters.
+function given(columns: Column[], roles: Map<string, HTMLSelectElement>): Record<string, string> {
+  return Object.fromEntries(columns.map((column) => [column.letter, roles.get(column.letter)?.value || "unused"]));
 }
 
 function table(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElement {
@@ -205,10 +262,11 @@ function table(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElem
     const select = h(
       "select",
       { "aria-label": t.columnIs(column.header) },
+      !column.role && h("option", { value: "", selected: true }, t.askRole),
       ...Object.entries(t.roles).map(([role, words]) => h("option", { value: role, selected: role === column.role }, words)),
     );
     roles.set(column.letter, select);
-    return h("th", { scope: "col" }, h("span", null, column.header), select);
+    return h("th", { scope: "col", class: column.role ? "" : "ask" }, h("span", null, column.header), select);
   });
   return scrolling(h("table", { class: "rows" }, h("thead", null, h("tr", null, ...head)), body((seen.rows ?? []).slice(1), columns.length)));
 }

@@ -125,10 +125,9 @@ class Instance(Constraint):
         return all(callable(getattr(value, method, None)) for method in self.methods)
 
     def _describe(self) -> str:
-        words = "an object with the methods " + ", ".join(self.methods)
         if self.methods in (("__iter__",), ("__call__",)):
-            words = "a list or a tuple" if self.methods == ("__iter__",) else "a function"
-        return f"{words} ({self.help[:1].lower()}{self.help[1:].rstrip('.')})" if self.help else words
+            return "a list or a tuple" if self.methods == ("__iter__",) else "a function"
+        return "an object with the methods " + ", ".join(self.methods)
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,12 @@ def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: 
     """Check every value against its constraint."""
     for name, constraint in constraints.items():
         if name in values and not constraint.accepts(values[name]):
-            raise ParameterError(f"{owner}: {name} must be {constraint.describe()}; got {values[name]!r}.")
+            # What a method is asked of says little; the words for the command line say what it is for.
+            told = constraint.help.rstrip(".") if isinstance(constraint, (Instance, AnyOf)) else ""
+            meant = f" ({told[:1].lower()}{told[1:]})" if told else ""
+            raise ParameterError(
+                f"{owner}: {name} must be {constraint.describe()}{meant}; got {values[name]!r}."
+            )
 
 
 def check_known(name: str, value: Any, known: tuple[Any, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Pages from templates: everything that is no markup is escaped."""
+"""Pages from templates: in HTML everything that is no markup is escaped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 
 @cache
@@ -14,7 +14,7 @@ def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> E
     """Return the templates that lie in a package; `finalize` is applied to every value that they show."""
     return Environment(
         loader=PackageLoader(package, "templates"),
-        autoescape=True,
+        autoescape=select_autoescape(),
         finalize=finalize,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,15 +1,22 @@
-"""What rules cost: the clusters there would be without each of them."""
+"""What rules cost: the clusters there would be without each of them, or with an attribute left out of the spread.
+
+A search is never sure of the best clusters, and a price is a difference of two such values. So every set of rules is
+searched more than once, all labels that were found are judged under every set of rules that they keep, and where the
+searches differ the price is a range.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Callbacks, Notifier
-from equigraph._utils.parameters import CALLBACKS, Choice, Real, check_parameters
+from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Real, check_parameters
 from equigraph._utils.records import Tabular
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
@@ -18,30 +25,36 @@ from equigraph.metrics.links import share_inside
 from equigraph.metrics.notions import NOTIONS, Notion
 from equigraph.results.features import graph_of
 from equigraph.results.scoring import score_labels
-from equigraph.rules import Facts, Rule, Rules
+from equigraph.rules import CompiledRules, Facts, Rule, Rules, Sizes, keeps
 from equigraph.rules.base import in_words
 from equigraph.search.agree import search_under
+from equigraph.search.bounds import check_size_bounds
 from equigraph.search.targets import Target
 
 # More rules than this are left out by kind, not one by one.
 _MOST_SINGLE = 30
-# What is less is rounding.
-_LEAST = 1e-9
+# What is less is rounding; what differs by less is the same in words.
+_LEAST, _SAME = 1e-9, 5e-4
+# How often each set of rules is searched.
+_SEARCHES = 2
 ALL, NONE = "all rules kept", "without any rule"
 
 
 @dataclass(frozen=True)
 class Price:
-    """What the clusters would be without some rules.
+    """What the clusters would be without some rules, or with an attribute left out of the spread.
 
     Attributes
     ----------
     rule : str
-        The rules that are left out, in words.
+        The rules that are left out, in words, or the attribute.
     objective, Q, notion, links : float
         The objective, modularity, the fairness notion and the share of links kept inside clusters.
     cost : float
-        How much higher the objective is than with all rules.
+        How much higher the objective is than the best that was found with all rules.
+    low, high : float
+        The least and the greatest difference between what single searches found without the rules and with all rules;
+        the same where the searches agree.
     binds : bool
         Whether leaving the rules out changes anything for the better.
     """
@@ -52,7 +65,19 @@ class Price:
     notion: float
     links: float
     cost: float
+    low: float
+    high: float
     binds: bool
+
+    @property
+    def sure(self) -> bool:
+        """Whether all searches agree on the cost, to three digits."""
+        return self.high - self.low < _SAME
+
+    @property
+    def cost_in_words(self) -> str:
+        """The cost, as a range where searches differ."""
+        return f"{self.cost:.3f}" if self.sure else f"{self.low:.3f} to {self.high:.3f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +87,17 @@ class RulePrices(Tabular):
     Attributes
     ----------
     rows : tuple of Price
-        With all rules, without each in turn, and without any.
+        The clusters as they are, what they would be without each rule in turn, with each attribute left out of the
+        spread if that was asked for, and without any rule.
     measure : str
         What the notion is called.
+    missed : float
+        How much higher the objective is in the best clusters with all rules that were found on the way.
     """
 
     rows: tuple[Price, ...]
     measure: str
+    missed: float = 0.0
 
     @property
     def idle(self) -> tuple[str, ...]:
@@ -76,31 +105,36 @@ class RulePrices(Tabular):
         return tuple(row.rule for row in self.rows[1:-1] if not row.binds)
 
     def table(self) -> dict[str, NDArray]:
-        """Return the columns rule, objective, Q, the measure of the notion, links, cost and binds."""
-        names = ("rule", "objective", "Q", "notion", "links", "cost", "binds")
+        """Return the columns rule, objective, Q, the measure of the notion, links, cost, low, high and binds."""
+        names = ("rule", "objective", "Q", "notion", "links", "cost", "low", "high", "binds")
         heads = {"notion": self.measure}
         return {heads.get(name, name): np.array([getattr(row, name) for row in self.rows]) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows and the measure, ready for JSON."""
-        return {"measure": self.measure, "rows": [vars(row) for row in self.rows]}
+        return {"measure": self.measure, "missed": self.missed, "rows": [vars(row) for row in self.rows]}
 
     def describe(self) -> str:
         """Say in words what is dearest, and which rules bind nobody.
 
         Examples
         --------
-        >>> row = Price("0 and 1 apart", 0.5, 0.5, 1.0, 0.8, 0.1, True)
+        >>> row = Price("0 and 1 apart", 0.5, 0.5, 1.0, 0.8, 0.1, 0.08, 0.1, True)
         >>> RulePrices((row, row, row), "NB").describe()
-        'Dearest: 0 and 1 apart, which costs 0.100 of the objective.'
+        'Dearest: 0 and 1 apart, which costs 0.080 to 0.100 of the objective.'
         """
         single = self.rows[1:-1]
         words = []
         if any(row.binds for row in single):
             dearest = max(single, key=lambda row: row.cost)
-            words.append(f"Dearest: {dearest.rule}, which costs {dearest.cost:.3f} of the objective.")
+            words.append(f"Dearest: {dearest.rule}, which costs {dearest.cost_in_words} of the objective.")
         if self.idle:
             words.append(f"Without any effect here: {'; '.join(self.idle)}.")
+        if self.missed >= _SAME:
+            words.append(
+                f"Clusters with all rules kept that are better by {self.missed:.3f} were found on the way: a fit with "
+                "more effort would find them."
+            )
         return " ".join(words)
 
 
@@ -108,7 +142,14 @@ def _name(part: tuple[Rule, ...]) -> str:
     return in_words(part) if len(part) == 1 else f"all {len(part)} rules of the kind {part[0].keyword}"
 
 
-def price(result: Any, graph: Any, by: str | None, effort: float | None, callbacks: Callbacks) -> RulePrices:
+def price(
+    result: Any,
+    graph: Any,
+    by: str | None,
+    effort: float | None,
+    callbacks: Callbacks,
+    attributes: bool = False,
+) -> RulePrices:
     """Price the rules of a result; see `equigraph.ClusteringResult.price`."""
     check_parameters(
         "price",
@@ -116,14 +157,34 @@ def price(result: Any, graph: Any, by: str | None, effort: float | None, callbac
             "by": Choice(values=("rule", "kind"), optional=True),
             "effort": Real(low=0, optional=True),
             "callbacks": CALLBACKS,
+            "attributes": Boolean(),
         },
         locals(),
     )
-    if result.rules is None or result.method != "FairPartition":
+    if result.method != "FairPartition" or (result.rules is None and not attributes):
         raise ParameterError(
             "There are no rules to price: expected clusters that FairPartition made under rules."
         )
-    return _Pricing(result, graph_of(result, graph), effort).prices(by, Notifier(callbacks))
+    return _Pricing(result, graph_of(result, graph), effort).prices(by, attributes, Notifier(callbacks))
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """What is left out: rules that need not be kept, or an attribute that counts for nothing."""
+
+    name: str
+    compiled: CompiledRules
+    search: Callable[[int], Any]  # the search of a seed
+    score: Callable[[NDArray], tuple[float, float]]  # modularity and notion of labels
+    target: Target
+
+    def value(self, labels: NDArray) -> tuple[float, float]:
+        """Return how fair labels are, as far as that is asked for, and how good."""
+        modularity, notion = self.score(labels)
+        if self.target.at_least is not None:
+            return min(notion, self.target.at_least), modularity
+        f = self.target.fairness
+        return 0.0, (1 - f) * modularity + f * notion
 
 
 class _Pricing:
@@ -135,34 +196,60 @@ class _Pricing:
             raise ParameterError("Rules under a notion of one's own cannot be priced from a stored result.")
         self.result, self.graph, self.facts = result, graph, Facts(graph)
         self.notion: Notion = NOTIONS[told["notion"]]
-        self.target = Target(float(told["fairness"]), told["at_least"])
-        given_up = set(result.rules["given_up"])
-        items = Rules.from_dict(told["rules"]).items
+        given_up = set(() if result.rules is None else result.rules["given_up"])
+        items = () if result.rules is None else Rules.from_dict(told["rules"]).items
         self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
-        attributes = graph.attributes
-        bounds = told["size_bounds"]
-        self.codes = None if attributes is None else attributes.codes
+        self.attributes = graph.attributes
+        grouped = self.attributes is not None
+        self.target = Target(
+            float(told["fairness"]) if grouped else 0.0, told["at_least"] if grouped else None
+        )
         self.options: dict[str, Any] = {
             "notion": self.notion,
-            "weights": None if attributes is None else attributes.weights,
-            "size_bounds": tuple(bounds) if isinstance(bounds, list) else bounds,
+            "size_bounds": self._bounds(told["size_bounds"]),
             "effort": told["effort"] / 5 if effort is None else effort,
-            "seed": result.seed,
         }
+        # What was found for each question, search by search; all of it is judged under every question.
+        self.found: list[tuple[_LeftOut | None, NDArray]] = [(None, np.asarray(result.labels))]
 
-    def prices(self, by: str | None, notify: Notifier) -> RulePrices:
+    def _bounds(self, told: Any) -> Any:
+        """Return the bounds on sizes, the same for all questions; automatic ones as far as the clusters keep them."""
+        if told != "auto":
+            return tuple(told) if isinstance(told, list) else told
+        if any(isinstance(rule, Sizes) for rule in self.rules):
+            return None
+        usual = check_size_bounds("auto", self.graph.n_nodes, self.result.n_clusters)[0]
+        return min(usual, int(np.bincount(self.result.labels).min())), None
+
+    def prices(self, by: str | None, attributes: bool, notify: Notifier) -> RulePrices:
         """Return all prices; fewer where somebody wants to stop."""
-        labels = self._found(self.rules, [self.result.labels])
-        first = self._row(ALL, labels, None)
-        parts = self._parts(by)
-        rows = [first]
-        for step, part in enumerate([*parts, self.rules], start=1):
-            rest = tuple(rule for rule in self.rules if rule not in part)
-            name = NONE if step > len(parts) else _name(part)
-            rows.append(self._row(name, self._found(rest, [labels]), first))
-            if notify("price", step, len(parts) + 1):
+        whole = self._question(ALL, self.rules)
+        questions = [
+            self._question(_name(part), tuple(rule for rule in self.rules if rule not in part))
+            for part in self._parts(by)
+        ]
+        if attributes and self.attributes is not None:
+            weights = zip(self.attributes.names, self.attributes.weights.tolist(), strict=True)
+            questions += [
+                self._question(f"{name} not spread evenly", self.rules, name)
+                for name, weight in weights
+                if weight
+            ]
+        questions.append(self._question(NONE, ()))
+        asked = [(one, turn) for turn in range(_SEARCHES) for one in questions]
+        for step, (question, turn) in enumerate(asked, start=1):
+            self._search(question, turn)
+            if notify("price", step, len(asked) + 1):
                 break
-        return RulePrices(tuple(rows), self.notion.measure)
+        else:
+            self._search(whole, 0)
+            notify("price", len(asked) + 1, len(asked) + 1)
+        seen = {id(question) for question, _ in self.found}
+        best = self._best(whole)
+        own = replace(self._row(whole, self.found[0][1], best), cost=0.0, low=0.0, high=0.0, binds=False)
+        rows = [self._row(one, self._best(one), best) for one in questions if id(one) in seen]
+        missed = max(whole.value(best)[1] - own.objective, 0.0)
+        return RulePrices((own, *rows), self.notion.measure, missed)
 
     def _parts(self, by: str | None) -> list[tuple[Rule, ...]]:
         if by == "rule" or (by is None and len(self.rules) <= _MOST_SINGLE):
@@ -172,25 +259,66 @@ class _Pricing:
             kinds.setdefault(rule.keyword, []).append(rule)
         return [tuple(kind) for kind in kinds.values()]
 
-    def _found(self, rules: tuple[Rule, ...], starts: list[NDArray]) -> NDArray:
-        agreement = search_under(
-            Rules.of(rules), self.facts, self.codes, self._n_clusters, starts=starts, **self.options
+    def _question(self, name: str, rules: tuple[Rule, ...], without: str | None = None) -> _LeftOut:
+        """Return the question what there is under some rules, perhaps without an attribute."""
+        codes = weights = None
+        target = self.target
+        if self.attributes is not None:
+            counts = [one != without for one in self.attributes.names]
+            codes, weights = self.attributes.codes[:, counts], self.attributes.weights[counts]
+            if weights.sum() > 0:
+                weights = weights / weights.sum()
+            else:
+                codes, weights, target = None, None, Target()
+
+        @cache
+        def search(seed: int) -> Any:
+            more = {"weights": weights, "seed": self.result.seed + seed}
+            near = [labels for _, labels in self.found]
+            return search_under(
+                Rules.of(rules),
+                self.facts,
+                codes,
+                self.result.n_clusters,
+                starts=near,
+                **self.options,
+                **more,
+            )
+
+        agreement = search(0)
+        return _LeftOut(name, agreement.compiled, search, agreement.search.score, target)
+
+    def _search(self, question: _LeftOut, seed: int) -> None:
+        """Search for labels, from all that were found before."""
+        agreement, near = question.search(seed), [labels for _, labels in self.found]
+        for labels in near:
+            agreement.search.keep(labels)
+        labels = agreement.checked(agreement.search.solve([question.target], near[:1])[0])
+        self.found.append((question, labels))
+
+    def _keeping(self, question: _LeftOut) -> list[NDArray]:
+        return [labels for _, labels in self.found if keeps(question.compiled, labels)]
+
+    def _best(self, question: _LeftOut) -> NDArray:
+        return max(self._keeping(question), key=question.value)
+
+    def _row(self, question: _LeftOut, labels: NDArray, base: NDArray) -> Price:
+        """Return the row of labels, with their difference from the best labels that keep all rules."""
+        scores = evaluate(self.graph, labels)
+        if self.attributes is not None:
+            scores = score_labels(self.graph, labels, self.notion)
+        (fair, value), (fair_base, value_base) = question.value(labels), question.value(base)
+        own = question.value(self.found[0][1])[1]
+        alone = [question.value(one)[1] for asked, one in self.found if asked is question] or [own]
+        binds = fair > fair_base + _LEAST or value > value_base + _LEAST
+        return Price(
+            question.name,
+            value,
+            float(scores["Q"]),
+            float(scores.get(self.notion.measure, 0.0)),
+            float(share_inside(self.graph.adjacency, labels)) if self.graph.n_edges else 0.0,
+            cost=max(value - value_base, 0.0),
+            low=max(min(alone) - value_base, 0.0),
+            high=max(value - own, 0.0),
+            binds=binds,
         )
-        search = agreement.search
-        for labels in starts:
-            search.keep(labels)
-        return agreement.checked(search.solve([self.target], starts)[0])
-
-    @property
-    def _n_clusters(self) -> int:
-        return int(self.result.n_clusters)
-
-    def _row(self, name: str, labels: NDArray, first: Price | None) -> Price:
-        grouped = self.graph.attributes is not None
-        scores = score_labels(self.graph, labels, self.notion) if grouped else evaluate(self.graph, labels)
-        q, notion = float(scores["Q"]), float(scores.get(self.notion.measure, 0.0))
-        fairness = self.target.fairness if grouped else 0.0
-        value = q if self.target.at_least is not None else (1 - fairness) * q + fairness * notion
-        cost = 0.0 if first is None else max(value - first.objective, 0.0)
-        links = float(share_inside(self.graph.adjacency, labels)) if self.graph.n_edges else 0.0
-        return Price(name, value, q, notion, links, cost, cost > _LEAST)

@@ -167,7 +167,7 @@ class FairLouvain(GraphClusterer):
 
 
 @dataclass(frozen=True)
-class Found:
+class LouvainLabels:
     """Labels, their objective and parts of it, and the rounds it took."""
 
     labels: NDArray[np.int32]
@@ -188,7 +188,7 @@ def fair_louvain(
     resolution: float = 1.0,
     max_passes: int = 100,
     seed: int = 0,
-) -> Found:
+) -> LouvainLabels:
     """Do what `FairLouvain` says, on a validated adjacency and the group codes of each attribute (None: none)."""
     objective, columns = make_objective(
         codes,
@@ -273,7 +273,7 @@ class _Climber:
                 labels = self.climb(labels, easier, keep=n_clusters is not None, max_cycles=1)
         return labels
 
-    def settle(self, labels: NDArray[np.int32]) -> Found:
+    def settle(self, labels: NDArray[np.int32]) -> LouvainLabels:
         """Climb from labels to the end, with the number of clusters that is asked for."""
         if self.n_clusters is not None:
             if int(labels.max()) + 1 != self.n_clusters:
@@ -292,11 +292,11 @@ class _Climber:
             best = next_one
         return best
 
-    def found(self, labels: NDArray[np.int32]) -> Found:
+    def found(self, labels: NDArray[np.int32]) -> LouvainLabels:
         """Score labels from scratch."""
         from equigraph.search.partition import scores_of
 
         labels = compact(labels)
         modularity, notion = scores_of(self.level, labels, self.objective)
         value = self.objective.value(modularity, notion)
-        return Found(labels, value, modularity, notion, self.n_cycles)
+        return LouvainLabels(labels, value, modularity, notion, self.n_cycles)

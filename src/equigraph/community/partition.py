@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equigraph._utils.callbacks import Callbacks, Notifier, Progress, ProgressBar, TimeLimit
+from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import (
     CALLBACKS,
     AnyOf,
+    Boolean,
     Choice,
     Constraint,
     Instance,
@@ -112,7 +113,7 @@ class FairPartition(GraphClusterer):
     time_limit : float, optional
         Seconds after which the best labels so far are kept; a second or two more on large graphs.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to log progress (the logger ``equigraph``).
 
     Attributes
     ----------
@@ -188,7 +189,7 @@ class FairPartition(GraphClusterer):
         "execution": EXECUTION,
         "callbacks": CALLBACKS,
         "time_limit": Real(low=0, optional=True, help="Seconds after which the best labels so far are kept."),
-        "verbose": Choice(values=(True, False), help="Whether to show a progress bar."),
+        "verbose": Boolean(help="Whether to log progress."),
     }
 
     def __init__(
@@ -296,16 +297,6 @@ class FairPartition(GraphClusterer):
             found = search.solve([self._target()], [placed], notify)[0]
             clustering = self._clustering(problem, search, found, keeper)
         return self._finish(problem, replace(clustering, keeps_numbers=few or clustering.keeps_numbers))
-
-    @contextmanager
-    def _notifier(self) -> Iterator[Notifier]:
-        """Give who is told about progress: callbacks, a clock where there is a limit, and a bar where one is wanted."""
-        callbacks = list(Notifier(self.callbacks).callbacks)
-        if self.time_limit is not None:
-            callbacks.append(TimeLimit(self.time_limit))
-            callbacks[-1](Progress("search", 0, 1))
-        with ProgressBar() if self.verbose else nullcontext() as bar:
-            yield Notifier([*callbacks, bar] if bar is not None else callbacks)
 
     @contextmanager
     def _opened(self, problem: Problem) -> Iterator[tuple[Problem, Any]]:

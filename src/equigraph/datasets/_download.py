@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from equigraph._utils.randomness import random_state_kept
 from equigraph.datasets._registry import DataFile
@@ -33,22 +32,21 @@ def locate(
     is not given. A damaged file in a folder of the user is an error and is left as it is; a damaged file in the cache
     is fetched again.
     """
-    for folder in _user_folders(data_home):
+    target = Path(data_home).expanduser() if data_home is not None else None
+    folders = list(_user_folders(data_home))
+    if target is None and not download_if_missing:
+        folders.append(_cache_folder())
+    for folder in folders:
         path = folder / file.path
         if path.is_file():
             _verify(path, file)
             return path
-    target = Path(data_home).expanduser() if data_home is not None else _cache_folder()
     if not download_if_missing:
-        path = target / file.path
-        if path.is_file():
-            _verify(path, file)
-            return path
         raise DatasetError(
             f"The data file {file.path} is not on this machine: allow the download "
             f"(download_if_missing=True), or set {DATA_VARIABLE} to a folder that holds it."
         )
-    return _download(file, target, progress=progress)
+    return _download(file, target or _cache_folder(), progress=progress)
 
 
 def _user_folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
@@ -137,14 +135,9 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 class _DownloadBar:
     """The progress bar protocol of pooch, drawn by rich on the error stream."""
 
-    def __init__(self, file: DataFile) -> None:
-        self._description = file.path.rsplit("/", 1)[-1]
-        self._n_bytes = file.n_bytes
-        self._display: Any = None
-        self._task: Any = None
-        self.total = 0
+    total = 0
 
-    def _start(self) -> None:
+    def __init__(self, file: DataFile) -> None:
         with random_state_kept():
             from rich.console import Console
             from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
@@ -152,23 +145,20 @@ class _DownloadBar:
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
         self._display = Progress(*columns, console=Console(stderr=True))
         # The size is ours: a server that compresses announces fewer bytes than arrive.
-        self._task = self._display.add_task(self._description, total=self._n_bytes)
-        self._display.start()
+        self._task = self._display.add_task(file.path.rpartition("/")[2], total=file.n_bytes)
+        self._n_bytes = file.n_bytes
 
     def update(self, n_bytes: int) -> None:
-        """Advance the bar."""
-        if self._display is None:
-            self._start()
+        """Advance the bar; the first call shows it."""
+        self._display.start()
         done = self._display.tasks[0].completed + n_bytes
         self._display.update(self._task, completed=min(done, self._n_bytes))
 
     def reset(self) -> None:
         """Return to the start, as pooch asks before it fills the bar."""
-        if self._display is not None:
-            self._display.update(self._task, completed=0)
+        self._display.update(self._task, completed=0)
 
     def close(self) -> None:
-        """Fill in the last state and stop drawing."""
-        if self._display is not None:
+        """Stop drawing."""
+        if self._display.live.is_started:
             self._display.stop()
-            self._display = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.datasets._descr import DESCRIPTIONS
 from equigraph.datasets._download import locate
 from equigraph.datasets._registry import dataset_info, list_datasets
 from equigraph.exceptions import ParameterError
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
 PathLike = str | os.PathLike[str]
-
-_GENDERS = {1: "F", 2: "M"}
-_ETHNICITIES = {1: "other", 2: "African American", 3: "Latino"}
-_NATIONALITIES = {0: "US", 1: "non-US"}
-_AGES = {1: "18 or younger", 2: "19-25", 3: "26-35", 4: "36 or older"}
 
 
 def describe(name: str) -> str:
@@ -50,7 +45,8 @@ def describe(name: str) -> str:
     >>> print(describe("drugnet").splitlines()[0])
     Acquaintances among drug users in Hartford, Connecticut.
     """
-    return DESCRIPTIONS[dataset_info(name).name]
+    info = dataset_info(name)
+    return resources.files(__package__).joinpath("descr", f"{info.name}.rst").read_text(encoding="utf-8")
 
 
 def load(
@@ -123,9 +119,19 @@ def load(
 
 
 def _read(name: str, *paths: Path) -> dict[str, Any]:
-    from equigraph.graph import check_adjacency
+    """Read the cleaned files of a data set."""
+    from equigraph.graph import check_adjacency, read_graph
 
-    adjacency, groups = _READERS[name](*paths)
+    adjacency: Any
+    if name == "lastfm":
+        adjacency, groups = _read_lastfm(*paths)
+    else:
+        graph, attributes = paths
+        groups = _named(np.loadtxt(attributes, delimiter=",", dtype=int, usecols=0), _NAMES[name])
+        if graph.suffix == ".npz":
+            adjacency = sparse.load_npz(graph)
+        else:
+            adjacency = read_graph(graph, format="matrix", header=False).adjacency
     return {
         "adjacency": check_adjacency(adjacency),
         "sensitive_features": groups,
@@ -147,142 +153,92 @@ def _clean(name: str, edges: Path, people: Path) -> dict[str, Any]:
     }
 
 
-def fetch_diaries(
-    *,
-    raw: bool = False,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    progress: bool = False,
-) -> Bunch:
-    """Fetch the contact diaries of a high school: 120 students, gender.
+_FETCH_DOC = """Fetch {what}.
 
-    Parameters
-    ----------
-    raw : bool, default=False
-        Whether to clean the raw files here, which brings the ids of the students, their class and how long the
-        contacts were; nodes, edges and groups stay the same.
-    data_home : path-like, optional
-        Folder to look in first, and to download into.
-    download_if_missing : bool, default=True
-        Whether to download what is not on this machine; needs the extra ``data``.
-    progress : bool, default=False
-        Whether to show a progress bar while downloading.
+Parameters
+----------
+{raw}data_home : path-like, optional
+    Folder to look in first, and to download into.
+download_if_missing : bool, default=True
+    Whether to download what is not on this machine; needs the extra ``data``.
+progress : bool, default=False
+    Whether to show a progress bar while downloading.
 
-    Returns
-    -------
-    sklearn.utils.Bunch
-        ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``
-        (positions in the file; with ``raw`` the ids), ``attribute``, ``name``, ``DESCR`` and ``url``; with ``raw``
-        also ``school_class`` and ``duration``.
+Returns
+-------
+sklearn.utils.Bunch
+    ``adjacency`` (csr_array), ``sensitive_features`` (name of the group of each node), ``node_names``,
+    ``attribute``, ``name``, ``DESCR`` and ``url``{further}.
 
-    Raises
-    ------
-    DatasetError
-        If a file is damaged, or neither on this machine nor within reach.
+Raises
+------
+DatasetError
+    If a file is damaged, or neither on this machine nor within reach.
 
-    See Also
-    --------
-    load : The same by name, with the order in which folders are looked in.
+See Also
+--------
+load : The same by name, with the order in which folders are looked in.
 
-    Examples
-    --------
-    >>> data = fetch_diaries()  # doctest: +SKIP
-    """
-    return load(
-        "diaries", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
-    )
+Examples
+--------
+>>> data = {function}()  # doctest: +SKIP
+"""
+_RAW_DOC = """raw : bool, default=False
+    Whether to clean the raw files here, which brings the ids of the source as node names and what the cleaned
+    files leave out; nodes, edges and groups stay the same.
+"""
 
 
-def fetch_facebook(
-    *,
-    raw: bool = False,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    progress: bool = False,
-) -> Bunch:
-    """Fetch the Facebook friendships of a high school: 155 students, gender.
+def _fetcher(name: str, what: str, further: str | None = None) -> Callable[..., Bunch]:
+    """Return the function that fetches one data set; `further` says what its raw files add, if it has them."""
 
-    Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``school_class`` too.
-    """
-    return load(
-        "facebook", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
-    )
+    def fetch_cleaned(
+        *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
+    ) -> Bunch:
+        return load(name, data_home=data_home, download_if_missing=download_if_missing, progress=progress)
 
+    def fetch(
+        *,
+        raw: bool = False,
+        data_home: PathLike | None = None,
+        download_if_missing: bool = True,
+        progress: bool = False,
+    ) -> Bunch:
+        return load(
+            name, raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
+        )
 
-def fetch_friendship(
-    *,
-    raw: bool = False,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    progress: bool = False,
-) -> Bunch:
-    """Fetch the reported friendships of a high school: 127 students, gender.
-
-    Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``school_class`` too.
-    """
-    return load(
-        "friendship", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
-    )
+    function: Callable[..., Bunch] = fetch_cleaned if further is None else fetch
+    function.__name__ = function.__qualname__ = f"fetch_{name.replace('-', '_')}"
+    more = f"; with ``raw`` also {further}" if further else ""
+    raw = _RAW_DOC if further else ""
+    function.__doc__ = _FETCH_DOC.format(what=what, raw=raw, further=more, function=function.__name__)
+    return function
 
 
-def fetch_drugnet(
-    *,
-    raw: bool = False,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    progress: bool = False,
-) -> Bunch:
-    """Fetch the acquaintances of drug users in Hartford: 193 people, ethnicity.
-
-    Parameters, result and errors are those of `fetch_diaries`. With ``raw`` there is a ``gender`` too, in part unknown.
-    """
-    return load(
-        "drugnet", raw=raw, data_home=data_home, download_if_missing=download_if_missing, progress=progress
-    )
-
-
-def fetch_nba(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
-) -> Bunch:
-    """Fetch the Twitter ties of basketball players: 400 players, nationality.
-
-    Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
-    """
-    return load("nba", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
-
-
-def fetch_lastfm(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
-) -> Bunch:
-    """Fetch the friendships of LastFM users in Asia: 5,576 users, country.
-
-    Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
-    """
-    return load("lastfm", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
-
-
-def fetch_pokec_n(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, progress: bool = False
-) -> Bunch:
-    """Fetch the friendships of Pokec users of one region: 67,796 users, age.
-
-    Parameters, result and errors are those of `fetch_diaries`, without ``raw``.
-    """
-    return load("pokec-n", data_home=data_home, download_if_missing=download_if_missing, progress=progress)
+fetch_diaries = _fetcher(
+    "diaries",
+    "the contact diaries of a high school: 120 students, gender",
+    "``school_class`` and ``duration``",
+)
+fetch_facebook = _fetcher(
+    "facebook", "the Facebook friendships of a high school: 155 students, gender", "``school_class``"
+)
+fetch_friendship = _fetcher(
+    "friendship", "the reported friendships of a high school: 127 students, gender", "``school_class``"
+)
+fetch_drugnet = _fetcher(
+    "drugnet",
+    "the acquaintances of drug users in Hartford: 193 people, ethnicity",
+    "``gender``, in part unknown",
+)
+fetch_nba = _fetcher("nba", "the Twitter ties of basketball players: 400 players, nationality")
+fetch_lastfm = _fetcher("lastfm", "the friendships of LastFM users in Asia: 5,576 users, country")
+fetch_pokec_n = _fetcher("pokec-n", "the friendships of Pokec users of one region: 67,796 users, age")
 
 
 def _named(codes: NDArray[Any], names: dict[int, str]) -> NDArray[np.str_]:
     return np.array([names[code] for code in codes.astype(int).tolist()])
-
-
-def _dense_text_reader(names: dict[int, str]) -> Callable[[Path, Path], tuple[Any, NDArray[np.str_]]]:
-    def read(graph: Path, attributes: Path) -> tuple[Any, NDArray[np.str_]]:
-        from equigraph.graph import read_graph
-
-        codes = np.loadtxt(attributes, delimiter=",", dtype=int, usecols=0)
-        return read_graph(graph, format="matrix", header=False).adjacency, _named(codes, names)
-
-    return read
 
 
 def _read_lastfm(path: Path) -> tuple[Any, NDArray[np.str_]]:
@@ -293,15 +249,10 @@ def _read_lastfm(path: Path) -> tuple[Any, NDArray[np.str_]]:
     return content["A"], _named(codes, {code: f"country {code}" for code in np.unique(codes).tolist()})
 
 
-_READERS: dict[str, Callable[..., tuple[Any, NDArray[np.str_]]]] = {
-    "diaries": _dense_text_reader(_GENDERS),
-    "facebook": _dense_text_reader(_GENDERS),
-    "friendship": _dense_text_reader(_GENDERS),
-    "drugnet": _dense_text_reader(_ETHNICITIES),
-    "nba": _dense_text_reader(_NATIONALITIES),
-    "lastfm": _read_lastfm,
-    "pokec-n": lambda graph, attributes: (
-        sparse.load_npz(graph),
-        _named(np.loadtxt(attributes, dtype=int), _AGES),
-    ),
+# What the codes of the groups stand for.
+_NAMES: dict[str, dict[int, str]] = {
+    **{school: {1: "F", 2: "M"} for school in ("diaries", "facebook", "friendship")},
+    "drugnet": {1: "other", 2: "African American", 3: "Latino"},
+    "nba": {0: "US", 1: "non-US"},
+    "pokec-n": {1: "18 or younger", 2: "19-25", 3: "26-35", 4: "36 or older"},
 }

@@ -46,18 +46,23 @@ def looks_like_distances(adjacency: sparse.csr_array) -> bool:
     With the shortest side a and the longest c, the middle one of a triangle lies in [a, c] and breaks it below c - a.
     Directed triangles will do, so that it may be asked before the two directions of a pair are combined.
     """
-    expected, unit = 0.0, largest_weight(adjacency.data)
+    unit, expected = largest_weight(adjacency.data), 0.0
+    seen: set[tuple[int, ...]] = set()
     for node in np.unique(np.linspace(0, adjacency.shape[0] - 1, _NODES).astype(np.intp)):
-        a, b, c = (_triangles(adjacency, int(node)) / unit).T  # so that no sum overflows
+        corners, sides = _triangles(adjacency, int(node))
+        a, b, c = (sides / unit).T  # so that no sum overflows
         if (c > (a + b) * (1 + 1e-6)).any():
             return False
-        telling = c > 2 * a
-        expected += float(((c - 2 * a)[telling] / (c - a)[telling]).sum())
+        for place in np.flatnonzero(c > 2 * a):
+            triangle = tuple(corners[place].tolist())
+            if triangle not in seen:
+                seen.add(triangle)
+                expected += float((c[place] - 2 * a[place]) / (c[place] - a[place]))
     return expected >= _EXPECTED
 
 
-def _triangles(adjacency: sparse.csr_array, node: int) -> NDArray[np.float64]:
-    """Return the three weights of triangles of a node with some of its neighbours, in ascending order."""
+def _triangles(adjacency: sparse.csr_array, node: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return corners and weights, both in ascending order, of triangles of a node with some of its neighbours."""
     row = slice(adjacency.indptr[node], adjacency.indptr[node + 1])
     some = np.unique(
         np.linspace(0, max(row.stop - row.start - 1, 0), min(row.stop - row.start, _NEIGHBOURS)).astype(int)
@@ -65,4 +70,6 @@ def _triangles(adjacency: sparse.csr_array, node: int) -> NDArray[np.float64]:
     neighbours, weights = adjacency.indices[row][some], adjacency.data[row][some].astype(np.float64)
     between = adjacency[neighbours][:, neighbours].toarray()
     first, second = np.nonzero(between)
-    return np.sort(np.column_stack([weights[first], weights[second], between[first, second]]), axis=1)
+    corners = np.column_stack([np.full(first.size, node), neighbours[first], neighbours[second]])
+    sides = np.column_stack([weights[first], weights[second], between[first, second]])
+    return np.sort(corners, axis=1), np.sort(sides, axis=1)

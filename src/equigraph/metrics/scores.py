@@ -64,9 +64,7 @@ SCORES: dict[str, Score] = {
             "balance: smallest group over largest, averaged over clusters; 1 is equal numbers",
             "Balance: smallest group over largest group, averaged over the clusters; 1 is equal numbers, which groups "
             "of different size cannot reach.",
-            of_groups=lambda table, n_clusters, empty: _balance_with_empty(
-                table.counts, "mean", n_clusters, empty
-            ),
+            of_groups=lambda table, *options: _balance_with_empty(table.counts, "mean", *options),
         ),
         Score(
             "NB",
@@ -75,9 +73,7 @@ SCORES: dict[str, Score] = {
             "normalised balance: 1 when every cluster mirrors the population, as far as whole nodes allow",
             "Normalised balance: 1 if every cluster mirrors the population as far as whole nodes allow, 0 if every "
             "cluster lacks some group.",
-            of_groups=lambda table, n_clusters, empty: normalized_balance_of_table(
-                table.counts, table.groups.sizes
-            ),
+            of_groups=lambda table, *_: normalized_balance_of_table(table.counts, table.groups.sizes),
         ),
         Score(
             "min_balance",
@@ -85,9 +81,7 @@ SCORES: dict[str, Score] = {
             "minimum balance",
             "balance of the worst cluster",
             "Balance of the worst cluster: smallest group over largest group there.",
-            of_groups=lambda table, n_clusters, empty: _balance_with_empty(
-                table.counts, "min", n_clusters, empty
-            ),
+            of_groups=lambda table, *options: _balance_with_empty(table.counts, "min", *options),
             over_attributes="min",
         ),
         Score(
@@ -98,7 +92,7 @@ SCORES: dict[str, Score] = {
             "Individual balance: the cluster with the fewest others of one's own group over that with the most, "
             "averaged over all nodes. Nobody counts as one of the others, so 1 is out of reach: 4 of a group in every "
             "cluster score 0.75, and clusters of different size less, however fair they are.",
-            of_groups=lambda table, n_clusters, empty: _individual_balance(table),
+            of_groups=lambda table, *_: _individual_balance(table),
         ),
         Score(
             "n_nonempty",
@@ -142,9 +136,7 @@ FURTHER: dict[str, Score] = {
             "proportional balance of FNM, averaged over clusters; 1 is exact proportions",
             "Proportional balance: how far the shares of a cluster are from those of the population at worst, averaged "
             "over the clusters; 1 is exact proportions, which whole nodes seldom allow.",
-            of_groups=lambda table, n_clusters, empty: proportional_balance_of_table(
-                table.counts, table.groups.sizes
-            ),
+            of_groups=lambda table, *_: proportional_balance_of_table(table.counts, table.groups.sizes),
         ),
         Score(
             "min_PB",
@@ -152,7 +144,7 @@ FURTHER: dict[str, Score] = {
             "minimum proportional balance",
             "proportional balance of the worst cluster",
             "Proportional balance of the worst cluster.",
-            of_groups=lambda table, n_clusters, empty: proportional_balance_of_table(
+            of_groups=lambda table, *_: proportional_balance_of_table(
                 table.counts, table.groups.sizes, "min"
             ),
             over_attributes="min",
@@ -183,7 +175,7 @@ OF_NOTIONS: dict[str, Score] = {
 }
 # What decides between clusterings: everything but the number of clusters.
 COMPARED = tuple(name for name, score in SCORES.items() if score.larger_is_better is not None)
-# What is told of every single attribute.
+# Scores that every single attribute has.
 OF_GROUPS = tuple(name for name, score in SCORES.items() if score.of_groups is not None)
 
 

@@ -124,15 +124,15 @@ def _fairness(
 def _by_attribute(
     attributes: Attributes, tables: Sequence[LabelTable], each: Sequence[dict[str, float]]
 ) -> dict[str, float]:
-    """Return what is told of every attribute: its scores where there are several, and how far its means differ."""
-    told: dict[str, float] = {}
+    """Return the scores of each attribute where there are several, and how far its means differ."""
+    found: dict[str, float] = {}
     for name, table, scores in zip(attributes.names, tables, each, strict=True):
         if attributes.are_several:
-            told |= {score_name(score, name): value for score, value in scores.items()}
+            found |= {score_name(score, name): value for score, value in scores.items()}
         if table.groups.numbers is not None:
             gap, in_sd = mean_gap(table.groups.numbers, table.labels.codes, table.labels.n_clusters)
-            told |= {score_name("mean_gap", name): gap, score_name("mean_gap_sd", name): in_sd}
-    return told
+            found |= {score_name("mean_gap", name): gap, score_name("mean_gap_sd", name): in_sd}
+    return found
 
 
 def score_name(score: str, attribute: str) -> str:

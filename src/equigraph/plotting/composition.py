@@ -101,7 +101,8 @@ class CompositionDisplay(Display):
         self
             With ``ax_`` and ``figure_``.
         """
-        parts = self._parts()
+        several = isinstance(self.composition, dict)
+        parts = list(self.composition.items()) if several else [(self.attribute, self.composition)]
         widest = max(min(what.clusters.size, MAX_CLUSTERS) for _, what in parts)
         width = float(np.clip(3.2 + 0.75 * (1 + widest), 5, 16))
         with look():
@@ -110,18 +111,14 @@ class CompositionDisplay(Display):
                 return self
             if ax is not None:
                 raise ParameterError("Several attributes need a figure of their own: leave ax= out.")
-            figure, axes = _panels(len(parts), width)
+            make = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
+            figure = make(figsize=(width, 3.6 * len(parts)), layout="constrained")
+            axes = figure.subplots(len(parts), 1).tolist()
             self._is_part = False
             for place, (one, (name, what)) in enumerate(zip(axes, parts, strict=True)):
                 self._draw(one, name, what, title=place == 0, label=place == len(parts) - 1)
             self.ax_, self.figure_ = axes[0], figure
         return self
-
-    def _parts(self) -> list[tuple[str | None, Any]]:
-        """Return the attributes with their compositions."""
-        if isinstance(self.composition, dict):
-            return list(self.composition.items())
-        return [(self.attribute, self.composition)]
 
     def _draw(
         self, ax: Any, attribute: str | None, what: Any, *, title: bool = True, label: bool = True
@@ -159,13 +156,6 @@ class CompositionDisplay(Display):
             bbox_to_anchor=(1.0, 0.5),
             alignment="left",
         )
-
-
-def _panels(number: int, width: float) -> tuple[Any, list[Any]]:
-    """Return a figure with one panel below the other."""
-    make = require("matplotlib.figure", extra="plot", purpose="Drawing a picture").Figure
-    figure = make(figsize=(width, 3.6 * number), layout="constrained")
-    return figure, list(figure.subplots(number, 1))
 
 
 def _draw_bars(ax: Any, places: Any, shares: Any) -> list[Any]:

@@ -159,7 +159,7 @@ class TradeoffDisplay(Display):
         strip.tick_params(labelsize=8)
         small = {"fontsize": 8.5, "fontweight": "normal", "color": MUTED, "pad": 3}
         strip.set_title("non-empty clusters", **small)
-        if any(point.n_restarts > 1 for point in curve.points):
+        if self._repeated():
             strip.set_title(f"bands: mean ± sd of {len(curve.seeds)} restarts", loc="right", **small)
         strip.set_xlabel("the dial: weight of fairness in the search")
         ax.tick_params(axis="x", labelbottom=False)
@@ -184,21 +184,16 @@ class TradeoffDisplay(Display):
             ax.plot(
                 *xy, marker, markersize=8, color=color, markeredgecolor=TEXT, markeredgewidth=0.7, zorder=4
             )
-        ax.margins(0.13)
-        ax.grid(color="#E6E6E6", linewidth=0.7)
-        ax.set_axisbelow(True)
-        ax.set_xlabel(words_of("Q"))
-        ax.set_ylabel(words_of(measure))
+        _front_axes(ax, measure, margin=0.13)
         self._set_title(ax, f"Cohesion against fairness: {self._title()}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=4.4, ncols=2, columnspacing=1.4)
         self._write_labels(ax, x, y)
 
     def _draw_spreads(self, ax: Any) -> None:
         """Draw means and standard deviations over the restarts, where there are several."""
-        points = [point for point in self.curve.points if point.n_restarts > 1]
+        points, measure = self._repeated(), self.curve.measure
         if not points:
             return
-        measure = self.curve.measure
         ax.errorbar(
             [point.means["Q"] for point in points],
             [point.means[measure] for point in points],
@@ -214,16 +209,17 @@ class TradeoffDisplay(Display):
 
     def _bars(self) -> NDArray[np.float64]:
         """Return places along the bars of `_draw_spreads`."""
-        steps = np.linspace(-1, 1, 9)
-        points = [point for point in self.curve.points if point.n_restarts > 1]
+        steps, names = np.linspace(-1, 1, 9), ("Q", self.curve.measure)
         bars = [np.empty((0, 2))]
-        for point in points:
-            center = np.array([point.means[name] for name in ("Q", self.curve.measure)])
-            for axis, name in enumerate(("Q", self.curve.measure)):
-                bar = np.tile(center, (steps.size, 1))
-                bar[:, axis] += steps * point.spreads[name]
-                bars.append(bar)
+        for point in self._repeated():
+            center = np.array([point.means[name] for name in names])
+            spread = np.diag([point.spreads[name] for name in names])
+            bars += [center + np.outer(steps, direction) for direction in spread]
         return np.vstack(bars)
+
+    def _repeated(self) -> list[TradeoffPoint]:
+        """Return the points with several restarts."""
+        return [point for point in self.curve.points if point.n_restarts > 1]
 
     def _write_labels(self, ax: Any, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
         measure, ends = self.curve.measure, (self.curve.points[0], self.curve.points[-1])
@@ -282,15 +278,20 @@ class TradeoffCurvesDisplay(Display):
                 x, y = curve.front_values("Q"), curve.front_values(measure)
                 marker = MARKERS[i % len(MARKERS)]
                 ax.plot(x, y, marker=marker, color=shades[i], markersize=4.5, label=str(k))
-            ax.margins(0.08)
-            ax.grid(color="#E6E6E6", linewidth=0.7)
-            ax.set_axisbelow(True)
-            ax.set_xlabel(words_of("Q"))
-            ax.set_ylabel(words_of(measure))
+            _front_axes(ax, measure, margin=0.08)
             method = next(iter(self.curves.values())).method
             self._set_title(ax, f"Cohesion against fairness: {method}")
             ax.legend(title="clusters", loc="center left", bbox_to_anchor=(1.0, 0.5), alignment="left")
         return self
+
+
+def _front_axes(ax: Any, measure: str, *, margin: float) -> None:
+    """Set margins, grid and labels of a picture of cohesion against fairness."""
+    ax.margins(margin)
+    ax.grid(color="#E6E6E6", linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.set_xlabel(words_of("Q"))
+    ax.set_ylabel(words_of(measure))
 
 
 def _compared(compare: Any, measure: str) -> dict[str, tuple[float, float]]:

@@ -32,12 +32,15 @@ class PriceEntries(TypedDict):
     notion: float
     links: float
     cost: float
+    low: float
+    high: float
 
 
 class PricesEntries(TypedDict):
     """Results without each of the rules."""
 
     measure: str
+    missed: float
     rows: list[PriceEntries]
 
 

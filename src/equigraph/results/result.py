@@ -458,10 +458,13 @@ class ClusteringResult(Tabular):
         by: Literal["rule", "kind"] | None = None,
         effort: float | None = None,
         callbacks: Callbacks = None,
+        attributes: bool = False,
     ) -> Any:
         """Find out what the clusters would be without each rule in turn.
 
-        Every search starts from these clusters, which keep the fewer rules as well: no cost is negative.
+        Every search starts from these clusters, which keep the fewer rules as well: no cost is negative. Each set of
+        rules is searched twice, and whatever is found counts under every set of rules that it keeps; where the searches
+        differ, the cost is a range (``low``, ``high``).
 
         Parameters
         ----------
@@ -474,11 +477,14 @@ class ClusteringResult(Tabular):
             Length of each search; by default a fifth of that of the fit.
         callbacks : callable or list of callables, optional
             Told after every search; may stop.
+        attributes : bool, default=False
+            Whether to find out as well what leaving each attribute out of the spread would bring to the rest of the
+            objective; there need not be rules then.
 
         Returns
         -------
         RulePrices
-            Objective, Q, fairness and links kept, with all rules, without each, and without any.
+            Objective, Q, fairness and links kept: of these clusters, without each rule, and without any.
 
         Raises
         ------
@@ -495,7 +501,7 @@ class ClusteringResult(Tabular):
         >>> prices.idle
         ('every cluster of 1 to 30 nodes',)
         """
-        return hook("price")(self, graph, by, effort, callbacks)
+        return hook("price")(self, graph, by, effort, callbacks, attributes)
 
     def _repr_html_(self) -> str:
         """Return the clusters with their groups, for a notebook."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from equigraph._utils.text import listed
-from equigraph.rules.base import Rule
-from equigraph.rules.reading import tuples
+from equigraph.rules.base import NodeSetRule
 from equigraph.rules.violation import Placement, Violation
 from equigraph.rules.words import Words
 
@@ -18,26 +17,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Apart(Rule):
+class Apart(NodeSetRule):
     """No two of these nodes share a cluster."""
 
     keyword: ClassVar[str] = "apart"
-    nodes: tuple[Hashable, ...]
-
-    @property
-    def named_nodes(self) -> tuple[Hashable, ...]:
-        """The nodes."""
-        return self.nodes
-
-    @classmethod
-    def parse(cls, value: Any) -> Iterator[Rule]:
-        """Read a list of tuples of nodes."""
-        return map(cls, tuples(cls.keyword, value))
-
-    @classmethod
-    def argument(cls, rules: Sequence[Any]) -> Any:
-        """Return a list of tuples of nodes."""
-        return [rule.nodes for rule in rules]
 
     def describe(self) -> str:
         """Say the rule in words."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from equigraph.rules.reading import tuples
 from equigraph.rules.violation import Placement, Violation
 from equigraph.rules.words import Words
 
@@ -66,6 +68,28 @@ class Rule(ABC):
     @abstractmethod
     def compile(self, arrays: Arrays) -> None:
         """Add the rule to the arrays that the search and the solver read."""
+
+
+@dataclass(frozen=True)
+class NodeSetRule(Rule):
+    """A rule about a set of nodes; the argument is a list of tuples."""
+
+    nodes: tuple[Hashable, ...]
+
+    @property
+    def named_nodes(self) -> tuple[Hashable, ...]:
+        """The nodes."""
+        return self.nodes
+
+    @classmethod
+    def parse(cls, value: Any) -> Iterator[Rule]:
+        """Read a list of tuples of nodes."""
+        return map(cls, tuples(cls.keyword, value))
+
+    @classmethod
+    def argument(cls, rules: Sequence[Any]) -> Any:
+        """Return a list of tuples of nodes."""
+        return [rule.nodes for rule in rules]
 
 
 def in_words(rules: Iterable[Rule]) -> str:

@@ -116,7 +116,7 @@ def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clus
     arrays = Arrays(facts, n_clusters)
     for rule in rules.items if isinstance(rules, Rules) else rules:
         rule.compile(arrays)
-    unit = _units(arrays.joined, n)
+    unit = joined_units(arrays.joined, n)
     unit_size = np.bincount(unit).astype(np.int64)
     fixed, twice = _fixed(arrays.fixed, unit, unit_size.size)
     sets = [unit[nodes] for nodes in arrays.apart]
@@ -128,7 +128,7 @@ def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clus
         unit=unit,
         unit_size=unit_size,
         fixed=fixed,
-        apart=_pairs(sets, unit_size.size),
+        apart=apart_pairs(sets, unit_size.size),
         apart_sets=sets,
         least_size=arrays.least_size,
         most_size=arrays.most_size,
@@ -139,7 +139,8 @@ def compile_rules(rules: Rules | Iterable[Rule], graph: Any, groups: Any, n_clus
     )
 
 
-def _units(joined: Sequence[tuple[int, int]], n: int) -> Integers:
+def joined_units(joined: Sequence[tuple[int, int]], n: int) -> Integers:
+    """Return the unit of each of n nodes, given pairs that are together."""
     if not joined:
         return np.arange(n, dtype=np.int64)
     rows, columns = np.array(joined).T
@@ -156,7 +157,8 @@ def _fixed(held: Sequence[tuple[int, int]], unit: Integers, n_units: int) -> tup
     return fixed, bool(twice)
 
 
-def _pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
+def apart_pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
+    """Return which units occur in a set together, as a symmetric matrix."""
     pairs = [pair for units in sets for pair in permutations(units.tolist(), 2) if pair[0] != pair[1]]
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     matrix = sparse.coo_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=(n_units, n_units))

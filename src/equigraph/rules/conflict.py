@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equigraph._utils.parameters import Choice, Integer, Real, check_parameters
+from equigraph._utils.parameters import Choice, Integer, check_parameters
 from equigraph._utils.text import count
 from equigraph.exceptions import ConflictError, NotFoundError
 from equigraph.rules.base import Rule, in_words
@@ -18,16 +17,16 @@ from equigraph.rules.check import violations
 from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.facts import Facts
 from equigraph.rules.rules import Rules
-from equigraph.rules.solve import Answer, feasible_labels
+from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels
 
-# Looks for labels that keep rules where the solver has found none in time; None if there are none to be found.
+# Looks for labels that keep rules where the solver has found none; None if there are none to be found.
 Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
-# Naming a conflict takes many questions; all of them together may take this many times as long as one.
+# Naming a conflict takes many questions; after this many without an answer no more are asked.
 _PATIENCE = 6
 _PARAMETERS = {
     "n_clusters": Integer(low=1),
     "on_conflict": Choice(values=("error", "relax")),
-    "time_limit": Real(low=0, open_low=True),
+    "node_limit": Integer(low=1),
 }
 
 
@@ -40,7 +39,7 @@ class Conflict:
     rules : tuple
         The rules, in the order given.
     irreducible : bool
-        Whether the rest can be kept without any one of them; False only where the time did not suffice to say.
+        Whether the rest can be kept without any one of them; False only where the solver could not say.
     """
 
     rules: tuple[Rule, ...]
@@ -86,13 +85,13 @@ class _Solver:
         rules: Rules,
         facts: Facts,
         n_clusters: int,
-        time_limit: float,
+        node_limit: int,
         hint: ArrayLike | None = None,
         finder: Finder | None = None,
     ) -> None:
         self.rules, self.facts, self.n_clusters = rules, facts, n_clusters
-        self.time_limit, self.hint, self.finder = time_limit, hint, finder
-        self.end = time.monotonic() + _PATIENCE * time_limit
+        self.node_limit, self.hint, self.finder = node_limit, hint, finder
+        self.unanswered = 0.0
         self.found: list[tuple[NDArray[np.intp], set[Rule]]] = []  # labels, with the rules that they break
 
     def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None, patience: float = 1.0) -> Answer:
@@ -100,15 +99,15 @@ class _Solver:
         known = [labels for labels, broken in self.found if broken.isdisjoint(rules)]
         if known and start is None:
             return Answer("found", known[0])
-        left = min(patience * self.time_limit, self.end - time.monotonic())
-        if left <= 0:
-            return Answer("not found", reason=f"the time of {_PATIENCE * self.time_limit:g} s is over")
+        if self.unanswered >= _PATIENCE:
+            return Answer("not found", reason=f"the solver left {_PATIENCE} questions without an answer")
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
-        answer = feasible_labels(compiled, left, start, self.hint)
+        answer = feasible_labels(compiled, max(round(patience * self.node_limit), 1), start, self.hint)
         if answer.status == "not found" and self.finder is not None and not compiled.contradiction:
             found = self.finder(compiled)
             answer = answer if found is None else Answer("found", found)
         if answer.labels is None:
+            self.unanswered += patience * (answer.status == "not found")
             return answer
         wrong = violations(self.rules.items, self.facts, answer.labels, None, self.n_clusters)
         broken = {violation.rule for violation in wrong}
@@ -119,7 +118,7 @@ class _Solver:
 
 
 def find_conflict(
-    rules: Rules, graph: Any, groups: Any = None, *, n_clusters: int, time_limit: float = 10.0
+    rules: Rules, graph: Any, groups: Any = None, *, n_clusters: int, node_limit: int = NODE_LIMIT
 ) -> Conflict | None:
     """Find rules that cannot all be kept, though without any one of them the rest can.
 
@@ -133,8 +132,8 @@ def find_conflict(
         The attributes that the rules name; by default those of the graph.
     n_clusters : int
         Number of clusters.
-    time_limit : float, default=10
-        Seconds for each question to the solver.
+    node_limit : int, default=100
+        Nodes of the tree that the solver searches at most for each question.
 
     Returns
     -------
@@ -149,7 +148,7 @@ def find_conflict(
     '0 and 1 together, 1 and 2 together, 0 and 2 apart'
     """
     check_parameters("find_conflict", _PARAMETERS, locals())
-    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit)
+    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, node_limit)
     if solver.ask(rules.items).status != "impossible":
         return None
     return _irreducible(solver, rules.items)
@@ -188,14 +187,14 @@ def settle_rules(
     on_conflict: Literal["error", "relax"] = "error",
     start: ArrayLike | None = None,
     hint: ArrayLike | None = None,
-    time_limit: float = 10.0,
+    node_limit: int = NODE_LIMIT,
     finder: Finder | None = None,
 ) -> Settlement:
     """Find labels that keep the rules, or say which rules contradict each other.
 
     Parameters
     ----------
-    rules, graph, groups, n_clusters, time_limit
+    rules, graph, groups, n_clusters, node_limit
         As in `find_conflict`.
     on_conflict : {"error", "relax"}, default="error"
         Whether rules that contradict each other are an error, or the last of them are given up: going through the
@@ -205,7 +204,7 @@ def settle_rules(
     hint : array-like of shape (n_nodes,), optional
         Cohesive labels near to which the solver looks first.
     finder : callable, optional
-        Given compiled rules, looks for labels where the solver has found none in time.
+        Given compiled rules, looks for labels where the solver has found none.
 
     Returns
     -------
@@ -232,7 +231,7 @@ def settle_rules(
     ('Given up: 0 and 1 apart.', [0, 0, 0, 1])
     """
     check_parameters("settle_rules", _PARAMETERS, locals())
-    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, time_limit, hint, finder)
+    solver = _Solver(rules, Facts.of(graph, groups), n_clusters, node_limit, hint, finder)
     answer = _ask_with_start(solver, rules.items, start)
     if answer.labels is not None:
         return Settlement(rules, answer.labels, fewest=answer.fewest)
@@ -287,6 +286,6 @@ def _first_impossible(solver: _Solver, rules: Sequence[Rule], holds: int) -> int
 
 def _holds(solver: _Solver, rules: Sequence[Rule]) -> bool:
     answer = solver.ask(rules)
-    if answer.status == "not found":  # a rule is given up because it must be, not because time is short
+    if answer.status == "not found":  # a rule is given up because it must be, not because the solver stopped
         raise _not_found(answer)
     return answer.status == "found"

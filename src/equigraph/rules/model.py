@@ -67,6 +67,26 @@ class Program:
     high: NDArray[np.float64]
     rows: ConstraintRows
 
+    def numbered(self, compiled: CompiledRules) -> Program:
+        """Return the program with interchangeable clusters numbered by the first unit in them.
+
+        The i-th of a few units is then in one of the first i clusters; where units have no names, clusters are ordered
+        by size.
+        """
+        k, classes, high = compiled.n_clusters, self.classes, self.high.copy()
+        rows = ConstraintRows(self.rows.n_variables)
+        rows.extend(self.rows)
+        order = _numbering_order(compiled, classes)
+        for clusters in interchangeable(compiled):
+            for place, unit in enumerate(order[: len(clusters) - 1]):
+                high[classes.of_unit[unit] * k + np.array(clusters[place + 1 :])] = 0
+            if not order:
+                steps = np.arange(len(clusters) - 1)
+                larger, smaller = np.zeros((2, steps.size, k))
+                larger[steps, clusters[:-1]] = smaller[steps, clusters[1:]] = 1
+                rows.add({classes.sizes.size * k: larger - smaller}, 0, np.inf)
+        return replace(self, high=high, rows=rows)
+
     def extended(self, high: NDArray) -> Program:
         """Return the program with further variables from 0 to an upper bound each, which cost nothing."""
         more, total = np.zeros(high.size), self.cost.size + high.size
@@ -130,7 +150,11 @@ def n_entries(compiled: CompiledRules, classes: Classes) -> int:
 
 
 def make_program(
-    compiled: CompiledRules, classes: Classes, start: Integers | None = None, hint: Integers | None = None
+    compiled: CompiledRules,
+    classes: Classes,
+    start: Integers | None = None,
+    hint: Integers | None = None,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> Program:
     """Write rules as a program; with a start, its cost is the number of nodes that leave their cluster."""
     k = compiled.n_clusters
@@ -142,15 +166,15 @@ def make_program(
     rows = ConstraintRows(total)
     _add_sums(rows, compiled, classes, at_sizes, at_counts)
     _add_shares(rows, compiled, at_sizes, at_counts)
-    _add_not_alone(rows, compiled, alone, at_counts, at_some)
+    _add_not_alone(rows, compiled, classes, alone, at_counts, at_some)
     _add_apart(rows, compiled, classes)
     _add_friends(rows, compiled, classes)
     low, high = _bounds(compiled, classes, total)
+    if allowed is not None:
+        high[:n_x][~allowed[classes.first].ravel()] = 0
     cost = np.zeros(total)
     if start is None:
-        order = _numbering_order(compiled, classes)
-        _break_symmetry(rows, compiled, classes, order, high, at_sizes)
-        _prefer_hint(cost, compiled, classes, order, hint)
+        _prefer_hint(cost, compiled, classes, hint)
     else:
         of_node = classes.of_unit[compiled.unit]
         np.add.at(cost, of_node * k + start, -1.0 / classes.sizes[of_node])
@@ -199,16 +223,29 @@ def _add_shares(rows: ConstraintRows, compiled: CompiledRules, at_sizes: int, at
 
 
 def _add_not_alone(
-    rows: ConstraintRows, compiled: CompiledRules, alone: NDArray[np.intp], at_counts: int, at_some: int
+    rows: ConstraintRows,
+    compiled: CompiledRules,
+    classes: Classes,
+    alone: NDArray[np.intp],
+    at_counts: int,
+    at_some: int,
 ) -> None:
     """Let a count be 0, or at least the least and at most all; the last variables say which."""
     k = compiled.n_clusters
     totals = compiled.counts.sum(axis=0)
+    by_class = compiled.counts[classes.first].tocsc()
     for place, column in enumerate(alone):
         count, some = at_counts + column * k, at_some + place * k
         least = float(compiled.not_alone[column]) * sparse.eye_array(k)
         rows.add({count: sparse.eye_array(k), some: -least}, 0, np.inf)
         rows.add({count: sparse.eye_array(k), some: -float(totals[column]) * sparse.eye_array(k)}, -np.inf, 0)
+        # Class by class the same says more to a solver that begins with fractions.
+        own = by_class.indices[by_class.indptr[column] : by_class.indptr[column + 1]]
+        one = sparse.coo_array(
+            (np.ones(own.size), (np.arange(own.size), own)), shape=(own.size, classes.sizes.size)
+        )
+        every = sparse.kron(-classes.sizes[own][:, None].astype(float), sparse.eye_array(k))
+        rows.add({0: per_cluster(one, k), some: every}, -np.inf, 0)
 
 
 def _add_apart(rows: ConstraintRows, compiled: CompiledRules, classes: Classes) -> None:
@@ -283,33 +320,8 @@ def _numbering_order(compiled: CompiledRules, classes: Classes) -> list[int]:
     return list(dict.fromkeys([*biggest.tolist(), *named[: compiled.n_clusters].tolist()]))
 
 
-def _break_symmetry(
-    rows: ConstraintRows,
-    compiled: CompiledRules,
-    classes: Classes,
-    order: list[int],
-    high: NDArray,
-    at_sizes: int,
-) -> None:
-    """Number interchangeable clusters by the first unit in them, or by size where units have no names.
-
-    The i-th unit of the order is then in one of the first i clusters.
-    """
-    k = compiled.n_clusters
-    for clusters in interchangeable(compiled):
-        for place, unit in enumerate(order[: len(clusters) - 1]):
-            high[classes.of_unit[unit] * k + np.array(clusters[place + 1 :])] = 0
-        if not order:
-            steps = np.arange(len(clusters) - 1)
-            larger, smaller = np.zeros((2, steps.size, k))
-            larger[steps, clusters[:-1]] = smaller[steps, clusters[1:]] = 1
-            rows.add({at_sizes: larger - smaller}, 0, np.inf)
-
-
-def _prefer_hint(
-    cost: NDArray, compiled: CompiledRules, classes: Classes, order: list[int], labels: Integers | None
-) -> None:
-    """Prefer the cluster of the hint for every named unit, with clusters numbered as `_break_symmetry` wants it."""
+def _prefer_hint(cost: NDArray, compiled: CompiledRules, classes: Classes, labels: Integers | None) -> None:
+    """Prefer the cluster of the hint for every named unit."""
     named = classes.named
     if labels is None:
         hint = cohesive_hint(compiled, named)
@@ -317,12 +329,8 @@ def _prefer_hint(
         hint = np.full(compiled.n_units, -1, dtype=np.int64)
         hint[compiled.unit] = labels
         hint[~named] = -1
-    number = np.arange(compiled.n_clusters)
-    for clusters in interchangeable(compiled):
-        seen = [hint[unit] for unit in order if hint[unit] in clusters]
-        number[list(dict.fromkeys([*seen, *clusters]))] = clusters
     units = np.flatnonzero(hint >= 0)
-    cost[classes.of_unit[units] * compiled.n_clusters + number[hint[units]]] = -1.0
+    cost[classes.of_unit[units] * compiled.n_clusters + hint[units]] = -1.0
 
 
 def only_preferred(program: Program, n_clusters: int) -> Program:

@@ -119,7 +119,7 @@ def most_friends(
     known = None if start is None else checked_labels("start", start, compiled)
     if known is None or not keeps(compiled, known):
         known = settle_rules(rules, facts, n_clusters=n_clusters).labels
-    question = _Question(compiled, links, node_limit)
+    question = _FriendsSolver(compiled, links, node_limit)
     one, fewest = question.ask(np.minimum(most, 1), known)
     best, proven = question.ask(most, one, int(np.minimum(question.kept(one), 1)[most > 0].sum()))
     kept = np.minimum(question.kept(best), most)
@@ -135,7 +135,7 @@ def most_friends(
 
 
 @dataclass(frozen=True, eq=False)
-class _Question:
+class _FriendsSolver:
     """Asks the solver for labels that keep rules and have most friends together."""
 
     compiled: CompiledRules

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
+from equigraph._utils.text import count
 from equigraph.exceptions import ParameterError
 from equigraph.rules.compile import CompiledRules
 from equigraph.rules.model import Program, alike, make_program, n_entries, only_preferred
+from equigraph.rules.propagate import propagated
 from equigraph.rules.quiet import no_stray_output
 
 # Beyond this many entries of the program the solver is not asked.
 MAX_ENTRIES = 2_000_000
+# Nodes of the tree that the solver searches for one question.
+NODE_LIMIT = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,34 +35,48 @@ class Answer:
 
 def feasible_labels(
     compiled: CompiledRules,
-    time_limit: float = 10.0,
+    node_limit: int = NODE_LIMIT,
     start: ArrayLike | None = None,
     hint: ArrayLike | None = None,
 ) -> Answer:
     """Find labels that keep rules, or prove that there are none.
 
     Of a start as many labels as possible are kept. Without one the solver looks first near a hint, cohesive labels that
-    are made here if they are not given; the closer they are to keeping the rules, the sooner it is done.
+    are made here if they are not given; the closer they are to keeping the rules, the sooner it is done. It ends after
+    so many nodes of its tree, never by the clock: the same question has the same answer everywhere.
     """
     if compiled.contradiction or (compiled.least_size > compiled.most_size).any():
         return Answer("impossible")
     labels = None if start is None else checked_labels("start", start, compiled)
-    classes = alike(compiled, labels)
-    entries = n_entries(compiled, classes)
+    near = None if hint is None else checked_labels("hint", hint, compiled)
+    entries = n_entries(compiled, alike(compiled, labels))
     if entries > MAX_ENTRIES:
         return Answer(
             "not found",
             reason=f"the program has about {entries:,} entries, and the solver is asked up to {MAX_ENTRIES:,}",
         )
-    end = time.monotonic() + time_limit
-    near = None if hint is None else checked_labels("hint", hint, compiled)
-    program = make_program(compiled, classes, labels, near)
-    if start is None and not compiled.needed.any():
-        # Without links to keep the hint often does: only numbers of nodes that are alike are then left to find.
-        answer = solve_program(only_preferred(program, compiled.n_clusters), compiled, time_limit=time_limit)
-        if answer.labels is not None:
+    compiled, allowed = propagated(compiled)
+    if compiled.contradiction:
+        return Answer("impossible")
+    program = make_program(compiled, alike(compiled, labels), labels, near, allowed)
+    if start is None:
+        answer = _first_try(program, compiled)
+        if answer is not None:
             return answer
-    return solve_program(program, compiled, time_limit=max(end - time.monotonic(), 0.0))
+        # Nothing near the hint: labels from anywhere, or a proof, for which no two numberings are looked at.
+        program = replace(program.numbered(compiled), cost=np.zeros(program.cost.size))
+    return solve_program(program, compiled, node_limit)
+
+
+def _first_try(program: Program, compiled: CompiledRules) -> Answer | None:
+    """Look for labels near the hint, without branching; None if that answers nothing."""
+    if compiled.needed.any():
+        # Any numbering of the clusters will do: the more there are, the more labels are near.
+        answer = solve_program(program, compiled, node_limit=1)
+        return None if answer.status == "not found" else answer
+    # Without links to keep the hint often does: only numbers of nodes that are alike are then left to find.
+    answer = solve_program(only_preferred(program, compiled.n_clusters), compiled, node_limit=1)
+    return None if answer.labels is None else answer
 
 
 def checked_labels(name: str, given: ArrayLike, compiled: CompiledRules) -> NDArray[np.int64]:
@@ -73,9 +90,7 @@ def checked_labels(name: str, given: ArrayLike, compiled: CompiledRules) -> NDAr
     return labels.astype(np.int64)
 
 
-def solve_program(
-    program: Program, compiled: CompiledRules, node_limit: int | None = None, time_limit: float | None = None
-) -> Answer:
+def solve_program(program: Program, compiled: CompiledRules, node_limit: int) -> Answer:
     """Solve a program; return labels and, where something is minimised, whether they are proven to be best."""
     with no_stray_output():
         result = optimize.milp(
@@ -84,16 +99,14 @@ def solve_program(
             bounds=optimize.Bounds(program.low, program.high),
             constraints=program.rows,
             # Where nothing is to be minimised, the first labels that are found will do.
-            options={
-                "mip_rel_gap": 0.0 if program.minimise else 1e9,
-                **({} if node_limit is None else {"node_limit": node_limit}),
-                **({} if time_limit is None else {"time_limit": time_limit}),
-            },
+            options={"mip_rel_gap": 0.0 if program.minimise else 1e9, "node_limit": node_limit},
         )
     if result.status == 2:
         return Answer("impossible")
     if result.x is None:
-        stopped = "the time is over" if result.status == 1 else f"the solver says {result.message!r}"
+        stopped = f"the solver says {result.message!r}"
+        if result.status == 1:
+            stopped = f"the limit of {count(node_limit, 'node')} of the solver's tree is reached"
         return Answer("not found", reason=stopped)
     labels = _labels(program, compiled, result.x)
     if labels is None:

@@ -244,7 +244,7 @@ class UnitSearch:
         from equigraph.search.moves import anneal, local_search
         from equigraph.search.partition import Partition
 
-        inner = self.inner
+        inner: Any = self.inner
         limits: dict[str, Any] = {"max_passes": 20, "least_gain": 1e-7}
         objective = inner.objective.for_target(target)
         units = Partition(inner.level, objective, inner.exactly(self._on_units(labels)), self.n_clusters)

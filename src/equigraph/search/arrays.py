@@ -67,7 +67,7 @@ class Terms(NamedTuple):
     cap: float
 
 
-class State(NamedTuple):
+class LabelState(NamedTuple):
     """Labels with all that moves need, updated in place.
 
     ``table`` counts the groups of each cluster and ``parts`` holds what it adds to the notion by each attribute;
@@ -85,7 +85,7 @@ class State(NamedTuple):
     tally: Numbers
 
 
-# Positions in ``State.tally``.
+# Positions in ``LabelState.tally``.
 SUM, N_CLUSTERS, SPARE, BROKEN = 0, 1, 2, 3
 
 
@@ -97,7 +97,8 @@ class Constraints(NamedTuple):
     ``r % n``, of whom it needs ``needed[r]``; ``askers`` holds the rows in which each node occurs. ``home`` (-1: none)
     is per node. What no rule needs is empty. ``allowed`` is the number of nodes that may be elsewhere than at home, and
     ``stay`` what each of them costs. Updated by moves: ``counts`` of the columns in each cluster, ``costs``, by how
-    much each cluster misses them, ``kept`` links of each row, and ``sums``: links that are lacking, nodes moved.
+    much each cluster misses them, ``kept`` links of each row, and ``sums``: links that are lacking, nodes moved, and
+    how many more the move that was looked at last would move.
     """
 
     site: Integers
@@ -129,7 +130,7 @@ class Constraints(NamedTuple):
 
 
 # Positions in ``Constraints.sums``.
-LACKING, MOVED = 0, 1
+LACKING, MOVED, AWAY = 0, 1, 2
 
 
 class Tour(NamedTuple):

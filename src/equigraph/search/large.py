@@ -161,7 +161,7 @@ class LargeSearch:
             warn(f"{cause}: the labels are the best that the search had found by then.", SchedulerLostWarning)
 
     def _steps(self, targets: Sequence[Target], starts: list[NDArray], n_runs: int) -> Iterator[None]:
-        """Search on parts first, raise the dial on the nodes, and search again on parts of what is known by then."""
+        """Search on parts, raise the dial on the nodes, and search once more on parts of what is known by then."""
         given = [self._keep(self.exactly(start)) for start in starts]
         if not self.effort:
             given = given or [self._keep(self.exactly(np.zeros(self.rows.n_nodes, dtype=np.int32)))]

@@ -51,7 +51,7 @@ def clusters_level(level: Level, between: sparse.csr_array, labels: NDArray) -> 
         between.indptr.astype(np.int32),
         between.indices.astype(np.int32),
         between.data,
-        np.bincount(labels, weights=level.strength, minlength=n_parts).astype(np.float64),
+        np.bincount(labels, level.strength, n_parts).astype(np.float64),
         np.bincount(labels, level.sizes, n_parts).astype(np.int64),
         np.zeros((0, level.columns.shape[1]), dtype=np.int32),
         count_groups(level, labels, n_parts),

@@ -24,7 +24,7 @@ _PIECE = 1_000_000
 # Parts of clusters make the next level only if it is this much smaller, and whole clusters do otherwise.
 _LEAST_SHRINKAGE = 0.8
 # Passes of swaps, and what one must bring, in modularity, to be followed by another.
-_SWAP_PASSES, _LEAST_SWAP = 5, 1e-6
+SWAP_PASSES, LEAST_SWAP = 5, 1e-6
 # More pairs of clusters than this are not tried. A look at a node that waits reads all groups: with many groups fewer
 # kinds of nodes wait, so that looks at all of them read about as many counts.
 _MOST_PAIRS, _MOST_READ = 2**22, 144
@@ -263,7 +263,7 @@ def anneal(
     return partition.relabelled(best)
 
 
-def swap(partition: Partition, max_passes: int = _SWAP_PASSES, least_gain: float = _LEAST_SWAP) -> None:
+def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float = LEAST_SWAP) -> None:
     """Let pairs of nodes change places, in index order, while the objective rises: the sizes stay.
 
     ``least_gain`` is what a pass must bring, in modularity, to be followed by another.

@@ -100,11 +100,11 @@ class Objective:
         """Return J, with N up to the cap; at f = 1 this is N alone."""
         return (1 - self.fairness) * modularity + self.fairness * min(notion, self.cap)
 
-    def modularity(self, inside: NDArray[np.float64], volume: NDArray[np.float64]) -> float:
-        """Return Q from twice the weight inside each cluster and the degree sum of each; 0 without edges."""
+    def modularity(self, inside: float, volume: NDArray[np.float64]) -> float:
+        """Return Q from twice the weight inside the clusters and the degree sum of each; 0 without edges."""
         if self.total == 0:
             return 0.0
-        return float(inside.sum() / self.total - self.resolution * np.square(volume / self.total).sum())
+        return float(inside / self.total - self.resolution * np.square(volume / self.total).sum())
 
     def notion_value(self, table: NDArray[np.int64]) -> float:
         """Return N from the counts of every cluster; empty clusters do not count."""

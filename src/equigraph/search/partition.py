@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.search.arrays import BROKEN, Constraints, Level, State
+from equigraph.search.arrays import BROKEN, N_CLUSTERS, SUM, Constraints, LabelState, Level
 from equigraph.search.kernels.parts import own_weight
 from equigraph.search.kernels.rules import fill_rules
 from equigraph.search.kernels.state import fill
@@ -58,13 +58,9 @@ class Partition:
         return missed if rules is None else missed + rules.misplaced(self.labels)
 
     @property
-    def arrays(self) -> tuple[Level, Any, Any, Constraints | None, State]:
+    def arrays(self) -> tuple[Level, Any, Any, Constraints | None, LabelState]:
         """The arguments of every compiled loop."""
         return self.level, self.objective.terms, self.objective.score, self.constraints, self.state
-
-    def under(self, objective: Objective) -> Partition:
-        """Return the same labels under another objective."""
-        return Partition(self.level, objective, self.labels, self.n_clusters)
 
     def relabelled(self, labels: NDArray) -> Partition:
         """Return other labels under the same objective."""
@@ -72,8 +68,14 @@ class Partition:
 
     @cached_property
     def scores(self) -> tuple[float, float]:
-        """Modularity and notion, computed from scratch; to be read when no more moves are made."""
-        return scores_of(self.level, self.labels, self.objective)
+        """Modularity and notion (0 where the dial rests at 0) of the labels as they are when this is first read."""
+        level, tally = self.level, self.state.tally
+        own = own_weight(level.indptr, level.indices, level.data, 0, self.labels).sum()
+        if level.counts.shape[0]:
+            # What lies inside a super-node: its degrees less its links to others.
+            own += level.strength.sum() - level.data.sum()
+        notion = tally[SUM] / (1.0 if self.objective.notion.sized else max(tally[N_CLUSTERS], 1.0))
+        return self.objective.modularity(own, self.state.volume), float(notion)
 
     @property
     def value(self) -> float:
@@ -81,11 +83,11 @@ class Partition:
         return self.objective.value(*self.scores)
 
 
-def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, nodes: bool) -> State:
+def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, nodes: bool) -> LabelState:
     """Return the arrays of a state, all zero but the labels."""
     n_groups, n_attributes = objective.population.size, objective.weights.size
     cached = n_clusters if nodes and objective.fairness > 0 and n_clusters * n_groups <= _MOST_CACHED else 0
-    return State(
+    return LabelState(
         labels=labels,
         volume=np.zeros(n_clusters),
         size=np.zeros(n_clusters, dtype=np.int64),
@@ -97,14 +99,9 @@ def new_state(objective: Objective, labels: NDArray[np.int32], n_clusters: int, 
 
 
 def scores_of(level: Level, labels: NDArray, objective: Objective) -> tuple[float, float]:
-    """Return Q and the notion of labels, computed from scratch."""
-    labels = labels.astype(np.int32, copy=False)
-    own = own_weight(level.indptr, level.indices, level.data, 0, labels)
-    if level.counts.shape[0]:
-        # What lies inside a super-node: its degrees less its links to others.
-        rows = np.repeat(np.arange(level.n_sites), np.diff(level.indptr))
-        own += level.strength - np.bincount(rows, level.data, level.n_sites)
-    return scores_from(level, labels, own, objective)
+    """Return Q and the notion of labels, computed from scratch, the notion by its definition."""
+    partition = Partition(level, objective.free().at(0.0), labels)
+    return partition.scores[0], objective.notion_value(count_groups(level, labels, partition.n_clusters))
 
 
 def scores_from(
@@ -112,7 +109,6 @@ def scores_from(
 ) -> tuple[float, float]:
     """Return Q and the notion of labels, from the weight of each site to its own cluster."""
     n_clusters = int(labels.max()) + 1
-    volume: NDArray[Any] = np.bincount(labels, weights=level.strength, minlength=n_clusters)
-    inside: NDArray[Any] = np.bincount(labels, weights=own, minlength=n_clusters)
-    modularity = objective.modularity(inside, volume)
+    volume = np.bincount(labels, level.strength, n_clusters).astype(np.float64)
+    modularity = objective.modularity(own.sum(), volume)
     return modularity, objective.notion_value(count_groups(level, labels, n_clusters))

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.graph.units import largest_weight, shares_of, unit_weights
-from equigraph.search.arrays import BROKEN, Level, State, Tour, Waiting
+from equigraph.search.arrays import BROKEN, LabelState, Level, Tour, Waiting
 from equigraph.search.kernels.local import visit, wanted_clusters
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
 from equigraph.search.kernels.swap import swap_rows
 from equigraph.search.level import clusters_level, level_of, links_to
-from equigraph.search.moves import example_sites, no_pause, repeat, waiting_room
+from equigraph.search.moves import LEAST_SWAP, SWAP_PASSES, example_sites, no_pause, repeat, waiting_room
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_from
 from equigraph.search.plans import is_large
@@ -23,9 +23,6 @@ from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
 from equigraph.stores.distributed import StreamedRows
 from equigraph.stores.distributed.rows import Rows, RowStore
-
-# Passes of swaps, and what one must bring, in modularity, to be followed by another.
-_SWAP_PASSES, _LEAST_SWAP = 5, 1e-6
 
 
 class GraphRows:
@@ -144,7 +141,7 @@ class GraphRows:
             nonlocal state, wanted
             if examples.size:
                 score = objective.score
-                wanted = wanted_clusters(self.nodes, objective.terms, score, State(*state[2:]), examples)
+                wanted = wanted_clusters(self.nodes, objective.terms, score, LabelState(*state[2:]), examples)
             new = self.store.walk(visit_block, state, objective, wanted, self.unit, needed=any_awake)
             # The arrays that were handed in are the ones that are looked at.
             for old, one in zip(state, new, strict=True):
@@ -160,8 +157,8 @@ class GraphRows:
         labels: NDArray,
         objective: Objective,
         *,
-        max_passes: int = _SWAP_PASSES,
-        least_gain: float = _LEAST_SWAP,
+        max_passes: int = SWAP_PASSES,
+        least_gain: float = LEAST_SWAP,
         pause: Callable[[], Any] = no_pause,
     ) -> NDArray[np.int32]:
         """Let pairs of nodes change places while the objective rises; see `equigraph.search.moves.swap`."""
@@ -282,7 +279,7 @@ def visit_block(
     level = block_level(rows, block, objective.population.size, unit)
     order, nothing = np.arange(block.high - block.low), np.zeros(0, dtype=np.int32)
     tour = Tour(block.low, order, nothing, True, awake, wanted, gained)
-    visit(level, objective.terms, objective.score, None, State(*arrays), tour)
+    visit(level, objective.terms, objective.score, None, LabelState(*arrays), tour)
 
 
 def swap_block(
@@ -290,6 +287,6 @@ def swap_block(
 ) -> None:
     """Let nodes of a block change places with nodes that wait for it."""
     n_waiting = len(Waiting._fields)
-    waiting, arrays = Waiting(*state[:n_waiting]), State(*state[n_waiting:])
+    waiting, arrays = Waiting(*state[:n_waiting]), LabelState(*state[n_waiting:])
     level = block_level(rows, block, objective.population.size, unit)
     swap_rows(level, objective.terms, objective.score, None, arrays, block.low, waiting)

@@ -145,7 +145,7 @@ class Ruling:
             counts=np.zeros((k, arrays.least.shape[1]), dtype=np.int64),
             costs=np.zeros(k, dtype=np.int64),
             kept=np.zeros(arrays.needed.size, dtype=np.int64),
-            sums=np.zeros(2, dtype=np.int64),
+            sums=np.zeros(3, dtype=np.int64),
         )
 
     def misplaced(self, labels: NDArray) -> int:

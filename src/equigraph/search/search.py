@@ -30,12 +30,15 @@ from equigraph.search.targets import Target
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
 _TURNS = (_WARM, _HOT, 0.3)
-# Lengths of annealings after a recombination, after a kick and at the end, in those of a first one.
-_AFTER, _KICK, _LAST = 0.25, 0.25, 1.0
+# Lengths of annealings after a recombination, after a kick and in a gap, in those of a first one.
+_AFTER, _KICK, _FILL = 0.25, 0.25, 0.4
+# Graphs of fewer entries for each node have many divisions that are nearly as cohesive: longer annealings pay there.
+_SPARSE, _LONGER = 8, 4.0
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
 # Values of the dial that are searched before a bound is, and shares of it on the way up to it.
 _AROUND_BOUND, _STEPS_TO_BOUND = (0.2, 0.5, 0.8), (0.4, 0.6, 0.7, 0.8, 0.9)
+_AROUND_RULED = (0.5,)
 # Keys of random draws beyond those of single starts.
 _BASE = 1000
 # Two divisions whose common parts are more than this share of the sites have nothing in common.
@@ -82,9 +85,9 @@ class Search:
         self, level: Level, objective: Objective, n_clusters: int, *, effort: float = 1.0, seed: int = 0
     ):
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
-        self.guide = objective.guided()
+        self.guide, self._judge = objective.guided(), objective.at(1.0)
         self.effort, self.seed = effort, seed
-        self.plan = plan_for(level.n_sites, level.data.size, n_clusters, effort)
+        self.plan = plan_for(level.n_sites, level.data.size, n_clusters, effort, objective.rules is not None)
         self.pool = Pool()
         self.watch = Stopwatch()
         # Divisions as the dial was raised, of the last run.
@@ -105,14 +108,13 @@ class Search:
 
     def keep(self, labels: NDArray) -> Found:
         """Score labels with k clusters, and put them into the pool if they miss no bound and no rule."""
-        rules = self.objective.rules
-        broken = Partition(self.level, self.objective.at(0.0), labels, self.n_clusters).broken
-        modularity, notion = self.score(labels)
+        partition, rules = Partition(self.level, self._judge, labels, self.n_clusters), self.objective.rules
+        modularity, notion = partition.scores
         if rules is not None:
             modularity -= rules.rate * rules.moved(labels)
-        if not broken:
+        if not partition.broken:
             self.pool.add(labels, modularity, notion)
-        return Found(labels, modularity, notion, broken)
+        return Found(labels, modularity, notion, partition.broken)
 
     def best_of(self, found: Sequence[Found], objective: Objective) -> Found:
         """Return the best labels: first what misses least, then the objective."""
@@ -157,6 +159,8 @@ class Search:
         more than `_GAP`, the most cohesive labels at least as fair as the middle are searched for, as long as that
         finds any.
         """
+        # So many values share what is found that less needs to be done for each.
+        self.plan = self.plan.shared()
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
         going_on = self.effort > 0 and self.objective.is_fair and not self.watch.stopped
@@ -205,7 +209,7 @@ class Search:
         return self._allowed(labels)
 
     def _allowed(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return labels within bounds on sizes; under rules clusters have their numbers, fixed sites their place."""
+        """Return labels within bounds on sizes; under rules with numbers and places as the rules say."""
         objective = self.objective
         if objective.rules is not None:
             return objective.rules.pinned(self.level, labels)
@@ -269,12 +273,12 @@ class Search:
         """Search for a target; for a bound after values of the dial around it."""
         if target.at_least is not None:
             # The dial often leads past a bound to labels that a search under the bound does not find.
-            for value in _AROUND_BOUND:
+            for value in _AROUND_BOUND if self.objective.rules is None else _AROUND_RULED:
                 dial = Target(value)
                 yield from self._search_at(dial, known, self.rng(run, *dial.key))
             # A bound that is raised step by step leads to labels that one far away does not.
             rng, nearer = self.rng(run, *target.key, 1), target
-            for share in _STEPS_TO_BOUND if self.pool.labels else ():
+            for share in _STEPS_TO_BOUND if self.pool.labels and self.objective.rules is None else ():
                 nearer = Target(at_least=share * target.at_least)
                 self._annealed(nearer.best(self.pool), self.objective.for_target(nearer), rng, _WARM)
             if self.pool.labels:
@@ -286,11 +290,13 @@ class Search:
     ) -> Iterator[None]:
         """Bring one division of every lineage to a target, recombine them, and kick the best."""
         objective = self.objective.for_target(target)
+        sparse = self.level.data.size < _SPARSE * self.level.n_sites
+        longer = _LONGER if sparse and not target.wants_fairness else 1.0
         found = []
         for number, lineage in enumerate(lineages):
             labels = self._settled(self.best_of(lineage, objective).labels, objective, rng)
             # Which temperature suits a graph is not known beforehand, so they take turns.
-            found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)]))
+            found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)], longer))
             yield
         best = self._recombined(found, objective, rng)
         yield
@@ -298,7 +304,7 @@ class Search:
             kicked = perturb(Partition(self.level, objective, best.labels, self.n_clusters), rng)
             best = self.best_of([best, self._annealed(kicked, objective, rng, _HOT, _KICK)], objective)
         yield
-        self._annealed(best.labels, objective, rng, _WARM, _LAST)
+        self._annealed(best.labels, objective, rng, _WARM, longer)
 
     def _annealed(
         self,
@@ -382,8 +388,9 @@ class Search:
         for place in (0.5, 0.25, 0.75):
             target = Target(at_least=low + place * (high - low))
             objective, rng = self.objective.for_target(target), self.rng(*target.key)
-            found = [self._annealed(labels, objective, rng, _WARM) for labels in (above, below)]
-            self._recombined(found, objective, rng)
+            found = [self._annealed(labels, objective, rng, _WARM, _FILL) for labels in (above, below)]
+            if not self._found_between(low, high):
+                self._recombined(found, objective, rng)
             if self._found_between(low, high):
                 return True
         # What the dial passed on its way up is nearer to a low bound than either end of the gap.

@@ -13,7 +13,7 @@ from equigraph.apps.classes.anneal import anneal, measure_of
 from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import what_got_worse
-from equigraph.apps.classes.keeping import load_division, save_division
+from equigraph.apps.classes.persistence import load_division, save_division
 from equigraph.exceptions import ConflictError, InputError, ParameterError, RosterError
 from equigraph.rules import Fixed, Friends, Rules, compile_rules, keeps, settle_rules
 from tests.apps.classes.roster.sheets import csv_bytes
@@ -102,7 +102,7 @@ def test_what_got_worse_and_the_repair(roster: eg.Roster, division: eg.Division)
     labels[place[one]] = labels[place[other]]
     edited = division.with_labels(labels)
     told = what_got_worse(division, edited)
-    assert any("apart" in sentence for sentence in told)
+    assert any("are to be apart" in sentence for sentence in told)
     mended = edited.repaired(division)
     assert mended.broken == ()
     assert mended.labels[place[one]] == labels[place[one]]  # what was done by hand stays

@@ -47,34 +47,11 @@ def test_weights_bins_and_joint_groups_reach_the_result(run, sheets):
     assert scores["mean_gap[age]"] >= 0
 
 
-def test_one_attribute_is_told_as_ever(run, sheets):
-    told = summary(run, sheets, "--attribute", "gender")
-    assert told["attribute"] == "gender"
-    assert "attributes" not in told
-    assert not any("[" in name for name in told["scores"])
-    # A weight beside nothing else says nothing.
-    assert summary(run, sheets, "--attribute", "gender:3")["scores"] == told["scores"]
-
-
 def test_a_colon_belongs_to_a_name_unless_a_number_follows(run, sheets):
     assert summary(run, sheets, "--attribute", "level:2:1")["attribute"] == "level:2"
     assert run("cluster", *sheets, "-k", "2", "--attribute", "level:2").exit_code == 2
     told = summary(run, sheets, "--attribute", "gender", "--attribute", "level:2:4")
     assert [(one["name"], one["weight"]) for one in told["attributes"]] == [("gender", 1), ("level:2", 4)]
-
-
-def test_joint_groups_alone_are_one_attribute(run, sheets):
-    told = summary(run, sheets, "--intersect", "gender,needs")
-    assert told["attribute"] == "gender, needs"
-    assert "attributes" not in told
-
-
-def test_columns_by_number_are_weighed_and_binned_too(run, sheets):
-    told = summary(run, sheets, "--attribute", "1", "--attribute", "3:2", "--bins", "3=2")
-    assert [(one["name"], one["weight"], one["bins"]) for one in told["attributes"]] == [
-        ("gender", 1, None),
-        ("age", 2, 2),
-    ]
 
 
 def test_a_folder_holds_all_attributes_and_its_page_too(run, sheets, tmp_path):

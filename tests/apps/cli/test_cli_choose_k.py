@@ -47,13 +47,6 @@ def test_it_says_what_python_says(run: Run, files: Path) -> None:
     assert json.loads(answer.stdout) == json.loads(json.dumps(found.summary()))
 
 
-def test_without_groups_links_alone_count(run: Run, files: Path) -> None:
-    answer = run("choose-k", files / "friends.csv", *QUICK)
-    assert answer.exit_code == 0, answer.stderr
-    assert "fairness" in answer.stdout
-    assert "no groups" in answer.stdout
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

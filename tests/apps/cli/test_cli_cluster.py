@@ -50,16 +50,6 @@ def test_summary_says_scores_sizes_and_where(run: Run, files: Path, tmp_path: Pa
     assert f"to {tmp_path / 'out'}." in answer.stdout
 
 
-def test_json_is_all_there_is_on_stdout(run: Run) -> None:
-    answer = run("cluster", "dataset:classroom", "-k", 3, "--json")
-    told = json.loads(answer.stdout)
-    assert answer.exit_code == 0
-    assert told["method"] == "FairPartition"
-    assert told["seed"] == 0
-    assert sum(told["sizes"]) == 30
-    assert set(told["scores"]) >= {"Q", "B", "NB"}
-
-
 def test_warnings_are_single_notes_on_stderr(run: Run) -> None:
     answer = run("cluster", "dataset:classroom", "-m", "ifair-nmtf", "-k", 3, "--max-iter", 2, "--json")
     lines = answer.stderr.splitlines()
@@ -96,15 +86,6 @@ def test_options_reach_the_estimator(run: Run, option: list[str], expected: dict
     assert {name: parameters[name] for name in expected} == expected
 
 
-def test_sizes_can_be_bounded(run: Run) -> None:
-    answer = run("cluster", "dataset:classroom", "-k", 3, "--size-bounds", "10,10", "--json")
-    assert answer.exit_code == 0, answer.stderr
-    assert json.loads(answer.stdout)["sizes"] == [10, 10, 10]
-    answer = run("cluster", "dataset:classroom", "-k", 3, "--size-bounds", "11,12")
-    assert answer.exit_code == 2
-    assert "3 clusters of at least 11 nodes need 33 nodes" in answer.stderr
-
-
 def test_fairness_can_be_asked_for(run: Run) -> None:
     told = [
         json.loads(run("cluster", "dataset:classroom", "-k", 3, *option, "--json").stdout)
@@ -116,46 +97,10 @@ def test_fairness_can_be_asked_for(run: Run) -> None:
     assert found[0]["Q"] > found[1]["Q"] > found[2]["Q"]
 
 
-def test_fairness_that_is_not_found_is_a_note(run: Run) -> None:
-    bounds = ("--size-bounds", "1,1", "-k", 30)
-    answer = run("cluster", "dataset:classroom", *bounds, "--at-least", 0.9, "--notion", "balance", "--json")
-    assert answer.exit_code == 0, answer.stderr
-    assert "no labels with B of at least 0.9 were found; the fairest have 0.0000" in answer.stderr
-
-
-def test_numbers_separated_by_commas(run: Run) -> None:
-    answer = run(
-        "cluster", "dataset:classroom", "-m", "dfnmf", "-k", 3, "--layers", "12,6", "--max-iter", 5, "--json"
-    )
-    assert answer.exit_code == 0, answer.stderr
-    assert json.loads(answer.stdout)["parameters"]["layers"] == [12, 6]
-
-
-@pytest.mark.parametrize(
-    "endless", [("--effort", 10**4), ("-m", "fair-nmtf", "--max-iter", 10**7, "--tol", 0)]
-)
-def test_time_limit(run: Run, endless: tuple[object, ...]) -> None:
-    answer = run("cluster", "dataset:classroom", "-k", 3, *endless, "--time-limit", 0.2, "--json")
-    assert answer.exit_code == 0, answer.stderr
-    assert json.loads(answer.stdout)["seconds"] < 20
-
-
 def test_time_limit_of_a_method_that_cannot_stop(run: Run) -> None:
     answer = run("cluster", "dataset:classroom", "-m", "random", "--time-limit", 1)
     assert answer.exit_code == 2
     assert "takes no --time-limit" in answer.stderr
-
-
-def test_second_attribute_of_the_classroom(run: Run) -> None:
-    answer = run("cluster", "dataset:classroom", "--attribute", "house", "-m", "nmtf", "-k", 3)
-    assert answer.exit_code == 0
-    assert "Falcon" in answer.stdout
-
-
-def test_real_data_by_name(run: Run, data_dir: Path) -> None:
-    answer = run("cluster", "dataset:drugnet", "-m", "nmtf", "-k", 5, "--json")
-    assert answer.exit_code == 0, answer.stderr
-    assert json.loads(answer.stdout)["n_nodes"] == 193
 
 
 def test_without_groups(run: Run, files: Path) -> None:
@@ -234,23 +179,6 @@ def test_a_failure_midway_keeps_the_older_result(
     assert run("cluster", "dataset:classroom", "-k", 2, "-m", "nmtf", "-o", out, "--force").exit_code == 0
     assert json.loads((out / "result.json").read_text())["n_clusters"] == 2
     assert sorted(file.name for file in out.iterdir()) == sorted(RESULT_FILES)
-
-
-def test_a_new_result_replaces_all_of_an_older_one(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    out = tmp_path / "out"
-    args = ["cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-q", "-o", out]
-    assert run(*args, "--plot").exit_code == 0
-    (out / "notes.txt").write_text("mine")
-    assert run(*args).exit_code == 0
-    assert sorted(file.name for file in out.iterdir()) == sorted((*RESULT_FILES, "notes.txt"))
-
-
-def test_files_of_the_user_stay_where_there_is_no_result(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "graph.png").write_text("mine")
-    args = ["cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-q", "-o", tmp_path]
-    assert run(*args).exit_code == 0
-    assert (tmp_path / "graph.png").read_text() == "mine"
 
 
 def test_columns_named_by_a_number(run: Run, tmp_path: Path) -> None:

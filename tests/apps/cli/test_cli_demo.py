@@ -78,19 +78,6 @@ def test_demo_prints_all_methods_and_writes_results_and_pictures(shown: Demo) ->
     assert kept["Q"] + kept["NB"] == pytest.approx(best, abs=0.002)
 
 
-def test_a_fair_method_beats_the_plain_one_on_fairness(shown: Demo) -> None:
-    rows = table_rows(shown.answer.stdout)
-    assert float(rows["fair-partition"][3]) > float(rows["nmtf"][3])
-    assert float(rows["random"][1]) < float(rows["nmtf"][1])
-
-
-def test_all_pictures_of_the_graph_share_one_layout(shown: Demo) -> None:
-    seen = shown.positions
-    assert len(seen) == 2 + len(demo.METHODS)  # the picture, the page and the methods side by side
-    # The page comes last; it has no other pictures beside its own, and pulls the clusters together.
-    assert all(np.array_equal(positions, seen[0]) for positions in seen[:-1])
-
-
 def test_demo_without_matplotlib_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import importlib
 

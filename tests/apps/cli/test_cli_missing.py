@@ -34,12 +34,6 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_error_recommends_to_ignore(run: Run, room: tuple[list[str], list[str]]) -> None:
-    answer = run("cluster", *room[0], "-k", 3)
-    assert answer.exit_code == 2
-    assert answer.stderr.rstrip().endswith("missing='ignore' or 'drop'.")
-
-
 def test_ignored_nodes_are_clustered_and_told_about(
     run: Run, room: tuple[list[str], list[str]], tmp_path: Path
 ) -> None:
@@ -102,14 +96,6 @@ def test_tradeoff_and_refine(
     assert (refined / "dropped.csv").exists() == (missing == "drop")
 
 
-def test_a_method_that_cannot_says_what_can(run: Run, room: tuple[list[str], list[str]]) -> None:
-    answer = run("cluster", *room[0], "--missing", "ignore", "-m", "fair-sc", "-k", 3)
-    assert answer.exit_code == 2
-    assert "use FairPartition" in answer.stderr
-    assert "'drop'" in answer.stderr
-    assert len(answer.stderr.splitlines()) == 1
-
-
 def test_nodes_of_a_folder_of_blocks_may_have_no_group(
     run: Run, room: tuple[list[str], list[str]], tmp_path: Path
 ) -> None:
@@ -139,14 +125,3 @@ def test_small_clusters_are_named_with_the_option_that_avoids_them(run: Run, tmp
     told = json.loads(bounded.stdout)
     assert min(told["sizes"]) >= 3
     assert told["small_clusters"] == []
-
-
-def test_ages_as_groups_are_remarked_on(run: Run, files: Path, tmp_path: Path) -> None:
-    lines = (files / "people.csv").read_text(encoding="utf-8").splitlines()
-    ages = ["name,age", *(f"{line.split(',')[0]},{20 + i // 2}" for i, line in enumerate(lines[1:]))]
-    (tmp_path / "ages.csv").write_text("\n".join(ages) + "\n", encoding="utf-8")
-    answer = run(
-        "cluster", files / "friends.csv", "--groups", tmp_path / "ages.csv", "--attribute", "age", "-k", 3
-    )
-    assert answer.exit_code == 0, answer.output
-    assert "Note: FairPartition: the attribute 'age' has 15 different numbers" in answer.stderr

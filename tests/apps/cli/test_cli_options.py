@@ -47,17 +47,6 @@ def test_help_of_a_method_lists_its_own_options(run: Callable[..., Result], meth
     assert "No description" not in own
 
 
-@pytest.mark.parametrize("method", CORE, ids=lambda method: method.name)
-def test_methods_command_lists_the_same(run: Callable[..., Result], method: object) -> None:
-    answer = run("methods", method.name)
-    assert answer.exit_code == 0
-    assert method.summary in answer.stdout
-    for name in method.load()._parameters:
-        assert (
-            name == "callbacks" or flags_of(name)[-1] in answer.stdout or f"Python: {name}" in answer.stdout
-        )
-
-
 def test_methods_lists_all(run: Callable[..., Result]) -> None:
     answer = run("methods")
     assert all(name in answer.stdout for name in METHODS)
@@ -114,4 +103,4 @@ def test_reading_options_are_those_of_read_graph() -> None:
 
     options = {parameter.name for parameter in command.params} - {"edges"}
     # Weights stand behind the colon of --attribute.
-    assert options == set(inspect.signature(read_graph).parameters) - {"source", "dtype", "attribute_weights"}
+    assert options == set(inspect.signature(read_graph).parameters) - {"graph", "dtype", "attribute_weights"}

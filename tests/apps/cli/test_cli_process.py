@@ -44,13 +44,6 @@ def test_cluster_end_to_end(files: Path, tmp_path: Path) -> None:
     assert len(answer.stderr.splitlines()) == 1  # no bar: standard error is no terminal
 
 
-def test_exit_codes_reach_the_shell() -> None:
-    answer = start("cluster", "nowhere.csv")
-    assert answer.returncode == 2
-    assert answer.stderr.startswith("Error: ")
-    assert len(answer.stderr.splitlines()) == 1
-
-
 def test_entry_point_is_installed() -> None:
     from importlib.metadata import entry_points
 

@@ -83,12 +83,8 @@ def test_workers_and_a_scheduler(run: Run, scheduler: str, folder: Path) -> None
         (["-m", "sc", "--workers", 2], "runs in this process only"),
         (["--workers", 2, "--scheduler", "tcp://127.0.0.1:1"], "contradict each other"),
         (["--execution", "dask", "--workers", 2], "--execution contradicts"),
-        (["--execution", "spark"], "spark"),
         (["--header"], "--header has no meaning here"),
-        (["--weight", "none"], "--weight has no meaning here"),
-        (["--duplicates", "sum"], "--duplicates has no meaning here"),
         (["--attribute", "g"], "--attribute has no meaning here"),
-        (["--workers", 0], "--workers"),
         (["--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers"),
     ],
 )
@@ -135,25 +131,6 @@ def test_a_page_about_blocks_says_what_it_leaves_out(run: Run, folder: Path) -> 
     assert (folder / "out" / "report.html").is_file()
 
 
-def test_a_fit_by_workers_can_have_a_page(run: Run, scheduler: str, folder: Path) -> None:
-    settings = ["-k", 3, "--effort", 0.1, "--scheduler", scheduler, "-q", "--report", "-o", folder / "paged"]
-    answer = run("cluster", "dataset:classroom", *settings)
-    assert answer.exit_code == 0, answer.stderr
-    assert "Whom fairness moved" in (folder / "paged" / "report.html").read_text(encoding="utf-8")
-
-
-def test_a_parquet_folder_takes_weights_by_name_only(run: Run, folder: Path) -> None:
-    answer = run("cluster", folder / "edges", "-k", 3, "--weight", 2)
-    assert answer.exit_code == 2
-    assert "not its number" in answer.stderr
-
-
-def test_a_data_set_is_read_as_it_is(run: Run) -> None:
-    answer = run("cluster", "dataset:classroom", "-k", 3, "--weight", "none")
-    assert answer.exit_code == 2
-    assert "--weight has no meaning for dataset:classroom" in answer.stderr
-
-
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 def test_named_edges_and_labels_as_parquet(run: Run, graph: eg.Graph, folder: Path) -> None:
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
@@ -182,3 +159,9 @@ def test_named_edges_and_labels_as_parquet(run: Run, graph: eg.Graph, folder: Pa
     answer = run("cluster", folder / "named", *groups, *settings, "--force")
     assert answer.exit_code == 0, answer.stderr
     assert not (folder / "out" / "labels.parquet").exists()
+
+
+def test_a_parquet_folder_takes_weights_by_name_only(run: Run, folder: Path) -> None:
+    answer = run("cluster", folder / "edges", "-k", 3, "--weight", 2)
+    assert answer.exit_code == 2
+    assert "not its number" in answer.stderr

@@ -70,24 +70,6 @@ def test_json_is_all_there_is_on_stdout(run: Run) -> None:
     assert told["points"][0]["stability"] is None
 
 
-def test_rules_and_notion_reach_the_curve(run: Run) -> None:
-    args = [*LOUVAIN, "--points", 11, "--json", "--notion", "balance"]
-    told = {
-        rule: json.loads(run(*args, "--select", rule).stdout) for rule in ("product", "knee", "intersection")
-    }
-    room = eg.datasets.make_classroom()
-    curve = eg.tradeoff_curve(
-        room.adjacency,
-        sensitive_features=room.sensitive_features,
-        estimator=eg.FairLouvain(3, random_state=0),
-        fairness=[i / 10 for i in range(11)],
-        notion="balance",
-    )
-    for rule, one in told.items():
-        assert one["measure"] == "B"
-        assert one["recommended"]["fairness"] == curve.select(rule).fairness
-
-
 def test_rows_are_spaced_in_the_fairness_reached(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = run(*ROOM, "-k", 3, "--effort", 0.1, "--seed", 1, "--points", 6, "--at-least", 0.7, "-o", out)
@@ -115,15 +97,6 @@ def test_rows_are_spaced_in_the_fairness_reached(run: Run, tmp_path: Path) -> No
     assert [point.labels.tolist() for point in back.front] == [point.labels.tolist() for point in curve.front]
 
 
-def test_parameters_of_the_method_and_a_dial_without_an_end(run: Run) -> None:
-    answer = run(*ROOM, "-m", "ifair-nmtf", "-k", 3, "--max-iter", 7, "--fairness-values", "0,20", "--json")
-    assert answer.exit_code == 0, answer.stderr
-    told = json.loads(answer.stdout)
-    assert told["parameters"]["max_iter"] == 7
-    assert [point["fairness"] for point in told["points"]] == [0, 20]
-    assert len([line for line in answer.stderr.splitlines() if "did not converge" in line]) == 1
-
-
 def test_without_matplotlib_the_tables_are_written(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,12 +114,6 @@ def test_without_matplotlib_the_tables_are_written(
     ]
 
 
-def test_quiet(run: Run) -> None:
-    answer = run(*LOUVAIN, "--points", 2, "-q")
-    assert answer.exit_code == 0
-    assert answer.output == ""
-
-
 def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = run(*LOUVAIN, "--fairness-values", "0", "--at-least", 0.99, "-o", out)
@@ -158,24 +125,17 @@ def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "part"),
     [
-        (["-m", "magic"], "There is no method 'magic'"),
         (["-m", "nmtf", "-k", "3"], "The method nmtf has no fairness dial; those with one are"),
         (["-m", "ifair-nmtf", "-k", "3"], "has no upper end: give --fairness-values"),
-        (["-m", "ifair-nmtf", "--points", "5"], "has no upper end: give --fairness-values"),
         (["-m", "fair-louvain", "--fairness", "0.5"], "tradeoff turns the dial itself"),
         (["-m", "fair-louvain", "-P", "fairness=0.5"], "-P fairness is not for tradeoff"),
-        (["-m", "fair-louvain", "-P", "notion=balance"], "give --notion"),
         (["-P", "at_least=0.9"], "-P at_least is not for tradeoff: give --at-least"),
         (["-m", "fair-louvain", "--points", "5", "--fairness-values", "0,1"], "not both"),
-        (["-m", "fair-louvain", "--points", "1"], "1 is not in the range"),
         (["-m", "fair-louvain", "--fairness-values", "0,much"], "is no list of numbers"),
         (["-m", "fair-louvain", "--fairness-values", "0,2"], "fairness must be a finite number in [0, 1]"),
         (["-m", "fair-louvain", "--fairness-values", "1,0"], "must ascend"),
         (["-m", "fair-louvain", "--notion", "equity"], "'equity' is unknown: expected one of"),
-        (["-m", "fair-louvain", "--select", "elbow"], "'elbow' is not one of"),
         (["-m", "fair-louvain", "--select", "knee", "--at-least", "0.5"], "Give one of --select"),
-        (["-m", "fair-louvain", "--max-quality-loss", "2"], "is not in the range"),
-        (["-m", "fair-louvain", "--layers", "3"], "has no option --layers; it belongs to dfnmf"),
         (["-m", "fair-louvain", "--jobs", "0"], "n_jobs is 0"),
     ],
 )
@@ -185,12 +145,6 @@ def test_bad_input_is_one_sentence_and_exit_code_2(run: Run, args: list[str], pa
     assert answer.stdout == ""
     assert len(answer.stderr.splitlines()) == 1
     assert part in answer.stderr
-
-
-def test_groups_are_needed(run: Run, files: Path) -> None:
-    answer = run("tradeoff", files / "friends.csv", "-m", "fair-louvain", "-k", 3)
-    assert answer.exit_code == 2
-    assert "A trade-off curve needs groups" in answer.stderr
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "fairness" in constraints_of(name)])

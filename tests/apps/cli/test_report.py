@@ -98,17 +98,6 @@ def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
     assert "is not the one that was clustered" in answer.stderr
 
 
-def test_data_sets_and_dials(run: Run, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert run("cluster", "dataset:classroom", "-k", 3, "--effort", 0.1, "-o", out).exit_code == 0
-    answer = run("report", out, "--no-baseline")
-    assert answer.exit_code == 0, answer.stderr
-    assert "was not wanted" in answer.stderr
-    assert "What fairness costs" not in (out / "report.html").read_text(encoding="utf-8")
-    assert run("report", out, "-q").output == ""
-    assert "What fairness costs" in (out / "report.html").read_text(encoding="utf-8")
-
-
 def test_refined_labels_are_compared_with_those_before(run: Run, tmp_path: Path) -> None:
     room = "dataset:classroom"
     assert run("cluster", room, "-m", "random", "-k", 3, "-o", tmp_path / "a").exit_code == 0

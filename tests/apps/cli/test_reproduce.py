@@ -46,15 +46,6 @@ def test_quick_and_seed_reach_the_cells(run: Run, tiny: None, tmp_path: Path) ->
     assert '"seed": 4' in cells[0].read_text(encoding="utf-8")
 
 
-def test_default_folder_of_a_quick_run_is_another(
-    run: Run, tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run("reproduce", "tiny", "--quick", "-q").exit_code == 0
-    assert run("reproduce", "tiny", "-q").exit_code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["reproduction", "reproduction-quick"]
-
-
 def test_failing_cell_is_exit_code_1(
     run: Run, tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,3 +116,12 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert "the same command goes on from there" in stderr
     assert stderr.splitlines()[-1] == "Error: Stopped."
+
+
+def test_default_folder_of_a_quick_run_is_another(
+    run: Run, tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("reproduce", "tiny", "--quick", "-q").exit_code == 0
+    assert run("reproduce", "tiny", "-q").exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["reproduction", "reproduction-quick"]

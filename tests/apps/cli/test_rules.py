@@ -65,12 +65,6 @@ def test_bad_options_are_refused(run, arguments, sentence):
     assert sentence in found.output
 
 
-def test_a_method_without_rules_refuses_them(run):
-    found = run("cluster", "dataset:classroom", "-m", "nmtf", "-k", "3", "--friends", "1")
-    assert found.exit_code == 2
-    assert "The method nmtf keeps no rules" in found.output
-
-
 def test_labels_are_repaired_with_few_moves(run, tmp_path):
     assert run("cluster", *FAST, "-o", tmp_path / "first").exit_code == 0
     labels = tmp_path / "first" / "labels.csv"

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equigraph.apps.explore import keeping, read_board
+from equigraph.apps.classes.divide import divide
+from equigraph.apps.explore import persistence, read_board
 from equigraph.apps.explore.examples import school
 from equigraph.apps.explore.files import WRITERS
 from equigraph.apps.explore.judging import judged_rules, kept, reasons, scores
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.matter import BLANK, Matter
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import Step, act, first_step, with_labels
+from equigraph.apps.explore.steps import Step, act, division_of_board, first_step, with_labels, with_number
 from equigraph.exceptions import InputError
 from equigraph.metrics import modularity_score, normalized_balance_score
 from equigraph.results.persistence import write_record
-from equigraph.rules import Rules, violations
+from equigraph.rules import Rules, Sizes, violations
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,9 @@ def test_scores_are_those_of_the_metrics(year: Matter) -> None:
         labels = np.concatenate((np.arange(3), rng.integers(0, 3, year.n_people - 3)))
         found = scores(year, labels, ("Gender", "Special needs"), 3)
         for name, value in found["even_by_attribute"].items():
-            expected = normalized_balance_score(labels, sensitive_features=list(year.attributes[name]))
+            values = np.array(year.attributes[name])
+            known = values != BLANK
+            expected = normalized_balance_score(labels[known], sensitive_features=values[known])
             assert value == pytest.approx(expected, abs=1e-12)
         assert found["cohesion"] == pytest.approx(modularity_score(year.adjacency, labels), abs=1e-12)
         two = [found["even_by_attribute"][name] for name in ("Gender", "Special needs")]
@@ -131,7 +134,7 @@ def test_who_is_locked_stays(room: Matter, labelled: Step) -> None:
         {"do": "add-rule", "rule": {"friends": "many"}},
         {"do": "remove-rule", "number": 9},
         {"do": "attributes", "names": ["height"]},
-        {"do": "attributes", "names": []},
+        {"do": "attributes", "names": "gender"},
         {"do": "point", "number": 0},
         {"do": "goto", "step": None},
     ],
@@ -181,7 +184,7 @@ def test_a_saved_board_opens_again(year: Matter, tmp_path: Path) -> None:
 def test_a_damaged_board_is_refused_in_a_sentence(
     room: Matter, labelled: Step, tmp_path: Path, key: str, value: Any
 ) -> None:
-    content = keeping.board_to_json(room, labelled) | {key: value}
+    content = persistence.board_to_json(room, labelled) | {key: value}
     outer = ("format", "version", "kind", "checksum")
     path = tmp_path / "x.json"
     write_record(path, "board", {name: content[name] for name in content if name not in outer})
@@ -193,20 +196,20 @@ def test_a_damaged_board_is_refused_in_a_sentence(
 def test_a_board_is_kept_for_its_people_and_nobody_else(room: Matter, labelled: Step, boards: Path) -> None:
     session = Session(room, labelled)
     session.act({"do": "move", "who": 0, "to": 2})
-    found = keeping.kept_step(room)
+    found = persistence.kept_step(room)
     assert found is not None
     assert found.labels.tolist() == session.step.labels.tolist()
     for path in boards.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert room.mark in {one["mark"] for one in keeping.kept_boards()}
-    matter, step = keeping.kept_board(room.mark)
+    assert room.mark in {one["mark"] for one in persistence.kept_boards()}
+    matter, step = persistence.kept_board(room.mark)
     assert matter.names == room.names
     assert step.labels.tolist() == session.step.labels.tolist()
     for wrong in ("../x", "0" * 24, ""):
         with pytest.raises(InputError):
-            keeping.kept_board(wrong)
-    keeping.forget(room.mark)
-    assert keeping.kept_step(room) is None
+            persistence.kept_board(wrong)
+    persistence.forget(room.mark)
+    assert persistence.kept_step(room) is None
 
 
 def test_every_rule_has_a_price_and_none_is_negative(room: Matter, labelled: Step) -> None:
@@ -215,8 +218,36 @@ def test_every_rule_has_a_price_and_none_is_negative(room: Matter, labelled: Ste
     step = act(room, labelled, {"do": "add-rule", "rule": {"at_most": {"house": {"Heron": 5}}}})
     step = act(room, step, {"do": "lock", "who": 4})
     costs = price(room, step, lambda progress: None)
-    assert len(costs) == len(step.rules) == 2
-    assert all(cost["kept"] >= 0 for cost in costs)
+    assert len(costs["rules"]) == len(step.rules) == 2
+    assert set(costs["attributes"]) == set(step.attributes)
+    assert min(*costs["rules"], *costs["attributes"].values()) >= 0
+
+
+def test_board_and_command_divide_alike(year: Matter) -> None:
+    from equigraph.apps.explore.examples import school_roster
+    from equigraph.apps.explore.tasks import first_labels
+
+    step = first_step(year, 3)
+    found = first_labels(year, step, lambda progress: None)
+    division = divide(school_roster(), 3)
+    assert set(step.attributes) == set(division.attributes)
+    assert {rule.keyword for rule in found["rules"]} == {rule.keyword for rule in division.rules.items}
+    shown = division_of_board(year, replace(step, rules=found["rules"], labels=found["labels"]))
+    assert shown.friendless == division.friendless == ()
+    assert shown.wishes_kept == division.wishes_kept
+
+
+def test_another_number_keeps_what_it_can_and_says_the_rest(year: Matter) -> None:
+    labels = np.arange(year.n_people) % 3
+    step = replace(first_step(year, 3), labels=labels, locked=frozenset({0, 2}))
+    step = act(year, step, {"do": "add-rule", "rule": {"sizes": [20, 40]}})
+    two, said = with_number(year, step, 2)
+    assert two.locked == {0}
+    assert any("not locked any more" in sentence for sentence in said)
+    assert [rule for rule in two.rules if rule.keyword == "sizes"] == [Sizes(((20, 40),))]
+    four, said = with_number(year, step, 4)
+    assert any("sizes" in sentence for sentence in said)
+    assert four.locked == {0, 2}
 
 
 def test_alternatives_and_points_have_the_numbers_of_the_board(room: Matter, labelled: Step) -> None:

@@ -48,14 +48,36 @@ def test_a_sheet_is_shown_told_and_opened(reader: Running) -> None:
     assert roles["Gender"] == "attribute"
     assert roles["Friend 1"] == "friends"
     told = {"upload": seen["key"], "kind": "people", "number": 2}
-    told["columns"] = {"first_name": "C", "last_name": "B", "friends": ["G"], "not_with": None, "sex": "D"}
+    told["columns"] = {"H": "unused", "I": "unused", "J": "unused", "E": "unused", "Gender": "attribute"}
+    status, shown = ask(reader, "/api/preview", told)
+    assert status == 200, shown
+    assert shown["said"].startswith("20 people.")
+    assert "Primary school" in shown["said"].split("Not used: ")[1]
     status, board = ask(reader, "/api/open", told)
     assert status == 200
     assert len(board["people"]) == 20
-    assert "sex" in board["attributes"]
+    assert "Primary school" not in board["attributes"]
+    assert not any(rule["kind"] == "apart" for rule in board["state"]["rules"])
     assert len(board["state"]["clusters"]) == 2
     # The file is gone once it is open.
     assert ask(reader, "/api/open", told)[0] == 400
+
+
+def test_columns_and_names_are_asked_about(reader: Running) -> None:
+    text = "Name,Cousin,Friend\nAda Roth,Ben Voss,\nBen Voss,,Cem Kock\nCem Koc,Ada Roth,Xaver\n"
+    _, seen = _send(reader, "class.csv", text.encode())
+    assert [one["role"] for one in seen["columns"]] == ["name", "", "friends"]
+    told = {"upload": seen["key"], "kind": "people", "number": 2}
+    status, answer = ask(reader, "/api/preview", told)
+    assert status == 400
+    assert "Cousin" in answer["error"]
+    told["columns"] = {"B": "not_with"}
+    _, answer = ask(reader, "/api/preview", told)
+    assert {one["text"]: one["near"] for one in answer["unknown"]} == {"Cem Kock": ["Cem Koc"], "Xaver": []}
+    told["names"] = {"Cem Kock": "Cem Koc", "Xaver": None}
+    _, answer = ask(reader, "/api/preview", told)
+    assert "1 wish of 1 person, 2 pairs apart" in answer["said"]
+    assert any("Left out, as was said: 'Xaver'" in note for note in answer["notes"])
 
 
 def test_links_and_a_table_of_people_are_opened(reader: Running) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from equigraph.apps.reproduction.cells import Cell, path_of
-from equigraph.apps.reproduction.engine import State, run_cells
+from equigraph.apps.reproduction.engine import RunState, run_cells
 from equigraph.exceptions import ParameterError
 from tests.apps.reproduction.conftest import TINY
 
@@ -112,10 +112,10 @@ def test_shared_cells_are_computed_once_and_must_be_equal(tiny: str, tmp_path: P
 
 
 def test_state_is_told(tiny: str, tmp_path: Path) -> None:
-    states: list[State] = []
+    states: list[RunState] = []
     run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=states.append)
-    assert states[0] == State(0, 3, 0.0)
-    assert states[-1] == State(3, 3, 1.0)
+    assert states[0] == RunState(0, 3, 0.0)
+    assert states[-1] == RunState(3, 3, 1.0)
     assert [state.share for state in states] == sorted(state.share for state in states)
 
 

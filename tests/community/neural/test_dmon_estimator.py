@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from equigraph.community.neural import DMoN
@@ -201,14 +200,6 @@ def test_parameters_are_checked(wrong):
 def test_missing_gpu_is_said():
     with pytest.raises(ParameterError, match="no GPU"):
         quick(device="cuda").fit(planted()[0])
-
-
-def test_clone_and_parameters():
-    model = DMoN(4, hidden=(32, 16), null_model="google", dropout=0.2)
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert copy.set_params(hidden=8).hidden == 8
-    assert set(DMoN._parameters) == set(model.get_params())
 
 
 def test_missing_torch_names_the_extra(monkeypatch):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from equigraph._utils.parameters import Integer, check_parameters
 from equigraph._utils.records import Tabular, framed, plain
 from equigraph._utils.text import count, listed
 from equigraph.exceptions import ParameterError
-
-if TYPE_CHECKING:
-    pass
 
 # As stable as any is who agrees no more than this less than the most stable.
 _AS_STABLE = 0.1

@@ -6,6 +6,7 @@ import operator
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph.analysis.choosing.result import Stability, StabilityRow
-from equigraph.analysis.choosing.votes import agreement_between, agreement_within, consensus
+from equigraph.analysis.choosing.votes import consensus, mean_agreement
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import EquigraphWarning, GraphError, InfeasibleError, NotFoundError, ParameterError
 from equigraph.graph import Graph
@@ -69,7 +70,7 @@ def stability(
     random_state : int, Generator, RandomState or None
         Seed; the same copies of the graph serve every number of clusters.
     callbacks : callable or list of callables, optional
-        Told after every fit; one that returns True ends it with the numbers that are complete (one at least).
+        Called after every fit; one that returns True ends it with the numbers that are complete (one at least).
 
     Returns
     -------
@@ -187,22 +188,20 @@ class _Trial:
         own, others = found[: self.n_seeds], found[self.n_seeds :]
         scores = [self._scores(labels) for labels in own]
         best = max(range(len(own)), key=lambda place: scores[place][2])
-        seeds, removals = agreement_within(own), agreement_between(own, others)
-        voted = consensus(found, number)
+        seeds_ari, seeds_nmi = mean_agreement(combinations(own, 2))
+        removals_ari, removals_nmi = mean_agreement(product(own, others))
         modularity, fairness, objective = scores[best]
         return StabilityRow(
             number,
-            seeds_ari=seeds.ari,
-            seeds_nmi=seeds.nmi,
-            removals_ari=removals.ari,
-            removals_nmi=removals.nmi,
+            seeds_ari=seeds_ari,
+            seeds_nmi=seeds_nmi,
+            removals_ari=removals_ari,
+            removals_nmi=removals_nmi,
             Q=modularity,
             fairness=fairness,
             objective=objective,
             best=own[best],
-            consensus=voted.labels,
-            sure=voted.sure,
-            second=voted.second,
+            **consensus(found, number)._asdict(),
         )
 
     def _fit(self, graph: Graph, number: int, place: int) -> NDArray[np.intp]:
@@ -215,7 +214,7 @@ class _Trial:
             model.fit(graph if isinstance(model, GraphClusterer) else graph.adjacency)
         self.done += 1
         total = self.n_numbers * (self.n_seeds + len(self.copies))
-        # Every fit is told of, also after a wish to stop: the number of clusters is completed first.
+        # Callbacks are called after every fit, also after a stop: the number of clusters is completed first.
         self.stopped = self.notify("stability", self.done, total) or self.stopped
         return _codes_of(model, number)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations, product
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -17,37 +17,21 @@ _ROUNDS = 20
 Labels = NDArray[np.intp]
 
 
-class Agreement(NamedTuple):
-    """Means over pairs of clusterings; NaN where there is no pair."""
-
-    ari: float
-    nmi: float
-
-
-def agreement_within(labelings: Sequence[Labels]) -> Agreement:
-    """Return how well clusterings agree with each other."""
-    return _mean(list(combinations(labelings, 2)))
-
-
-def agreement_between(some: Sequence[Labels], others: Sequence[Labels]) -> Agreement:
-    """Return how well each of some clusterings agrees with each of others."""
-    return _mean(list(product(some, others)))
-
-
-def _mean(pairs: list[tuple[Labels, Labels]]) -> Agreement:
-    if not pairs:
-        return Agreement(float("nan"), float("nan"))
-    ari = [adjusted_rand_score(*pair) for pair in pairs]
-    nmi = [normalized_mutual_info_score(*pair) for pair in pairs]
-    return Agreement(float(np.mean(ari)), float(np.mean(nmi)))
+def mean_agreement(pairs: Iterable[tuple[Labels, Labels]]) -> tuple[float, float]:
+    """Return the mean adjusted Rand index and mean NMI over pairs of clusterings; NaN where there is no pair."""
+    scores = [(adjusted_rand_score(*pair), normalized_mutual_info_score(*pair)) for pair in pairs]
+    ari, nmi = np.mean(scores, axis=0) if scores else (np.nan, np.nan)
+    return float(ari), float(nmi)
 
 
 class Consensus(NamedTuple):
     """What most clusterings say."""
 
-    labels: Labels  # the cluster that most of them put a node into, after their clusters are numbered alike
+    consensus: (
+        Labels  # the cluster that most of them put a node into, after their clusters are numbered alike
+    )
     sure: NDArray[np.float64]  # the share of them that does
-    second: Labels  # the cluster with the second most votes; that of the labels where they all agree
+    second: Labels  # the cluster with the second most votes; that of the consensus where they all agree
 
 
 def consensus(labelings: Sequence[Labels], n_clusters: int) -> Consensus:
@@ -58,21 +42,20 @@ def consensus(labelings: Sequence[Labels], n_clusters: int) -> Consensus:
     with all of them are kept.
     """
     reference = np.asarray(labelings[_medoid(labelings)], dtype=np.intp)
+    nodes = np.arange(reference.size)
     votes = _votes(labelings, reference, n_clusters)
     for _ in range(_ROUNDS):
         # Half a vote for where a node is now, so that ties change nothing.
         favoured = votes.copy()
-        favoured[np.arange(reference.size), reference] += 0.5
+        favoured[nodes, reference] += 0.5
         winner = favoured.argmax(axis=1)
         if np.array_equal(winner, reference) or np.unique(winner).size < np.unique(reference).size:
             break
         reference = winner
         votes = _votes(labelings, reference, n_clusters)
-    nodes = np.arange(reference.size)
     sure = votes[nodes, reference] / len(labelings)
-    others = votes.copy()
-    others[nodes, reference] = -1
-    second = np.where(others.max(axis=1) > 0, others.argmax(axis=1), reference)
+    votes[nodes, reference] = -1
+    second = np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), reference)
     return Consensus(reference, sure, second)
 
 

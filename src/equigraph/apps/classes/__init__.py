@@ -2,8 +2,8 @@
 
 from equigraph.apps.classes.divide import divide
 from equigraph.apps.classes.division import Division, what_got_worse
-from equigraph.apps.classes.keeping import load_division, save_division
 from equigraph.apps.classes.lists import ClassLists
+from equigraph.apps.classes.persistence import load_division, save_division
 from equigraph.apps.classes.read import read_class_lists
 
 __all__ = [

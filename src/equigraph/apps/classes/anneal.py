@@ -99,7 +99,7 @@ def anneal(
     again : bool
         Whether to start less hot, to improve on labels that were annealed before.
     """
-    state = _State(measure, compiled, np.asarray(labels, dtype=np.intp))
+    state = _AnnealState(measure, compiled, np.asarray(labels, dtype=np.intp))
     free = [unit for unit, fixed in enumerate(compiled.fixed.tolist()) if fixed < 0]
     rng = random.Random(seed)
     best = list(state.at)
@@ -125,7 +125,7 @@ def anneal(
     return np.array(best, dtype=np.intp)[compiled.unit]
 
 
-class _State:
+class _AnnealState:
     """Units of people in classes, as plain lists."""
 
     def __init__(self, measure: Measure, compiled: CompiledRules, labels: NDArray[np.intp]) -> None:
@@ -146,7 +146,7 @@ class _State:
         self._set_groups(measure, member @ measure.groups, compiled)
         self.foes = [set(row) for row in _indices(compiled.apart)]
         self.least, self.most = compiled.least_size.tolist(), compiled.most_size.tolist()
-        self.columns = _Columns(compiled, self.at) if _counts_matter(compiled) else None
+        self.columns = _BoundCounts(compiled, self.at) if _counts_matter(compiled) else None
         self._set_friends(compiled)
 
     def _set_groups(self, measure: Measure, held: NDArray, compiled: CompiledRules) -> None:
@@ -284,7 +284,7 @@ class _State:
             self.columns.move(unit, a, b)
 
 
-class _Columns:
+class _BoundCounts:
     """Counts of the groups that rules bound."""
 
     def __init__(self, compiled: CompiledRules, at: list[int]) -> None:

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import count, did_you_mean, listed
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.roster.columns import is_numeric, number_of
+from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import UNUSED
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.groups import bin_groups
 
 # What is written where a column marks some people and leaves the others blank.
 UNMARKED = "(blank)"
-# A column of numbers with more values than these is spread by thirds.
-FEW_VALUES, BINS = 6, 3
+# Into how many ranges the numbers of a column go.
+BINS = 3
 # A column whose values are more than the people of half a class cannot be spread evenly.
 _HALF = 2
 
@@ -35,23 +35,21 @@ def group_columns(roster: Roster) -> dict[str, NDArray]:
 def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
     column = np.empty(len(values), dtype=object)
     known = {value for value in values if value is not None}
-    n_bins = roster.bins.get(name) or (BINS if is_number_column(values) else None)
-    if n_bins is not None:
+    if is_binned(roster, name):
         numbers = numbers_of(values)
         wrong = [value for value, number in zip(values, numbers, strict=True) if value and np.isnan(number)]
         if wrong:
             raise GroupsError(f"bins names {name!r}, which has the value {wrong[0]!r}: expected numbers.")
-        groups = bin_groups(numbers, n_bins, missing="ignore", name=name)
+        groups = bin_groups(numbers, roster.bins.get(name, BINS), missing="ignore", name=name)
         column[:] = [None if code < 0 else str(groups.names[code]) for code in groups.codes.tolist()]
     else:
         column[:] = [UNMARKED if value is None and len(known) == 1 else value for value in values]
     return column
 
 
-def is_number_column(values: Iterable[str | None]) -> bool:
-    """Return whether a column holds numbers with more than six values."""
-    known = [value for value in values if value is not None]
-    return len(set(known)) > FEW_VALUES and is_numeric(known)
+def is_binned(roster: Roster, name: str) -> bool:
+    """Return whether an attribute is spread by ranges of its numbers."""
+    return name in roster.bins or is_number_column(roster.attributes[name])
 
 
 def numbers_of(values: Iterable[str | None]) -> NDArray[np.float64]:
@@ -127,13 +125,12 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
     unused = [column.header for column in roster.columns if column.role == UNUSED]
     if unused:
         sentences.append(f"Not used: {', '.join(unused)}")
-    return "".join(f"{sentence}. " for sentence in sentences).strip()
+    return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences)
 
 
 def _with_bins(roster: Roster) -> Any:
     def say(name: str) -> str:
-        binned = name in roster.bins or is_number_column(roster.attributes[name])
         n_groups = len(set(group_columns(roster)[name]) - {None})
-        return f"{name} (in {n_groups} ranges)" if binned else name
+        return f"{name} (in {n_groups} ranges)" if is_binned(roster, name) else name
 
     return say

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from equigraph._utils.text import count
-from equigraph.apps.classes.divide import Search
+from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.classes.division import Division
 from equigraph.apps.classes.sentences import rule_sentence
 from equigraph.rules import Rule, Rules
@@ -58,7 +58,7 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
     >>> [str(cost) for cost in find_costs(division)]
     ['without spreading gender: 2 more wishes', 'without Every class has 2 people: 0 more wishes']
     """
-    search = Search(
+    search = DivisionSearch(
         division.roster, division.rules, len(division.class_names), division.attributes, evenness, seed=seed
     )
     # What a further search finds anyway is nobody's cost.
@@ -75,11 +75,11 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
     return costs
 
 
-def _kept(division: Division, search: Search, anew: bool = False) -> int:
+def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int:
     """Return how many wishes are kept where people are divided again."""
     labels = division.labels
     if anew:  # without a column people sit quite differently
-        labels = search.run(labels, n_runs=1)
+        labels = replace(search, effort=0.5).run(labels, n_runs=1)
     return division.with_labels(search.again(labels)).wishes_kept
 
 

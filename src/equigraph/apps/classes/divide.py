@@ -32,7 +32,7 @@ from equigraph.rules import (
 )
 
 # Annealing is run so often, with so many steps for each person, and the best division is taken.
-_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 400, 5000
+_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 300, 5000
 # Nodes of the tree in which the solver looks for the most friends: one each is found at once, more take seconds.
 _NODE_LIMIT = {1: 500}
 _FEWER_NODES = 50
@@ -138,7 +138,7 @@ def divide(
             start = settle_rules(kept, facts, n_clusters=int(n_classes)).labels
     except ConflictError as error:
         raise _in_school_words(error, class_names) from None
-    search = Search(roster, kept, int(n_classes), chosen, float(evenness), effort, seed, callbacks)
+    search = DivisionSearch(roster, kept, int(n_classes), chosen, float(evenness), effort, seed, callbacks)
     found = [search.run(start, turn) for turn in range(1 if alternatives == 1 else 2 * alternatives)]
     proven = friendly is None or friendly.proven
     divisions = [
@@ -163,7 +163,7 @@ def find_friends(roster: Roster, rules: Rules, n_classes: int, least: int) -> Mo
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class DivisionSearch:
     """Finds divisions of people that keep rules: a search on the graph of the wishes, and climbs in people."""
 
     roster: Roster

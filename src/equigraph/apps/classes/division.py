@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.text import count, listed
-from equigraph.apps.classes.attributes import UNMARKED, group_columns
+from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned
 from equigraph.apps.classes.lists import ClassLists, check_class_names
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.sentences import class_words, rule_sentence
+from equigraph.apps.classes.sentences import rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.metrics import normalized_balance_score
-from equigraph.rules import Facts, Fixed, Friends, Rule, Rules, Violation, settle_rules, violations
+from equigraph.rules import Facts, Fixed, Friends, Rules, Violation, settle_rules, violations
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6
@@ -56,7 +56,7 @@ class Division:
     >>> roster = Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"), ("Cem", "Ada")))
     >>> division = Division(roster, [0, 0, 1], ["5a", "5b"], Rules(apart=[("Ada", "Ben")]))
     >>> division.friendless, division.broken
-    (('Cem',), ('Ada and Ben are in different classes (Ada and Ben are in 5a).',))
+    (('Cem',), ('Ada and Ben are to be apart, and both are in 5a.',))
     """
 
     roster: Roster
@@ -89,9 +89,8 @@ class Division:
     @cached_property
     def lists(self) -> ClassLists:
         """The class lists: what people print and edit."""
-        rules = [
-            (rule_sentence(rule, self.class_names), rule not in self._broken) for rule in self.rules.items
-        ]
+        broken = {violation.rule for violation in self.violations}
+        rules = [(rule_sentence(rule, self.class_names), rule not in broken) for rule in self.rules.items]
         return ClassLists(
             self.roster,
             self.labels,
@@ -101,19 +100,19 @@ class Division:
         )
 
     @cached_property
-    def _violations(self) -> list[Violation]:
-        n_classes = len(self.class_names)
-        return violations(self.rules.items, self.roster.graph(), self.labels, self.columns, n_classes)
-
-    @property
-    def _broken(self) -> set[Rule]:
-        return {violation.rule for violation in self._violations}
+    def violations(self) -> tuple[Violation, ...]:
+        """Everything in which the rules are not kept."""
+        return tuple(
+            violations(
+                self.rules.items, self.roster.graph(), self.labels, self.columns, len(self.class_names)
+            )
+        )
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """What breaks a rule, in sentences that name the people and the classes."""
-        words = class_words(self.class_names)
-        return tuple(violation.describe(words) for violation in self._violations)
+        """What does not keep the rules, in sentences that name the people and the classes."""
+        words = school_words(self.class_names)
+        return tuple(violation.describe(words) for violation in self.violations)
 
     @cached_property
     def columns(self) -> dict[str, NDArray]:
@@ -159,7 +158,8 @@ class Division:
             column = self.columns[attribute]
             values = sorted(set(column) - {None, UNMARKED})
             if len(values) <= _MOST_VALUES:
-                ranges = [f"{_range(self._counts(column, value))} {value}" for value in values]
+                of = " of" if is_binned(self.roster, attribute) else ""
+                ranges = [f"{_range(self._counts(column, value))}{of} {value}" for value in values]
                 sentences.append(f"{attribute}: {listed(ranges)} in a class.")
         return sentences
 
@@ -244,13 +244,17 @@ def what_got_worse(before: Division, after: Division) -> list[str]:
     --------
     >>> roster = Roster(("Ada", "Ben", "Cem", "Dora"), friends=(("Ada", "Ben"), ("Cem", "Dora")))
     >>> before = Division(roster, [0, 0, 1, 1], ["5a", "5b"], Rules(together=[("Ada", "Ben")]))
-    >>> what_got_worse(before, before.with_labels([0, 1, 1, 1]))
-    ['No longer kept: Ada and Ben are in one class (Ada is in 5a, Ben in 5b).', 'Ada has no friend in class any more.']
+    >>> for sentence in what_got_worse(before, before.with_labels([0, 1, 1, 1])):
+    ...     print(sentence)
+    No longer kept: Ada and Ben are to be together, and Ada is in 5a, Ben in 5b.
+    Ada has no friend in class any more.
     """
+    known = {violation.about for violation in before.violations}
+    words = school_words(after.class_names)
     sentences = [
-        f"No longer kept: {sentence}"
-        for rule, sentence in zip(after._broken, after.broken, strict=True)
-        if rule not in before._broken
+        f"No longer kept: {violation.describe(words)}"
+        for violation in after.violations
+        if violation.about not in known
     ]
     alone = [name for name in after.friendless if name not in before.friendless]
     sentences += [f"{name} has no friend in class any more." for name in alone]

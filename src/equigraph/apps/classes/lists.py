@@ -13,6 +13,8 @@ import numpy as np
 
 from equigraph._utils.text import count
 from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.roster.columns import is_number_column, number_of
+from equigraph.apps.classes.roster.vocabulary import folded
 from equigraph.exceptions import RosterError
 
 MAX_CLASS_NAME = 60
@@ -37,6 +39,10 @@ class ClassLists:
         How good the classes are, in sentences.
     title : str, default="Classes"
         Headline of the lists.
+    date : str
+        Date to print below it.
+    by_surname : bool, default=False
+        Whether the people of a class are sorted by their last word, and not in the order of the roster.
 
     Examples
     --------
@@ -56,6 +62,8 @@ class ClassLists:
     rules: Any = ()
     scores: Any = ()
     title: str = "Classes"
+    date: str = ""
+    by_surname: bool = False
     _place: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,10 +105,19 @@ class ClassLists:
         return len(self.class_names)
 
     def members(self, number: int) -> tuple[str, ...]:
-        """Return the people of a class, in the order of the roster."""
-        return tuple(
+        """Return the people of a class, in the order of the roster or by surname."""
+        members = [
             name for name, label in zip(self.roster.people, self.labels, strict=True) if label == number
-        )
+        ]
+        return tuple(sorted(members, key=_surname) if self.by_surname else members)
+
+    def mean(self, number: int, attribute: str) -> float | None:
+        """Return the mean of a column of numbers in a class; None where it holds few values, or no numbers."""
+        if not is_number_column(self.roster.attributes[attribute]):
+            return None
+        found = [number_of(self.value(name, attribute)) for name in self.members(number)]
+        known = [value for value in found if value is not None]
+        return sum(known) / len(known) if known else None
 
     def class_of(self, name: str) -> int:
         """Return the class of a person."""
@@ -228,6 +245,11 @@ class ClassLists:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(self.members(i))}" for i, name in enumerate(self.class_names[:12]))
         return f"ClassLists({sizes}{', ...' if self.n_classes > 12 else ''})"
+
+
+def _surname(name: str) -> tuple[str, str]:
+    last, comma, _ = name.partition(",")
+    return folded(last if comma else name.split()[-1]), folded(name)
 
 
 def check_class_names(names: Any, n_classes: int | None) -> tuple[str, ...]:

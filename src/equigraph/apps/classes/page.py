@@ -15,6 +15,10 @@ from equigraph.apps.report.markup import Html, document, element, joined
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _MAX_ATTRIBUTES = 4
+_INTERNAL = (
+    "Internal: these pages tell wishes, needs and background. The list of names for the door is another file."
+)
+_SMALL = 8  # people up to whom several classes share a sheet of paper
 _SHORT = 24  # letters up to which a cell is not broken into lines
 # What a table has of a sheet of paper (the shorter of A4 and Letter high, the narrower wide), in points.
 _WIDTH, _HEIGHT = 515.0, 615.0
@@ -33,8 +37,16 @@ def make_page(lists: ClassLists, attributes: list[str], friends: bool) -> str:
     shown = attributes[:_MAX_ATTRIBUTES]
     classes = [_class(lists, number, shown, friends) for number in range(lists.n_classes)]
     # A list that hides who wished for whom hides the rules too: they tell who is not to be with whom.
-    overview = [_overview(lists, attributes, shown)] if friends else []
+    overview = [_overview(lists, attributes, shown)] if friends else [_heading(lists)]
+    if friends or attributes:
+        overview.insert(0, element("p", _INTERNAL, class_="internal"))
     return document(lists.title, style, element("main", *overview, *classes), policy=_POLICY)
+
+
+def _heading(lists: ClassLists) -> Html:
+    """Return the title and the date, for lists of names only."""
+    date = [element("p", lists.date, class_="size")] if lists.date else []
+    return element("header", element("h1", lists.title), *date)
 
 
 def _overview(lists: ClassLists, attributes: list[str], shown: list[str]) -> Html:
@@ -43,7 +55,7 @@ def _overview(lists: ClassLists, attributes: list[str], shown: list[str]) -> Htm
         element(
             "p",
             f"{count(len(lists.roster.people), 'person', 'people')} in "
-            f"{count(lists.n_classes, 'class', 'classes')}",
+            f"{count(lists.n_classes, 'class', 'classes')}{f', {lists.date}' if lists.date else ''}",
             class_="size",
         ),
         *(element("p", fact) for fact in lists.facts()),
@@ -61,7 +73,8 @@ def _overview(lists: ClassLists, attributes: list[str], shown: list[str]) -> Htm
 
 def _sizes(lists: ClassLists, attributes: list[str]) -> Html:
     counted = {attribute: values for attribute in attributes if (values := countable(lists, attribute))}
-    heads = ["Class", "People", *counted, "Without a friend"]
+    numeric = [a for a in attributes if a not in counted and lists.mean(0, a) is not None]
+    heads = ["Class", "People", *counted, *(f"{a}, mean" for a in numeric), "Without a friend"]
     rows = []
     for number, name in enumerate(lists.class_names):
         members = lists.members(number)
@@ -70,6 +83,7 @@ def _sizes(lists: ClassLists, attributes: list[str]) -> Html:
             element("th", name, scope="row"),
             element("td", len(members)),
             *(element("td", _composition(lists, number, a, values)) for a, values in counted.items()),
+            *(element("td", _mean(lists, number, a)) for a in numeric),
             element("td", element("mark", ", ".join(alone)) if alone else "nobody", class_="names"),
         ]
         rows.append(element("tr", *cells))
@@ -81,6 +95,11 @@ def _composition(lists: ClassLists, number: int, attribute: str, values: list[st
     counts = lists.counts(number, attribute)
     parts = [f"{counts[value]} {value or 'blank'}" for value in values if value or counts[value]]
     return joined((element("span", part, class_="part") for part in parts), ", ")
+
+
+def _mean(lists: ClassLists, number: int, attribute: str) -> str:
+    mean = lists.mean(number, attribute)
+    return "" if mean is None else f"{mean:.2f}"
 
 
 def _rules(lists: ClassLists) -> Html:
@@ -100,11 +119,13 @@ def _rules(lists: ClassLists) -> Html:
 def _class(lists: ClassLists, number: int, attributes: list[str], friends: bool) -> Html:
     members = lists.members(number)
     counted = [(a, values) for a in attributes if (values := countable(lists, a))]
+    means = [(a, mean) for a in attributes if (mean := lists.mean(number, a)) is not None]
     facts = [element("span", count(len(members), "person", "people"), class_="part")]
     facts += [
         element("span", f"{attribute}: ", _composition(lists, number, attribute, values))
         for attribute, values in counted
     ]
+    facts += [element("span", f"{attribute}: mean {mean:.2f}", class_="part") for attribute, mean in means]
     heads = ["", NAME, *attributes, *([FRIENDS, ELSEWHERE] if friends else [])]
     rows = [_person(lists, i, name, attributes, friends) for i, name in enumerate(members)]
     size = _letter_size(lists, members, attributes, friends)
@@ -113,7 +134,7 @@ def _class(lists: ClassLists, number: int, attributes: list[str], friends: bool)
         element("h2", lists.class_names[number]),
         element("p", joined(facts, " · "), class_="size"),
         _table(heads, rows, lists.class_names[number]),
-        class_="class",
+        class_="class small" if len(members) <= _SMALL else "class",
         style=f"--letters: {size:g}pt",
     )
 

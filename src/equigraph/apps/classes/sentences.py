@@ -18,9 +18,9 @@ def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
     >>> rule_sentence(Fixed("Finn", 1), ["5a", "5b"])
     'Finn is in 5b.'
     """
-    return rule.sentence(class_words(class_names))
+    return rule.sentence(school_words(class_names))
 
 
-def class_words(class_names: Sequence[str]) -> Words:
-    """Return the words in which rules are told to a school."""
+def school_words(class_names: Sequence[str]) -> Words:
+    """Return the words of a school: people and classes."""
     return Words("person", "people", "class", "classes", tuple(class_names))

@@ -136,6 +136,8 @@ def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str], row: int
     for attribute, values in counted.items():
         page.put(row, 1 + len(heads), attribute, "over")
         heads += [value or "blank" for value in values]
+    numeric = [a for a in attributes if a not in counted and lists.mean(0, a) is not None]
+    heads += [f"{attribute}, mean" for attribute in numeric]
     page.put(row + 1, 0, "Class", "head")
     page.put_row(row + 1, [*heads, "without a friend"], "count head", start=1)
     for column, head in enumerate(heads, start=1):
@@ -143,7 +145,10 @@ def _write_sizes(page: _Page, lists: ClassLists, attributes: list[str], row: int
     page.sheet.set_column(len(heads) + 1, len(heads) + 1, 17)
     for number, name in enumerate(lists.class_names):
         members = lists.members(number)
-        counts = [lists.counts(number, a)[value] for a, values in counted.items() for value in values]
+        counts: list[str | int] = [
+            lists.counts(number, a)[value] for a, values in counted.items() for value in values
+        ]
+        counts += ["" if (mean := lists.mean(number, a)) is None else f"{mean:.2f}" for a in numeric]
         page.put(row + 2 + number, 0, name)
         page.put_row(
             row + 2 + number,

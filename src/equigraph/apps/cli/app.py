@@ -34,11 +34,12 @@ _COMMANDS = (
     "methods",
     "datasets",
     "cite",
+    "warmup",
 )
 
 
 class Commands(click.Group):
-    """Commands by name; a name that is none of them is told with the one that it resembles."""
+    """Commands by name; an unknown name is an error that suggests the one it resembles."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,13 +9,12 @@ import click
 
 from equigraph._utils.text import count, listed
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.classes import print_classes
+from equigraph.apps.cli.classes import COLUMNS, column_roles, print_classes
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
 from equigraph.apps.cli.options import SectionCommand
 from equigraph.apps.cli.refine import read_labels
 from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
 from equigraph.exceptions import InputError
-from equigraph.results.persistence import read_stored
 
 # What the command ends with where something is not kept, as tests and compilers do.
 BROKEN = 1
@@ -27,6 +26,13 @@ BROKEN = 1
 @shared.flag("--repair", "Move as few people as needed until every rule is kept again.")
 @click.option("--max-moves", type=click.IntRange(min=1), help="Most people that --repair may move.")
 @shared.folder("Folder for the lists after --repair.")
+@click.option(
+    "--people",
+    metavar="SHEET",
+    help="The sheet as it is now: who is not in it any more has left, who is new gets the best place.",
+)
+@COLUMNS
+@shared.flag("--accept-near", "Take a misspelt name of --people if only one person can be meant.")
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
 @shared.flag("--force", "Replace what is in the folder of -o.")
 @shared.quiet("Print nothing; the exit code tells.")
@@ -39,7 +45,8 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
     OUT is a folder that `equigraph classes` or `cluster` wrote. EDITED is the edited classes.xlsx, classes.csv
     or labels.csv; by default the one in OUT. Exit code 1 where a rule is not kept.
     """
-    from equigraph.apps.classes.keeping import KIND
+    from equigraph.apps.classes.persistence import KIND
+    from equigraph.results.persistence import read_stored
 
     if settings["output"] is not None and not settings["repair"]:
         raise click.UsageError("-o needs --repair: there is nothing new to write without it.", ctx)
@@ -52,17 +59,27 @@ def command(ctx: click.Context, /, folder: str, edited: str | None, **settings: 
 def _check_classes(ctx: click.Context, folder: Path, edited: str | None, settings: dict[str, Any]) -> bool:
     """Check class lists; return whether a rule is broken."""
     from equigraph.apps.classes import load_division, read_class_lists
-    from equigraph.apps.classes.keeping import LISTS, save_division
+    from equigraph.apps.classes.persistence import LISTS, save_division
+    from equigraph.apps.classes.roster import read_roster
+    from equigraph.apps.classes.update import with_people
 
     before = load_division(folder)
     path = Path(edited) if edited is not None else folder / LISTS[0]
     after = before.with_labels(read_class_lists(path, before.roster, encoding=settings["encoding"]))
+    by_hand = before
     quiet = settings["quiet"]
+    if settings["people"] is not None:
+        roster = read_roster(
+            settings["people"], columns=column_roles(settings["columns"]), accept_near=settings["accept_near"]
+        )
+        after = by_hand = with_people(after, roster)
+        if not quiet:
+            _tell_people(before, after)
+    repaired = after.repaired(by_hand, max_moves=settings["max_moves"]) if settings["repair"] else None
     if not quiet:
-        _tell_classes(before, after, path)
-    if not settings["repair"]:
+        _tell_classes(before, after, repaired, path)
+    if repaired is None:
         return bool(after.broken)
-    repaired = after.repaired(before, max_moves=settings["max_moves"])
     if not quiet:
         _tell_repair(after, repaired)
     if settings["output"] is not None:
@@ -74,35 +91,48 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
     return bool(repaired.broken)
 
 
-def _tell_classes(before: Any, after: Any, path: Path) -> None:
+def _tell_people(before: Any, after: Any) -> None:
+    """Say who has left, and where newcomers are."""
+    left = [name for name in before.roster.people if name not in after.roster.people]
+    new = [name for name in after.roster.people if name not in before.roster.people]
+    if left:
+        line(f"Has left: {listed(left)}." if len(left) == 1 else f"Have left: {listed(left)}.")
+    for name in new:
+        friends = after.lists.friends_here(name)
+        company = f", with {listed(friends)}" if friends else ""
+        line(f"New: {name}, in {after.class_names[after.lists.class_of(name)]}{company}.")
+
+
+def _tell_classes(before: Any, after: Any, repaired: Any, path: Path) -> None:
     from equigraph.apps.classes import what_got_worse
 
-    moved = before.moved(after)
-    people = count(len(moved), "person", "people")
-    line(
-        f"{path}: {people} moved{': ' + listed(moved[:10]) if moved else ''}{' ...' if len(moved) > 10 else ''}."
-    )
+    same_people = before.roster.people == after.roster.people
+    moved = before.moved(after) if same_people else ()
+    if same_people:
+        people = count(len(moved), "person", "people")
+        more = " ..." if len(moved) > 10 else ""
+        line(f"{path}: {people} moved{': ' + listed(moved[:10]) if moved else ''}{more}.")
     line()
-    print_classes(after)
+    print_classes(after if repaired is None else repaired)
+    shown = [before, after] if repaired is None else [before, after, repaired]
+    even = [one.evenness() for one in shown]
     rows = [
-        ("wishes kept", before.wishes_kept, after.wishes_kept),
-        ("people without a friend", len(before.friendless), len(after.friendless)),
-        ("rules not kept", len(before.broken), len(after.broken)),
-        *(
-            (f"{name}, how evenly", value, after.evenness()[name])
-            for name, value in before.evenness().items()
-        ),
+        ("people", *(len(one.roster.people) for one in shown)),
+        ("wishes kept", *(one.wishes_kept for one in shown)),
+        ("people without a friend", *(len(one.friendless) for one in shown)),
+        ("what is not kept", *(len(one.broken) for one in shown)),
+        *((f"{name}, how evenly", *(one.get(name) for one in even)) for name in even[0]),
     ]
-    table(("", "before", "now"), rows, left=("",))
+    table(("", "before", "after the edit", "after the repair")[: 1 + len(shown)], rows, left=("",))
     line()
-    worse = what_got_worse(before, after)
+    worse = what_got_worse(before, after) if same_people else [f"Not kept: {text}" for text in after.broken]
     for sentence in worse:
         line(sentence)
-    old = [rule for rule in after.broken if rule in before.broken]
+    old = [text for text in after.broken if text in before.broken] if same_people else []
     for sentence in old:
         line(f"Not kept, as before: {sentence}")
     if not worse and not old:
-        line("Every rule holds, and nothing got worse.")
+        line("Every rule holds, and nothing got worse." if same_people else "Every rule holds.")
 
 
 def _tell_repair(after: Any, repaired: Any) -> None:
@@ -125,6 +155,7 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
     from equigraph.graph.groups.encode import unique_values
     from equigraph.metrics import evaluate
     from equigraph.results.contents import RESULT, ResultEntries
+    from equigraph.results.persistence import read_stored
     from equigraph.rules import Rules
 
     if settings["repair"]:

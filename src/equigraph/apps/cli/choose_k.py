@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,11 @@ import click
 
 from equigraph._utils.text import count
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.console import line, progress_bar, table, warnings_as_notes
-from equigraph.apps.cli.options import MethodCommand, check_one_dial, method_parameters
-from equigraph.apps.cli.output import output_folder, output_options, tell_files, written
+from equigraph.apps.cli.console import line, table
+from equigraph.apps.cli.options import MethodCommand, check_one_dial, is_given, method_parameters
+from equigraph.apps.cli.output import Run, output_options
 from equigraph.apps.cli.sources import describe_graph, read_source, reading_options
-from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.apps.cli.stopping import TIME_LIMIT
 from equigraph.methods import get_method
 
 KIND = "stability"
@@ -76,21 +75,31 @@ def command(
         raise click.UsageError(_SOUGHT, ctx)
     if settings["least"] > settings["most"]:
         raise click.UsageError(f"--from {settings['least']} is above --to {settings['most']}.", ctx)
-    stop = Stop(ctx, settings["time_limit"])
-    with warnings_as_notes(), output_folder(ctx, settings, (TABLE, NODES, SUMMARY, PICTURE)) as out:
+    from equigraph.analysis.choosing import stability
+
+    run = Run(ctx, settings)
+    with run.output((TABLE, NODES, SUMMARY, PICTURE)):
         graph = read_source(edges, settings)
         estimator = _estimator(ctx, method, generic, settings["effort"], graph)
-        found = _run(graph, estimator, settings, stop)
-        raw = settings["raw"]
-        files = written(ctx, out, KIND, dict, settings, lambda folder: _write(folder, found, raw))
-    stop.tell(f"the table has {count(len(found.rows), 'number')} of clusters")
-    if settings["as_json"]:
-        line(json.dumps(found.summary(), indent=2))
-    elif not settings["quiet"]:
+        with run.callbacks() as callbacks:
+            found = stability(
+                graph,
+                range(settings["least"], settings["most"] + 1),
+                estimator=estimator,
+                n_seeds=settings["seeds"],
+                n_removals=settings["removals"],
+                removed=settings["removed"],
+                random_state=settings["seed"],
+                callbacks=callbacks,
+            )
+        run.write(KIND, dict, lambda folder: _write(folder, found, settings["raw"]))
+
+    def show() -> None:
         line(describe_graph(graph, edges))
         _print(found)
-        tell_files(files, settings["output"], "table and the consensus")
-    stop.leave()
+
+    kept = f"the table has {count(len(found.rows), 'number')} of clusters"
+    run.finish(kept, "table and the consensus", found.summary, show)
 
 
 def _estimator(ctx: click.Context, method: str, generic: tuple[str, ...], effort: float, graph: Any) -> Any:
@@ -102,27 +111,11 @@ def _estimator(ctx: click.Context, method: str, generic: tuple[str, ...], effort
         raise click.UsageError(_SOUGHT, ctx)
     if "effort" in kind._get_param_names():
         parameters.setdefault("effort", effort)
-    elif ctx.get_parameter_source("effort") is not click.core.ParameterSource.DEFAULT:
+    elif is_given(ctx, "effort"):
         raise click.UsageError(f"The method {method} has no effort to set: leave --effort out.", ctx)
     if graph.attributes is None and "fairness" in kind._get_param_names():
         parameters.setdefault("fairness", 0.0)
     return kind(**parameters)
-
-
-def _run(graph: Any, estimator: Any, settings: dict[str, Any], stop: Stop) -> Any:
-    from equigraph.analysis.choosing import stability
-
-    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
-        return stability(
-            graph,
-            range(settings["least"], settings["most"] + 1),
-            estimator=estimator,
-            n_seeds=settings["seeds"],
-            n_removals=settings["removals"],
-            removed=settings["removed"],
-            random_state=settings["seed"],
-            callbacks=[*callbacks, stop],
-        )
 
 
 def _write(folder: Path, found: Any, raw: bool) -> None:
@@ -158,5 +151,5 @@ def _print(found: Any) -> None:
         doubtful = [i for i in row.sure.argsort(kind="stable")[:_UNSURE].tolist() if row.sure[i] < 1]
         if doubtful:
             names = found.node_names[doubtful].tolist()
-            told = [f"{name} ({share:.0%})" for name, share in zip(names, row.sure[doubtful], strict=True)]
-            line(f"Least sure of their cluster: {', '.join(told)}.")
+            unsure = [f"{name} ({share:.0%})" for name, share in zip(names, row.sure[doubtful], strict=True)]
+            line(f"Least sure of their cluster: {', '.join(unsure)}.")

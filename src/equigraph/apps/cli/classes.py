@@ -21,6 +21,7 @@ from equigraph.exceptions import require
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
 _UNEVEN = 0.7
+_MOST_VALUES = 6  # values of an attribute that the table of the classes counts
 
 COLUMNS = click.option(
     "--columns",
@@ -37,6 +38,25 @@ BINS = click.option(
     help="Column of numbers that go into so many ranges of about equal size; may be repeated.  [default: three where a "
     "column has more than six numbers]",
 )
+
+MEANT = click.option(
+    "--name",
+    "meant",
+    multiple=True,
+    metavar="WRITTEN=PERSON",
+    help="Who is meant by a name that is not on the list, or none; may be repeated.",
+)
+
+
+def meant_names(given: tuple[str, ...]) -> dict[str, str | None]:
+    """Return who is meant by names that are not on the list, as the options --name say."""
+    names = {}
+    for text in given:
+        written, equals, person = (part.strip() for part in text.partition("="))
+        if not (written and equals and person):
+            raise click.UsageError(f"--name {text!r} is not WRITTEN=PERSON, such as 'Lena=Lena Vogt'.")
+        names[written] = None if person.casefold() == "none" else person
+    return names
 
 
 def attribute_bins(given: tuple[str, ...]) -> dict[str, int] | None:
@@ -98,6 +118,7 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
     default="any",
     help="Which wishes count; ranked: the first ones most.",
 )
+@MEANT
 @shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
 @click.option(
     "--excel",
@@ -106,6 +127,9 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
     type=click.Choice(list(_SEPARATORS)),
     help="Text files as Excel opens them, with this separator.  [without a value: semicolon]",
 )
+@shared.flag("--door", "Write door.html too: names only, to hang up.")
+@shared.flag("--by-surname", "Sort the lists by surname, and not as the sheet does.")
+@click.option("--date", default="", help="Date to print on the lists.")
 @shared.valued("--title", default="Classes", help="Headline of the lists.")
 @shared.valued("--effort", type=click.FloatRange(min=0), default=1.0, help="Length of the search.")
 @shared.seed()
@@ -119,13 +143,13 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
     SHEET is an xlsx, xls, ods or csv file with one row per person: name, friends, not with, together with, fixed class
     and whatever else is to be spread evenly. How the columns were read is shown. See docs/classes.md.
     """
-    from equigraph.apps.classes.keeping import files_of, write_division
+    from equigraph.apps.classes.persistence import files_of, write_division
 
     stop = Stop(ctx, settings["time_limit"])
     output = settings["output"]
     if output is not None:
         require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
-    with output_folder(ctx, settings, files_of(settings["alternatives"])) as out:
+    with output_folder(ctx, settings, files_of(settings["alternatives"], settings["door"])) as out:
         division = _divide(sheet, settings, stop)
         costs = _costs(division, settings)
         files = []
@@ -137,6 +161,9 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
                 title=settings["title"],
                 force=settings["force"],
                 run=run_of(ctx),
+                door=settings["door"],
+                by_surname=settings["by_surname"],
+                date=settings["date"],
             )
     stop.tell("these are the best classes until then")
     if settings["as_json"]:
@@ -166,6 +193,7 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
         accept_near=settings["accept_near"],
         sheet=int(page) if page and page.isdecimal() else page,
         bins=attribute_bins(settings["bins"]),
+        names=meant_names(settings["meant"]),
     )
     attributes = _attributes(settings["attributes"], roster)
     if not settings["quiet"] and not settings["as_json"]:
@@ -258,23 +286,27 @@ def _print(division: Any, wanted: int, costs: list[Any]) -> None:
 
 
 def print_classes(division: Any) -> None:
-    """Print one row per class: its size, and how many people with each value it has."""
-    attributes = [name for name in division.attributes if len(_values(division, name)) <= 6]
-    heads = [f"{name} {value}" for name in attributes for value in _values(division, name)]
+    """Print one row per class: its size, and for each attribute how many people have each value, or the mean."""
+    lists = division.lists
+    named = list(division.attributes)
+    heads = ("class", "people", *named)
     rows = []
     for number, name in enumerate(division.class_names):
-        counts = [
-            division.lists.counts(number, attribute)[value]
-            for attribute in attributes
-            for value in _values(division, attribute)
-        ]
-        rows.append((name, int(division.sizes[number]), *counts))
-    table(("class", "people", *heads), rows, left=("class",))
+        cells = [_composition(lists, number, attribute) for attribute in named]
+        rows.append((name, int(division.sizes[number]), *cells))
+    table(heads, rows, left=("class", *named))
     line()
 
 
-def _values(division: Any, attribute: str) -> list[str]:
-    return sorted({value for value in division.roster.attributes[attribute] if value})
+def _composition(lists: Any, number: int, attribute: str) -> str:
+    """Return how a class is made up: the mean of numbers, else its counts, such as 12 f, 12 m."""
+    mean = lists.mean(number, attribute)
+    if mean is not None:
+        return f"mean {mean:.2f}"
+    counts = lists.counts(number, attribute)
+    values = sorted({value for value in lists.roster.attributes[attribute] if value})
+    shown = [f"{counts[value]} {value}" for value in values[:_MOST_VALUES]]
+    return ", ".join(shown) + (", ..." if len(values) > _MOST_VALUES else "")
 
 
 def _print_alternatives(division: Any) -> None:

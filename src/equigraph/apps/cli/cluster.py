@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.console import line, note, progress_bar, warnings_as_notes
+from equigraph.apps.cli.console import line, note
 from equigraph.apps.cli.options import MethodCommand, check_one_dial, method_parameters
-from equigraph.apps.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
+from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.rules import method_rules, rule_option, rule_options
 from equigraph.apps.cli.scale import execution_of, open_source, scale_options
 from equigraph.apps.cli.shared import Settings
 from equigraph.apps.cli.sources import LEFT_OUT, describe_graph, reading_options, write_left_out
-from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.apps.cli.stopping import TIME_LIMIT
 from equigraph.apps.cli.summary import print_result
 from equigraph.methods import get_method
 
@@ -60,9 +59,8 @@ def command(
 
     from equigraph.results.contents import KIND, contents_of
 
-    output = settings["output"]
     for flag, what in {"plot": "the pictures", "report": "the page", "parquet": "the table"}.items():
-        if settings[flag] and output is None:
+        if settings[flag] and settings["output"] is None:
             raise click.UsageError(f"--{flag} needs a folder for {what}: give -o DIR.", ctx)
     if (settings["plot"] or settings["report"]) and Path(edges).is_dir():
         raise click.UsageError("--plot and --report need the graph in memory, and EDGES is a folder.", ctx)
@@ -73,34 +71,29 @@ def command(
         raise click.UsageError(
             "--price is for rules, and there are none: give --rules FILE, --apart and so on.", ctx
         )
-    stop = Stop(ctx, settings["time_limit"])
+    run = Run(ctx, settings)
     with (
-        warnings_as_notes(),
-        output_folder(ctx, settings, _names(settings)) as out,
+        run.output(_names(settings)),
         execution_of(ctx, method, parameters, settings) as parameters,
+        open_source(edges, settings, parameters.get("execution")) as graph,
     ):
-        source = source_of(ctx, edges, settings)
-        with open_source(edges, settings, parameters.get("execution")) as graph:
-            source = told_of(source, graph)
-            result = replace(_fit(graph, method, parameters, settings, stop, ctx), source=source)
-            if settings["price"]:
-                result = _priced(result, settings, stop)
-            files = written(
-                ctx,
-                out,
-                KIND,
-                lambda: contents_of(result, labels_format=settings["labels_format"]),
-                settings,
-                lambda folder: _write(folder, result, graph, settings),
-            )
-    stop.tell("these are the best clusters until then")
-    if settings["as_json"]:
-        line(json.dumps(result.summary(), indent=2))
-    elif not settings["quiet"]:
+        source = source_with_dropped(source_of(ctx, edges), graph)
+        result = replace(_fit(graph, method, parameters, run), source=source)
+        if settings["price"]:
+            with run.callbacks() as callbacks:
+                prices = result.price(callbacks=callbacks)
+            result = replace(result, rules={**result.rules, "prices": prices.to_dict()})
+        run.write(
+            KIND,
+            lambda: contents_of(result, labels_format=settings["labels_format"]),
+            lambda folder: _write(folder, result, graph, settings),
+        )
+
+    def show() -> None:
         line(describe_graph(graph, edges))
         print_result(result)
-        tell_files(files, output, "labels")
-    stop.leave()
+
+    run.finish("these are the best clusters until then", "labels", result.summary, show)
 
 
 def _names(settings: Settings) -> list[str]:
@@ -111,31 +104,20 @@ def _names(settings: Settings) -> list[str]:
     return [*POSSIBLE_FILES, *LEFT_OUT, *(name for flag in names if settings[flag] for name in names[flag])]
 
 
-def _fit(
-    graph: Any, method: str, parameters: Settings, settings: Settings, stop: Stop, ctx: click.Context
-) -> Any:
+def _fit(graph: Any, method: str, parameters: Settings, run: Run) -> Any:
     from equigraph.results import cluster
 
     estimator = get_method(method).load()
     if "n_clusters" in estimator._get_param_names():  # the default that the help tells
         parameters = {"n_clusters": estimator().n_clusters, **parameters}
-    if "callbacks" not in estimator._get_param_names():
-        if settings["time_limit"] is not None:
-            raise click.UsageError(
-                f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", ctx
-            )
-        return cluster(graph, method=method, **parameters)
-    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
-        return cluster(graph, method=method, **parameters, callbacks=[*callbacks, stop])
-
-
-def _priced(result: Any, settings: Settings, stop: Stop) -> Any:
-    """Return a result that also says what each of its rules costs."""
-    from dataclasses import replace
-
-    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
-        prices = result.price(callbacks=[*callbacks, stop])
-    return replace(result, rules={**result.rules, "prices": prices.to_dict()})
+    if "callbacks" in estimator._get_param_names():
+        with run.callbacks() as callbacks:
+            return cluster(graph, method=method, **parameters, callbacks=callbacks)
+    if run.settings["time_limit"] is not None:
+        raise click.UsageError(
+            f"The method {method} cannot be stopped halfway, so it takes no --time-limit.", run.ctx
+        )
+    return cluster(graph, method=method, **parameters)
 
 
 def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:

@@ -9,11 +9,11 @@ import click
 
 from equigraph.apps.cli import shared
 from equigraph.apps.cli.app import BAD_INPUT, FAILED
-from equigraph.apps.cli.console import line, note, progress_bar, table, warnings_as_notes
+from equigraph.apps.cli.console import line, note, table, warnings_as_notes
 from equigraph.apps.cli.options import SectionCommand, constraints_of
-from equigraph.apps.cli.output import check_file
+from equigraph.apps.cli.output import Run, check_file
 from equigraph.apps.cli.sources import describe_graph, read_source, reading_options
-from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.apps.cli.stopping import TIME_LIMIT
 from equigraph.methods import METHODS, get_method
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
@@ -57,10 +57,10 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
     for name in names:
         get_method(name)
     fairness = _dials(settings["fairness"], names, ctx)
-    stop = Stop(ctx, settings["time_limit"])
+    run = Run(ctx, settings)
     with warnings_as_notes():
         graph = read_source(edges, settings)
-        with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+        with run.callbacks() as callbacks:
             comparison = compare(
                 graph,
                 methods=names,
@@ -69,9 +69,9 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
                 tune=settings["tune"],
                 n_seeds=settings["seeds"],
                 random_state=settings["seed"],
-                callbacks=[*callbacks, stop],
+                callbacks=callbacks,
             )
-    stop.tell(f"the table has {len(comparison.rows)} of {len(names)} methods")
+    run.stop.tell(f"the table has {len(comparison.rows)} of {len(names)} methods")
     if output is not None:
         getattr(comparison, _WRITERS[Path(output).suffix.lower()])(output)
     if settings["as_json"]:
@@ -84,7 +84,7 @@ def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
     if all(row.error for row in comparison.rows):
         bad_input = all(row.bad_input for row in comparison.rows)
         raise click.exceptions.Exit(BAD_INPUT if bad_input else FAILED)
-    stop.leave()
+    run.stop.leave()
 
 
 def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dict[str, float] | None:

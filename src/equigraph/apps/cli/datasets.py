@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -51,32 +50,27 @@ def _rows() -> list[dict[str, Any]]:
 
     room = make_classroom()
     groups = encode_groups(room.sensitive_features)
-    embedded = {
-        "name": EMBEDDED,
-        "title": "A class of students, generated (always here)",
-        "nodes": groups.n_nodes,
-        "edges": room.adjacency.nnz // 2,
-        "attribute": room.attribute,
-        "groups": _shares(zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)),
-        "MB": "0.00",
-    }
-    return [embedded, *map(_row, list_datasets())]
-
-
-def _row(info: Any) -> dict[str, Any]:
-    return {
-        "name": info.name,
-        "title": info.title,
-        "nodes": info.n_nodes,
-        "edges": info.n_edges,
-        "attribute": info.attribute,
-        "groups": _shares(info.groups),
-        "MB": f"{info.n_bytes / 1e6:.2f}",
-    }
-
-
-def _shares(groups: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{size} {name}" for name, size in groups)
+    title = "A class of students, generated (always here)"
+    sizes = zip(groups.names.tolist(), groups.sizes.tolist(), strict=True)
+    rows: list[tuple[Any, ...]] = [
+        (EMBEDDED, title, groups.n_nodes, room.adjacency.nnz // 2, room.attribute, sizes, 0)
+    ]
+    rows += [
+        (info.name, info.title, info.n_nodes, info.n_edges, info.attribute, info.groups, info.n_bytes)
+        for info in list_datasets()
+    ]
+    return [
+        {
+            "name": name,
+            "title": title,
+            "nodes": n_nodes,
+            "edges": n_edges,
+            "attribute": attribute,
+            "groups": ", ".join(f"{size} {group}" for group, size in sizes),
+            "MB": f"{n_bytes / 1e6:.2f}",
+        }
+        for name, title, n_nodes, n_edges, attribute, sizes, n_bytes in rows
+    ]
 
 
 @command.command("info")

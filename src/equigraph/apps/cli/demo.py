@@ -9,9 +9,9 @@ import click
 
 from equigraph.apps.cli import shared
 from equigraph.apps.cli.cluster import PICTURES, draw
-from equigraph.apps.cli.console import line, note, table, warnings_as_notes
+from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import Command
-from equigraph.apps.cli.output import output_folder, source_of, written
+from equigraph.apps.cli.output import Run, source_of
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.sources import PREFIX, dataset_graph, describe_graph
 from equigraph.apps.cli.summary import group_counts, sizes_by_group
@@ -46,9 +46,8 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     names = (*POSSIBLE_FILES, *PICTURES, *_PICTURES, PAGE)
-    settings = {"output": output, "force": force}
-    with warnings_as_notes(), output_folder(ctx, settings, names) as out:
-        assert out is not None  # the option has a default
+    run = Run(ctx, {"output": output, "force": force})
+    with run.output(names):
         graph = dataset_graph("classroom")
         line(describe_graph(graph, f"{PREFIX}classroom"))
         results = {
@@ -63,7 +62,7 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
             drawn.extend(_draw(results, winner, graph, folder, seed))
             kept.report(folder / PAGE, graph=graph)
 
-        written(ctx, out, KIND, lambda: contents_of(kept), settings, further)
+        run.write(KIND, lambda: contents_of(kept), further)
     _print(results, winner)
     _tell(Path(output), winner, drawn)
 

@@ -51,5 +51,7 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
             raise InputError(
                 reason or f"The graph of {folder} is not at hand: --graph EDGES tells where it is."
             )
-        told: Any = result.explain(*what, graph=graph, rules=None if rules is None else Rules.read(rules))
-    line(json.dumps(told.to_dict(), indent=2, ensure_ascii=False) if as_json else str(told))
+        explanation: Any = result.explain(
+            *what, graph=graph, rules=None if rules is None else Rules.read(rules)
+        )
+    line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False) if as_json else str(explanation))

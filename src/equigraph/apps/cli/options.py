@@ -13,7 +13,7 @@ from equigraph.methods import METHODS, get_method
 # Parameters whose option has another name, or a short one.
 _FLAGS = {"n_clusters": ("-k", "--n-clusters"), "random_state": ("--seed",)}
 # The command sets these itself.
-_OWN = ("callbacks", "rules", "on_conflict")
+_OWN = ("callbacks", "rules", "on_conflict", "verbose", "time_limit")
 _DEST = "parameter_"
 DEFAULT_SEED = 0
 _SECTIONS = ("Options", "Parameters", "Rules", "Reading")  # first words of the sections of the help
@@ -199,12 +199,17 @@ def default_text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
+def is_given(ctx: click.Context, name: str) -> bool:
+    """Return whether an option was typed, and not left at its default."""
+    return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
 def method_parameters(method: Any, ctx: click.Context, generic: tuple[str, ...]) -> dict[str, Any]:
     """Collect the parameters that were given, as options or as ``-P name=value``."""
     given = {
         name.removeprefix(_DEST): value
         for name, value in ctx.params.items()
-        if name.startswith(_DEST) and ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+        if name.startswith(_DEST) and is_given(ctx, name)
     }
     constraints = method.load()._parameters
     for assignment in generic:

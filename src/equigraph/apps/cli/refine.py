@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,13 @@ import click
 
 from equigraph._utils.text import count
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.console import line, note, progress_bar, table, warnings_as_notes
-from equigraph.apps.cli.options import SectionCommand, check_one_dial
-from equigraph.apps.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
+from equigraph.apps.cli.console import line, note, table
+from equigraph.apps.cli.options import SectionCommand, check_one_dial, is_given
+from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
 from equigraph.apps.cli.rules import print_rules, rule_option, rule_options, rule_parameters
 from equigraph.apps.cli.shared import Settings
 from equigraph.apps.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
-from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.apps.cli.stopping import TIME_LIMIT
 from equigraph.apps.cli.summary import group_counts, print_composition, print_remarks, sizes_by_group
 from equigraph.exceptions import InputError
 
@@ -86,45 +85,31 @@ def command(ctx: click.Context, /, edges: str, labels: str, **settings: Any) -> 
 
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
-    check_one_dial(ctx, {"fairness", "at_least"} & _typed(ctx))
-    least, most, output = settings["size_min"], settings["size_max"], settings["output"]
+    check_one_dial(ctx, [name for name in ("fairness", "at_least") if is_given(ctx, name)])
+    least, most = settings["size_min"], settings["size_max"]
     if least is not None and most is not None and least > most:
         raise click.UsageError(f"--size-min {least} is above --size-max {most}.", ctx)
-    stop = Stop(ctx, settings["time_limit"])
-    with warnings_as_notes(), output_folder(ctx, settings, (*POSSIBLE_FILES, *LEFT_OUT)) as out:
-        source = source_of(ctx, edges, settings)
+    run = Run(ctx, settings)
+    with run.output((*POSSIBLE_FILES, *LEFT_OUT)):
         graph = read_source(edges, settings)
         few = settings["max_moves"] is not None or settings["stay"] > 0
         given = read_labels(Path(labels), graph, edited=few)
-        before, after = _refine(graph, given, settings, stop)
-        status = None if stop.reason is None else "stopped"
-        after = replace(after, source=told_of(source, graph), status=status)
+        before, after = _refine(graph, given, run)
+        status = None if run.stop.reason is None else "stopped"
+        source = source_with_dropped(source_of(ctx, edges), graph)
+        after = replace(after, source=source, status=status)
         summary = _summary(before, after)
-        files = written(
-            ctx,
-            out,
+        run.write(
             KIND,
             lambda: contents_of(after, columns={BEFORE: given}, entries=summary),
-            settings,
             lambda folder: write_left_out(folder, graph, settings),
         )
-    stop.tell("these are the best clusters until then")
-    if settings["as_json"]:
-        line(json.dumps(summary, indent=2))
-    elif not settings["quiet"]:
+
+    def show() -> None:
         line(describe_graph(graph, edges))
         _print(before, after, summary)
-        tell_files(files, output, "labels")
-    stop.leave()
 
-
-def _typed(ctx: click.Context) -> set[str]:
-    """Return the names of the options that were given."""
-    return {
-        name
-        for name in ctx.params
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    }
+    run.finish("these are the best clusters until then", "labels", lambda: summary, show)
 
 
 def read_labels(path: Path, graph: Any, *, edited: bool = False) -> Any:
@@ -230,7 +215,7 @@ def _columns(records: list[Any], place: dict[str, int]) -> tuple[int, int, bool]
     return key, value, records[0].fields[key] not in place and records[0].fields[value] not in below
 
 
-def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any, Any]:
+def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
     """Return what was given and what came of it, both as results."""
     from dataclasses import replace
 
@@ -243,6 +228,7 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
     from equigraph.results.from_labels import result_of_labels
     from equigraph.rules.rules import told_rules
 
+    settings = run.settings
     given = _numbers(given)
     known = np.array([label is not None for label in given.tolist()])
     names, codes = unique_values(given[known])
@@ -258,12 +244,12 @@ def _refine(graph: Any, given: Any, settings: Settings, stop: Stop) -> tuple[Any
     }
     few = {"max_moves": settings["max_moves"], "stay": settings["stay"]}
     start = time.perf_counter()
-    with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+    with run.callbacks() as callbacks:
         # The number of clusters is left to the library, which has a sentence for labels that are all the same.
         model = FairPartition(
             **{**parameters, "n_clusters": settings["n_clusters"]},
             random_state=settings["seed"],
-            callbacks=[*callbacks, stop],
+            callbacks=callbacks,
         )
         refined = model.refine(graph, given, **few)
     parameters = {**parameters, **few}

@@ -13,7 +13,6 @@ from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import SectionCommand
 from equigraph.apps.cli.output import check_file
 from equigraph.apps.cli.stored_graph import read_again, stored_graph_options
-from equigraph.results.persistence import OutputFolder
 
 PAGE = "report.html"
 
@@ -44,6 +43,7 @@ def command(ctx: click.Context, /, folder: str, output: str | None, **settings: 
     from equigraph.analysis.tradeoff import TradeoffCurve
     from equigraph.apps.report import write_report
     from equigraph.apps.report.stored_results import labels_before, read_folder
+    from equigraph.results.persistence import OutputFolder
 
     path = Path(folder) / PAGE if output is None else Path(output)
     if output is not None:

@@ -15,10 +15,9 @@ from equigraph.apps.cli import shared
 from equigraph.apps.cli.app import FAILED
 from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import Command
-from equigraph.results.persistence import OutputFolder
 
 if TYPE_CHECKING:
-    from equigraph.apps.reproduction.engine import State
+    from equigraph.apps.reproduction.engine import RunState
     from equigraph.apps.reproduction.run import Report
 
 _LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
@@ -46,6 +45,7 @@ def command(experiment: str, **options: Any) -> None:
 
     from equigraph.apps.reproduction.cells import Settings
     from equigraph.apps.reproduction.run import get_experiments, reproduce
+    from equigraph.results.persistence import OutputFolder
     from equigraph.stores.threads import available_cores
 
     experiments = get_experiments(experiment)
@@ -95,7 +95,7 @@ def _print_report(report: Report) -> None:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Any]:
-    """Give the function that is told about the state: a bar in a terminal, a line a minute elsewhere."""
+    """Give the function that shows the progress: a bar in a terminal, a line a minute elsewhere."""
     if quiet:
         yield None
     elif sys.stderr.isatty():
@@ -110,7 +110,7 @@ def _log() -> Any:
 
     start = last = time.monotonic()
 
-    def tell(state: State) -> None:
+    def tell(state: RunState) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= _LOG_SECONDS and state.share > 0:
@@ -130,7 +130,7 @@ def _bar() -> Iterator[Any]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("cells", total=1.0)
 
-        def tell(state: State) -> None:
+        def tell(state: RunState) -> None:
             described = f"{state.n_done} of {state.n_cells} cells"
             bar.update(task, completed=state.share, description=described)
 

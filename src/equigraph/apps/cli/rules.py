@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -78,14 +78,14 @@ def rules_of(settings: Mapping[str, Any]) -> Any:
                     f"--{keyword} {text!r} names fewer than two: expected names with commas between, such as 'Ada,Ben'."
                 )
             items += Rules.from_dict({keyword: [tuple(names_in(text))]}).items
-    told: dict[str, Any] = {}
-    if settings.get("sizes") is not None:
-        told["sizes"] = pair_of(settings["sizes"])
-    if settings.get("friends") is not None:
-        told["friends"] = settings["friends"]
-    if settings.get("shares"):
-        told["shares"] = dict(map(_share, settings["shares"]))
-    items += Rules.from_dict(told).items
+    readers: dict[str, Callable[[Any], Any]] = {
+        "sizes": pair_of,
+        "friends": int,
+        "shares": lambda texts: dict(map(_share, texts)),
+    }
+    for keyword, read in readers.items():
+        if settings.get(keyword) not in (None, ()):
+            items += Rules.from_dict({keyword: read(settings[keyword])}).items
     return Rules.of(items) if items else None
 
 
@@ -115,11 +115,11 @@ def _share(text: str) -> tuple[str, float]:
         raise click.UsageError(f"--shares {text!r} is not ATTRIBUTE=0.1.") from None
 
 
-def print_rules(told: Mapping[str, Any] | None) -> None:
+def print_rules(rules: Mapping[str, Any] | None) -> None:
     """Print which rules are kept, and which were given up."""
-    if told is None:
+    if rules is None:
         return
-    kept, given_up = told["kept"], told["given_up"]
+    kept, given_up = rules["kept"], rules["given_up"]
     line()
     line(f"Rules kept ({len(kept)}):" if kept else "No rule is kept.")
     for sentence in kept[:_MOST_PRINTED]:
@@ -128,8 +128,14 @@ def print_rules(told: Mapping[str, Any] | None) -> None:
         line(f"  and {len(kept) - _MOST_PRINTED:,} more")
     for sentence in given_up:
         line(f"Given up: {sentence}")
-    if "prices" in told:
-        _print_prices(told["prices"])
+    if "prices" in rules:
+        _print_prices(rules["prices"])
+
+
+def _cost(row: Mapping[str, Any]) -> str:
+    """Return what a rule costs, as a range where searches differ."""
+    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
+    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
 
 
 def _print_prices(prices: Mapping[str, Any]) -> None:
@@ -142,7 +148,7 @@ def _print_prices(prices: Mapping[str, Any]) -> None:
             row["Q"],
             row["notion"],
             f"{row['links']:.0%}",
-            f"{row['cost']:.4f}" if row["binds"] else "binds nobody" if place else "",
+            _cost(row) if row["binds"] else "binds nobody" if place else "",
         )
         for place, row in enumerate(prices["rows"])
     ]

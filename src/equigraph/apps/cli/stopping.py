@@ -1,4 +1,4 @@
-"""Ending a run before its end, with what it has: at a time, at Ctrl-C, or when the system asks."""
+"""Stop a run early and keep what it has: at a time limit, at Ctrl-C, or at SIGTERM."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stop(_Shared):
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the first Ctrl-C, and the first SIGTERM, as a wish to end with what there is; the second ends all."""
+        """Take the first Ctrl-C, and the first SIGTERM, as a request to end with what there is; the second ends all."""
         if threading.current_thread() is not threading.main_thread():
             yield  # only the main thread hears signals
             return

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from equigraph.apps.cli import shared
+from equigraph.apps.cli.options import is_given
 from equigraph.apps.cli.sources import PREFIX, READING_NAMES, READING_OPTIONS, read_source, reading_option
 from equigraph.exceptions import DatasetError
 
@@ -27,11 +28,7 @@ stored_graph_options = shared.together(
 def read_again(ctx: click.Context, source: Any, settings: dict[str, Any]) -> tuple[Any, str | None]:
     """Return the graph as the folder and the options say, or None and why there is none."""
     recorded = source or {}
-    given = {
-        name
-        for name in ("edges", *READING_NAMES)
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    }
+    given = {name for name in ("edges", *READING_NAMES) if is_given(ctx, name)}
     options = {name: settings.pop(name) for name in READING_NAMES}
     options |= {name: value for name, value in recorded.get("options", {}).items() if name not in given}
     edges = settings.pop("edges")

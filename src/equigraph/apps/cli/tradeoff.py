@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.console import line, note, progress_bar, table, warnings_as_notes
+from equigraph.apps.cli.console import line, note, table
 from equigraph.apps.cli.options import MethodCommand, constraints_of, method_parameters
-from equigraph.apps.cli.output import output_folder, output_options, source_of, tell_files, told_of, written
+from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.rules import method_rules, rule_options
 from equigraph.apps.cli.shared import Settings
 from equigraph.apps.cli.sources import LEFT_OUT, describe_graph, read_source, reading_options, write_left_out
-from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
+from equigraph.apps.cli.stopping import TIME_LIMIT
 from equigraph.apps.cli.summary import print_attributes, print_remarks
 from equigraph.exceptions import InfeasibleError, MissingDependencyError
 from equigraph.methods import METHODS, get_method
@@ -119,12 +118,10 @@ def command(
         if name in parameters:
             raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
     parameters |= method_rules(method, settings, ctx)
-    stop = Stop(ctx, settings["time_limit"])
-    names = [*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]
-    with warnings_as_notes(), output_folder(ctx, settings, names) as out:
-        source = source_of(ctx, edges, settings)
+    run = Run(ctx, settings)
+    with run.output([*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]):
         graph = read_source(edges, settings)
-        with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
+        with run.callbacks() as callbacks:
             curve = tradeoff_curve(
                 graph,
                 estimator=get_method(method).load()(**parameters),
@@ -133,32 +130,29 @@ def command(
                 notion=settings["notion"],
                 n_restarts=settings["restarts"],
                 n_jobs=settings["jobs"],
-                callbacks=[*callbacks, stop],
+                callbacks=callbacks,
             )
-        curve = replace(curve, source={**told_of(source, graph), "attribute": graph.attribute})
+        source = source_with_dropped(source_of(ctx, edges), graph)
+        curve = replace(curve, source={**source, "attribute": graph.attribute})
         point, rule = _selected(curve, rule)
         recommended = {**place_of(curve, point), "rule": rule, "sentence": recommendation(curve, point, rule)}
-        files = written(
-            ctx,
-            out,
+        run.write(
             KIND,
             lambda: contents_of(curve, point, recommended=recommended),
-            settings,
             lambda folder: _write(folder, curve, point, graph, settings),
         )
-    some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
-    stop.tell(f"the curve has what was found until then{some}")
-    if settings["as_json"]:
-        line(json.dumps({**curve.summary(), "recommended": recommended}, indent=2))
-    elif not settings["quiet"]:
+
+    def show() -> None:
         line(describe_graph(graph, edges))
         print_curve(curve, point, graph)
         line()
         line(recommended["sentence"])
         print_attributes(curve.attributes, point.scores)
         print_remarks(curve.attributes, point.sizes, curve.parameters)
-        tell_files(files, settings["output"], "curve and the labels")
-    stop.leave()
+
+    some = "" if values is None else f", {len(curve.points)} of {len(values)} points"
+    kept = f"the curve has what was found until then{some}"
+    run.finish(kept, "curve and the labels", lambda: {**curve.summary(), "recommended": recommended}, show)
 
 
 def _selected(curve: Any, rule: Settings) -> tuple[Any, Settings]:

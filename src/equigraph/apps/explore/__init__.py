@@ -1,7 +1,7 @@
 """The explorer: a board of people, a dial and the graph behind it, served to a browser on this machine."""
 
-from equigraph.apps.explore.keeping import read_board
 from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.persistence import read_board
 from equigraph.apps.explore.server import serve
 from equigraph.apps.explore.steps import Step
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from equigraph._utils.text import one_line
-from equigraph.apps.explore import keeping
+from equigraph.apps.explore import persistence
 from equigraph.apps.explore.examples import EXAMPLES
 from equigraph.apps.explore.files import WRITERS, static_text
 from equigraph.apps.explore.jobs import Jobs
@@ -35,6 +36,7 @@ STATIC = {
 }
 _KINDS = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "zip": "application/zip",
     "csv": "text/csv; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "png": "image/png",
@@ -130,13 +132,19 @@ class Explorer:
     def begin(self) -> None:
         """Find the first labels of a board that has none, and then its curve."""
         session, step = self.session, self.session.step
-        loop = asyncio.get_running_loop()
         if session.has_labels:
             self.start_curve(session)
             return
 
+        self._make(session, step, step, "first")
+
+    def _make(self, session: Session, basis: Step, step: Step, what: str) -> None:
+        """Find labels for a step that has none yet, and then the curve; until then the board is as it was."""
+        loop = asyncio.get_running_loop()
+
         def take(found: Any) -> None:
-            session.labels_found(found, "first", step)
+            then = replace(step, rules=found["rules"])
+            session.labels_found(found["labels"], what, basis, then)
             loop.call_soon_threadsafe(self.start_curve, session)
 
         self.jobs.start("first", {"matter": session.matter, "step": step}, self._then(session, take))
@@ -150,9 +158,10 @@ class Explorer:
     async def number(self, request: Request) -> Response:
         """Ask for another number of clusters."""
         told = await _told(request)
-        await run_in_threadpool(self.session.number, told.get("number"))
-        self.begin()
-        return await _json(self.session.state)
+        session, basis = self.session, self.session.step
+        step = await run_in_threadpool(session.number, told.get("number"))
+        self._make(session, basis, step, "number")
+        return await _json(session.state)
 
     # Jobs
 
@@ -226,7 +235,7 @@ class Explorer:
                 raise ParameterError("There is no such example.")
             matter, step = await run_in_threadpool(EXAMPLES[told["example"]]), None
         elif "kept" in told:
-            matter, step = await run_in_threadpool(keeping.kept_board, str(told["kept"]))
+            matter, step = await run_in_threadpool(persistence.kept_board, str(told["kept"]))
         else:
             matter, step = await self._read(told)
         number = told.get("number")
@@ -238,16 +247,27 @@ class Explorer:
         self.jobs.tell("board", {})
         return await _json(self.session.board)
 
+    async def preview(self, request: Request) -> Response:
+        """Return what is understood of a file that was sent, before a board is made of it."""
+        told = await _told(request)
+        number = told.get("number")
+        asked = {**self._asked(told), "number": number if isinstance(number, int) else None}
+        return JSONResponse(await self.jobs.run("preview", asked))
+
     async def _read(self, told: dict[str, Any]) -> tuple[Matter, Step | None]:
+        return await self.jobs.run("read", self._asked(told))
+
+    def _asked(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Return how to read a file that was sent, checked."""
         upload = self.uploads.get(told.get("upload"))
         people = self.uploads.get(told["people"]) if told.get("people") else None
         kind = told.get("kind", "people")
         if kind not in ("people", "links", "board"):
             raise ParameterError("A file holds people, links or a board.")
-        columns, attribute = told.get("columns"), told.get("attribute")
-        if columns is not None and not isinstance(columns, dict):
-            raise ParameterError("Columns are given by what they are.")
-        asked = {
+        columns, attribute, names = told.get("columns"), told.get("attribute"), told.get("names")
+        if not all(given is None or isinstance(given, dict) for given in (columns, names)):
+            raise ParameterError("Columns and names are given by what they are.")
+        return {
             "path": str(upload.path),
             "name": upload.name,
             "kind": kind,
@@ -255,8 +275,8 @@ class Explorer:
             "people": None if people is None else (str(people.path), people.name),
             "attribute": attribute if isinstance(attribute, str) else None,
             "accept_near": told.get("accept_near") is True,
+            "names": names,
         }
-        return await self.jobs.run("read", asked)
 
     def _open(self, matter: Matter, step: Step | None, number: int | None, fresh: bool) -> None:
         self.jobs.cancel_all()
@@ -264,11 +284,11 @@ class Explorer:
 
     async def kept(self, request: Request) -> Response:
         """List the boards that are kept on this machine."""
-        return await _json(keeping.kept_boards)
+        return await _json(persistence.kept_boards)
 
     async def forget(self, request: Request) -> Response:
         """Remove a kept board."""
-        await run_in_threadpool(keeping.forget, request.path_params["mark"])
+        await run_in_threadpool(persistence.forget, request.path_params["mark"])
         return JSONResponse({})
 
     def routes(self) -> list[Route]:
@@ -288,6 +308,7 @@ class Explorer:
             Route("/api/graph", self.graph),
             Route("/api/download/{kind}", self.download),
             Route("/api/upload", self.upload, methods=["PUT"]),
+            Route("/api/preview", self.preview, methods=["POST"]),
             Route("/api/open", self.open, methods=["POST"]),
             Route("/api/kept", self.kept),
             Route("/api/kept/{mark}", self.forget, methods=["DELETE"]),
@@ -306,7 +327,7 @@ def open_session(
     if step is not None:
         return Session(matter, step)
     asked_anew = fresh or number is not None or attribute is not None
-    kept = None if asked_anew else keeping.kept_step(matter)
+    kept = None if asked_anew else persistence.kept_step(matter)
     if kept is not None:
         return Session(matter, kept, restored=True)
     return Session(matter, first_step(matter, number, attribute))

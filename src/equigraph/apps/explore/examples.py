@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore.matter import Matter
 
 
@@ -22,7 +23,12 @@ def classroom(n_students: int = 30, n_circles: int = 3) -> Matter:
 
 
 def school() -> Matter:
-    """Return a made-up year of 78 pupils with wishes and rules, read as a sheet is."""
+    """Return a made-up year of 78 pupils with wishes and rules."""
+    return Matter.of_roster(school_roster(), "school")
+
+
+def school_roster() -> Roster:
+    """Return the pupils of that year, read as a sheet is."""
     from equigraph.apps.classes.roster import read_roster
     from equigraph.datasets import make_school_roster
 
@@ -30,7 +36,7 @@ def school() -> Matter:
         path = Path(folder) / "school.csv"
         with path.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(make_school_roster().rows)
-        return Matter.of_roster(read_roster(path), "school")
+        return read_roster(path)
 
 
 EXAMPLES: dict[str, Callable[[], Matter]] = {"classroom": classroom, "school": school}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import resources
@@ -14,10 +16,9 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.apps.classes import ClassLists
-from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore.judging import judged_rules, scores
-from equigraph.apps.explore.keeping import board_to_json
-from equigraph.apps.explore.matter import BLANK, Matter
+from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.persistence import board_to_json
 from equigraph.apps.explore.steps import Step
 from equigraph.results.from_labels import result_of_labels
 
@@ -26,18 +27,6 @@ MAX_DRAWN_NODES, MAX_DRAWN_LINKS = 20_000, 100_000
 
 def class_lists(matter: Matter, step: Step) -> ClassLists:
     """Return the lists of a board."""
-    wishes = matter.wishes.tocoo()
-    pairs = zip(wishes.row.tolist(), wishes.col.tolist(), strict=True)
-    names = matter.names
-    roster = Roster(
-        names,
-        {
-            name: tuple(None if value == BLANK else value for value in column)
-            for name, column in matter.attributes.items()
-        },
-        friends=tuple((names[one], names[other]) for one, other in pairs),
-        source=matter.title,
-    )
     rules = [
         (f"{rule['says'][:1].upper()}{rule['says'][1:]}.", not rule["broken"])
         for rule in judged_rules(matter, step)
@@ -46,13 +35,23 @@ def class_lists(matter: Matter, step: Step) -> ClassLists:
     told = [
         f"{name} is spread {100 * value:.0f} % evenly." for name, value in found["even_by_attribute"].items()
     ]
-    return ClassLists(roster, step.labels.tolist(), step.clusters, rules, told, title=matter.title)
+    return ClassLists(matter.roster, step.labels.tolist(), step.clusters, rules, told, title=matter.title)
 
 
 def _report(matter: Matter, step: Step, path: Path) -> None:
     graph = matter.grouped(step.attributes[0] if step.attributes else None)
     result = result_of_labels(graph, step.labels, "board")
     replace(result, source={"edges": matter.title}).report(path, graph=graph, baseline=False)
+
+
+def _classes(matter: Matter, step: Step, path: Path) -> None:
+    """Write the folder that `equigraph classes` writes, packed."""
+    from equigraph.apps.classes import save_division
+    from equigraph.apps.explore.steps import division_of_board
+
+    folder = path.with_suffix("")
+    save_division(division_of_board(matter, step), folder, title=matter.title)
+    shutil.make_archive(str(folder), "zip", folder)
 
 
 def _picture(matter: Matter, step: Step, path: Path) -> None:
@@ -75,6 +74,7 @@ WRITERS: dict[str, Callable[[Matter, Step, Path], None]] = {
     "door.html": lambda matter, step, path: class_lists(matter, step).to_html(
         path, attributes=(), friends=False
     ),
+    "classes.zip": _classes,
     "report.html": _report,
     "graph.png": _picture,
     "graph.svg": _picture,
@@ -92,12 +92,13 @@ def python_lines(matter: Matter) -> str:
     """Return the lines of Python that give the same labels, from the saved board beside them."""
     return (
         '"""Give the labels of the board again, and its scores."""\n\n'
-        "import equigraph as eg\n\n"
+        "import equigraph as eg\n"
+        "from equigraph.apps.explore import read_board\n\n"
         f"# Save the board beside this file as {_saved(matter)!r} first.\n"
-        f"matter, step = eg.explore.read_board({_saved(matter)!r})\n"
+        f"matter, step = read_board({_saved(matter)!r})\n"
         "labels = step.labels  # in the order of matter.names\n"
         "graph = matter.grouped(step.attributes[0] if step.attributes else None)\n"
-        "eg.metrics.evaluate(graph, labels)\n"
+        "print(eg.metrics.evaluate(graph, labels))\n"
     )
 
 
@@ -108,8 +109,10 @@ def command_lines(matter: Matter) -> str:
 
 
 def _saved(matter: Matter) -> str:
-    stem = "".join(letter if letter.isalnum() else "-" for letter in Path(matter.title).stem) or "board"
-    return f"{stem[:60]}.board.json"
+    """Return the name under which the page saves the board."""
+    title = re.sub(r"\.[^.]*$", "", matter.title)
+    stem = re.sub(r"[^\w]+|_", "-", title) or "board"
+    return f"{stem}-board.json"
 
 
 def drawn_graph(matter: Matter, step: Step) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import Any
 from equigraph.apps.explore.workers import Cancelled, TaskFailed, Worker
 
 # Which process does what: a repair does not wait for a curve, nor a file for either.
-LANES = {"curve": "curve", "inspect": "reading", "read": "reading"}
+LANES = {"curve": "curve", "inspect": "reading", "read": "reading", "preview": "reading"}
 HAND = "hand"
 # The very first searches on a machine compile themselves, which takes minutes on a slow one.
-SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "read": 60.0}
+SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "read": 60.0, "preview": 60.0}
 USUAL_SECONDS = 300.0
 _MOST_KEPT = 50
 _BEAT = 15.0  # seconds after which an idle stream says that it is alive

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
@@ -18,7 +19,7 @@ from equigraph.graph.groups.encode import Groups, encode_groups, is_missing
 from equigraph.graph.names import texts
 from equigraph.rules import Apart, Facts, Fixed, Rule, Together
 
-# The value of those whose cell is blank: a group of its own, which the page shows as such.
+# What the page shows of those whose cell is blank; they have no group.
 BLANK = "–"  # noqa: RUF001 (a dash, as tables have it)
 _PER_CLUSTER = 26
 _LINKS_CLUSTERS = 5
@@ -55,7 +56,7 @@ class Matter:
             names=roster.people,
             attributes={
                 name: tuple(value or BLANK for value in values)
-                for name, values in roster.attributes.items()
+                for name, values in group_columns(roster).items()
                 if len(set(values)) > 1
             },
             adjacency=roster.graph().adjacency,
@@ -85,6 +86,22 @@ class Matter:
             adjacency=adjacency,
             wishes=pattern(adjacency),
             origin=origin or {"read": "graph", "file": title},
+        )
+
+    @cached_property
+    def roster(self) -> Roster:
+        """The people as a roster, without the rules that came with them."""
+        wishes = self.wishes.tocoo()
+        pairs = zip(wishes.row.tolist(), wishes.col.tolist(), strict=True)
+        return Roster(
+            self.names,
+            {
+                name: tuple(None if value == BLANK else value for value in column)
+                for name, column in self.attributes.items()
+            },
+            friends=tuple((self.names[one], self.names[other]) for one, other in pairs),
+            notes=self.notes,
+            source=self.title,
         )
 
     @property
@@ -119,7 +136,10 @@ class Matter:
     @cached_property
     def groups(self) -> dict[str, Groups]:
         """The values of every attribute as codes."""
-        return {name: encode_groups(np.array(column, dtype=str)) for name, column in self.attributes.items()}
+        return {
+            name: encode_groups(known_values(column), missing="ignore")
+            for name, column in self.attributes.items()
+        }
 
     def grouped(self, attribute: str | None) -> Graph:
         """Return the graph with the values of an attribute as groups."""
@@ -127,9 +147,8 @@ class Matter:
             return self.graph
         if attribute not in self.attributes:
             raise ParameterError(f"There is no attribute {attribute!r} on this board.")
-        return Graph(
-            self.adjacency, self.graph.node_names, np.array(self.attributes[attribute], dtype=str), attribute
-        )
+        values = known_values(self.attributes[attribute])
+        return Graph(self.adjacency, self.graph.node_names, values, attribute, missing="ignore")
 
     def usual_clusters(self) -> int:
         """Return how many clusters to begin with: as many as have names, or of the size of a class."""
@@ -138,6 +157,13 @@ class Matter:
                 max(2, len(self.clusters), 3 if self.n_people < 60 else _LINKS_CLUSTERS), self.n_people
             )
         return min(max(2, len(self.clusters), round(self.n_people / _PER_CLUSTER)), self.n_people)
+
+
+def known_values(column: Sequence[str]) -> np.ndarray:
+    """Return a column in which those whose value is blank have no group."""
+    values = np.empty(len(column), dtype=object)
+    values[:] = [None if value == BLANK else value for value in column]
+    return values
 
 
 def _values(column: Sequence[Any]) -> tuple[str, ...]:

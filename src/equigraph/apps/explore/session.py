@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equigraph.apps.explore import keeping
+from equigraph.apps.explore import persistence
 from equigraph.apps.explore.judging import judged_rules, reasons, scores
 from equigraph.apps.explore.matter import Matter
 from equigraph.apps.explore.steps import Step, act, is_place, with_labels, with_number
@@ -31,7 +31,8 @@ class Session:
         self.question: tuple[Any, ...] | None = None
         self.others: list[dict[str, Any]] = []
         self.drawn: dict[str, Any] | None = None
-        self.costs: list[dict[str, Any] | None] | None = None
+        self.costs: dict[str, Any] | None = None
+        self.said: list[str] = []  # what the last change of the number of clusters ended
         self.asked: tuple[Any, ...] | None = None  # what the curve that is being found will answer
         self.kept = True
         self._lock = threading.RLock()
@@ -93,7 +94,7 @@ class Session:
         self.costs = None
         if self.keep and self.has_labels:
             try:
-                keeping.keep_step(self.matter, self.step)
+                persistence.keep_step(self.matter, self.step)
                 self.kept = True
             except (OSError, OutputError):
                 self.kept = False  # the page says so; a full disk does not end the work
@@ -102,16 +103,21 @@ class Session:
         if not self.keep:
             return
         try:
-            keeping.keep_matter(self.matter)
+            persistence.keep_matter(self.matter)
         except (OSError, OutputError):
             self.kept = False
 
-    def labels_found(self, labels: NDArray[np.intp], what: str, basis: Step) -> None:
-        """Take labels that a job found for a step; a board that has gone on since then is not touched."""
+    def labels_found(
+        self, labels: NDArray[np.intp], what: str, basis: Step, then: Step | None = None
+    ) -> None:
+        """Take labels that a job found for a step; a board that has gone on since then is not touched.
+
+        ``then`` is the step that they belong to, where it is another one.
+        """
         with self._lock:
             if self.step is not basis:
                 raise ParameterError("The board was changed meanwhile, so what was found was not used.")
-            found = with_labels(basis, labels, what)
+            found = with_labels(basis if then is None else then, labels, what)
             if basis.labels.size:
                 self._add(found)
             else:  # the first labels are where history begins
@@ -130,19 +136,22 @@ class Session:
             self.others = found
             self.revision += 1
 
-    def costs_found(self, found: list[dict[str, Any] | None], basis: Step) -> None:
+    def costs_found(self, found: dict[str, Any], basis: Step) -> None:
         """Take what the rules of a step cost; other rules have other costs."""
         with self._lock:
-            if self.step.rules == basis.rules:
+            if self.step.rules == basis.rules and self.step.attributes == basis.attributes:
                 self.costs = found
                 self.revision += 1
 
-    def number(self, n_clusters: Any) -> None:
-        """Ask for another number of clusters: nobody is anywhere until labels are found."""
+    def number(self, n_clusters: Any) -> Step:
+        """Return a step with another number of clusters; it is added when labels are found for it."""
         if not isinstance(n_clusters, int) or isinstance(n_clusters, bool):
             raise ParameterError("The number of groups is a whole number.")
+        if not self.has_labels:
+            raise ParameterError("The groups are still being made: wait a moment.")
         with self._lock:
-            self._add(with_number(self.matter, self.step, n_clusters))
+            step, self.said = with_number(self.matter, self.step, n_clusters)
+            return step
 
     def curve_is_current(self) -> bool:
         """Return whether the curve answers to the rules of the board as they are."""
@@ -185,6 +194,7 @@ class Session:
             "alternatives": [self._summary(one) for one in self.others],
             "costs": self.costs,
             "kept": self.kept,
+            "said": self.said,
         }
 
     def _scores(self) -> dict[str, Any] | None:

@@ -9,13 +9,16 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from equigraph.apps.classes.attributes import default_attributes, group_columns
+from equigraph.apps.classes.division import Division, own_friends
 from equigraph.apps.classes.lists import check_class_names
 from equigraph.apps.explore.matter import Matter
 from equigraph.exceptions import InputError, ParameterError
-from equigraph.rules import Apart, Fixed, Rule, Rules, Sizes, Together, compile_rules
+from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
 
 MAX_CLUSTERS = 60
 MAX_RULES = 500
+MAX_RULED = 1000  # people up to whom a board begins with rules of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +59,57 @@ def first_step(matter: Matter, n_clusters: int | None = None, attribute: str | N
     check_number(matter, k)
     if attribute is not None:
         matter.grouped(attribute)
-    attributes = (attribute,) if attribute is not None else tuple(matter.attributes)[:1]
     clusters = names_for(matter.clusters, k)
-    rules = (*matter.rules, even_sizes(matter.n_people, k)) if matter.n_people <= 1000 else matter.rules
-    return Step(np.empty(0, dtype=np.intp), clusters, rules, attributes=attributes)
+    rules = matter.rules
+    if matter.n_people <= MAX_RULED:
+        rules = (*rules, *default_rules(matter, k))
+    return Step(
+        np.empty(0, dtype=np.intp), clusters, rules, attributes=_first_attributes(matter, attribute, k)
+    )
 
 
-def even_sizes(n_people: int, n_clusters: int) -> Sizes:
-    """Return the rule that no cluster is more than one person from even."""
-    return Sizes(((max(1, n_people // n_clusters - 1), -(-n_people // n_clusters) + 1),))
+def board_of_division(division: Division, title: str) -> tuple[Matter, Step]:
+    """Return the board of a division that `equigraph classes` made, as it is."""
+    matter = Matter.of_roster(division.roster, title)
+    step = Step(
+        division.labels,
+        division.class_names,
+        tuple(division.rules.items),
+        attributes=tuple(name for name in division.attributes if name in matter.attributes),
+        what="open",
+    )
+    return matter, step
+
+
+def division_of_board(matter: Matter, step: Step) -> Division:
+    """Return the division that a board shows, to be kept as `equigraph classes` keeps it."""
+    rules = step.all_rules(matter.names)
+    least = max((rule.least for rule in rules.items if isinstance(rule, Friends)), default=0)
+    weights = dict.fromkeys(step.attributes, 1.0)
+    return Division(matter.roster, step.labels, step.clusters, rules, weights, least, proven=False)
+
+
+def _first_attributes(matter: Matter, attribute: str | None, k: int) -> tuple[str, ...]:
+    """Return what is spread evenly at first: what is asked for, of a roster what `divide` takes, else the first."""
+    if attribute is not None:
+        return (attribute,)
+    if not matter.directed:
+        return tuple(matter.attributes)[:1]
+    return tuple(default_attributes(group_columns(matter.roster), matter.n_people, k))
+
+
+def default_rules(matter: Matter, n_clusters: int) -> tuple[Rule, ...]:
+    """Return the rules a board begins with: for a roster those of `divide`, for a graph that sizes are nearly even."""
+    if not matter.directed:
+        return (even_sizes(matter, n_clusters),)
+    friends = own_friends(matter.roster, 1)
+    return (even_sizes(matter, n_clusters), *([] if friends is None else [friends]))
+
+
+def even_sizes(matter: Matter, n_clusters: int) -> Sizes:
+    """Return the rule that clusters are as equal as can be; those of a graph may differ by one more."""
+    least, most = matter.n_people // n_clusters, -(-matter.n_people // n_clusters)
+    return Sizes(((least, most),)) if matter.directed else Sizes(((max(1, least - 1), most + 1),))
 
 
 def names_for(known: tuple[str, ...], n_clusters: int) -> tuple[str, ...]:
@@ -185,8 +230,8 @@ def _rename(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
 def _attributes(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
     """Say which attributes are to be spread evenly."""
     wanted = told.get("names")
-    if not isinstance(wanted, list) or not wanted or not all(isinstance(name, str) for name in wanted):
-        raise ParameterError("Say at least one attribute by its name.")
+    if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
+        raise ParameterError("Say the attributes by their names.")
     for name in wanted:
         matter.grouped(name)
     return replace(step, attributes=tuple(dict.fromkeys(wanted)), what="attributes")
@@ -229,21 +274,37 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
     return replace(step, labels=labels, what=what)
 
 
-def with_number(matter: Matter, step: Step, n_clusters: int) -> Step:
-    """Return a step with another number of clusters, and nobody in them yet; rules on single clusters end."""
+def with_number(matter: Matter, step: Step, n_clusters: int) -> tuple[Step, list[str]]:
+    """Return a step with another number of clusters, before labels are found for it, and what else has to change."""
     check_number(matter, n_clusters)
-    kept: list[Rule] = [
-        rule
-        for rule in step.rules
-        if not isinstance(rule, Sizes) and all(cluster < n_clusters for cluster in rule.named_clusters)
-    ]
-    if any(isinstance(rule, Sizes) for rule in step.rules):
-        kept.append(even_sizes(matter.n_people, n_clusters))
-    return replace(
+    said, kept = [], []
+    for rule in step.rules:
+        if isinstance(rule, Sizes):
+            if rule == even_sizes(matter, step.n_clusters):
+                rule = even_sizes(matter, n_clusters)
+            elif not _sizes_fit(rule, matter.n_people, n_clusters):
+                said.append(f"The rule on sizes ends: it does not fit {n_clusters} groups.")
+                continue
+        elif any(cluster >= n_clusters for cluster in rule.named_clusters):
+            said.append(f"A rule ends, because its group does: {rule.describe()}.")
+            continue
+        elif isinstance(rule, Friends) and rule.of is not None:
+            rule = Friends(rule.least, of=rule.of)  # who has to do with fewer depends on the number
+        kept.append(rule)
+    lost = [who for who in step.locked if step.labels[who] >= n_clusters]
+    said += [f"{matter.names[who]} is not locked any more: the group is gone." for who in sorted(lost)]
+    found = replace(
         step,
-        labels=np.empty(0, dtype=np.intp),
         clusters=names_for(step.clusters, n_clusters),
         rules=tuple(kept),
-        locked=frozenset(),
+        locked=step.locked - set(lost),
         what="number",
     )
+    return found, said
+
+
+def _sizes_fit(rule: Sizes, n_people: int, n_clusters: int) -> bool:
+    if rule.per_cluster:
+        return False
+    ((least, most),) = rule.bounds
+    return n_clusters * (least or 0) <= n_people and (most is None or n_people <= n_clusters * most)

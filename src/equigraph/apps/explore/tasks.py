@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,19 @@ from numpy.typing import NDArray
 from equigraph._utils.callbacks import Progress
 from equigraph._utils.text import one_line
 from equigraph.analysis.tradeoff.alignment import best_numbers
+from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.explore import files, uploads
-from equigraph.apps.explore.judging import scores
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.judging import kept, scores
+from equigraph.apps.explore.matter import Matter, known_values
 from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import EquigraphError
+from equigraph.rules import Friends, Rule, Rules, most_friends, settle_rules
 
 Tell = Callable[[Progress], None]
 SEED = 0
 _QUICK = 1000  # more people get their first labels by local moves alone
 _ALTERNATIVES = 3
 _SLACK = 0.02  # how much less even an alternative may be
-# A repair may move so many more than have to move, each of whom has to bring so much.
-_MORE_MOVES, _STAY = 2, 0.002
 
 
 def run(task: str, told: Mapping[str, Any], tell: Tell) -> Any:
@@ -68,15 +69,42 @@ def _ruled(step: Step) -> list[str]:
 def features_of(matter: Matter, step: Step) -> dict[str, NDArray] | None:
     """Return the columns that are to be spread evenly, and those that rules speak of."""
     names = (*step.attributes, *_ruled(step))
-    return {name: np.array(matter.attributes[name], dtype=str) for name in names} or None
+    return {name: known_values(matter.attributes[name]) for name in names} or None
 
 
-def first_labels(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
-    """Return the labels a board begins with, half way along the dial."""
+def settled_friends(matter: Matter, step: Step) -> tuple[tuple[Rule, ...], NDArray[np.intp] | None]:
+    """Return the rules with as many of their own friends for everybody as can be had, and labels that keep them."""
+    found = None
+    rules = list(step.rules)
+    for place, rule in enumerate(rules):
+        if isinstance(rule, Friends) and rule.of is not None:
+            others = [one for one in step.all_rules(matter.names).items if one is not rule]
+            found = most_friends(Rules.of(others), rule, matter.facts, n_clusters=step.n_clusters)
+            rules[place] = found.rule
+    return tuple(rules), None if found is None else found.labels
+
+
+def search_of(matter: Matter, step: Step, seed: int = SEED, tell: Tell | None = None) -> DivisionSearch:
+    """Return the search that `divide` makes, for the rules and attributes of a board."""
+    weights = dict.fromkeys(step.attributes, 1.0)
+    rules = step.all_rules(matter.names)
+    return DivisionSearch(matter.roster, rules, step.n_clusters, weights, seed=seed, callbacks=tell)
+
+
+def first_labels(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
+    """Return the labels a board begins with, and its rules: of a roster as `divide` makes them, else half way along."""
+    if matter.directed and matter.n_people <= _QUICK:
+        rules, labels = settled_friends(matter, step)
+        step = replace(step, rules=rules)
+        if labels is None:
+            rules_and_locks = step.all_rules(matter.names)
+            labels = settle_rules(rules_and_locks, matter.facts, n_clusters=step.n_clusters).labels
+        return {"rules": rules, "labels": search_of(matter, step, tell=tell).run(labels)}
     effort = 1.0 if matter.n_people <= _QUICK else 0.0
     fairness = 0.5 if step.attributes else 0.0
     model = model_of(matter, step, fairness=fairness, effort=effort, callbacks=tell)
-    return model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
+    labels = model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
+    return {"rules": step.rules, "labels": labels}
 
 
 def curve(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
@@ -120,48 +148,20 @@ def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
 
 
 def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
-    """Return labels near to those of the board that keep every rule; those who are locked stay.
-
-    A solver says how few people have to move. The search may move a few more if that is better for friendships and
-    evenness, and where it finds nothing the solver's labels stand.
-    """
-    from equigraph.community import refine_labels
-    from equigraph.rules import settle_rules
-
+    """Return labels that keep every rule with as few people moved as a solver finds; those who are locked stay."""
+    tell(Progress("repair", 0, 1))
     rules = step.all_rules(matter.names)
-    tell(Progress("repair", 0, 2))
-    settled = settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels)
-    tell(Progress("repair", 1, 2))
-    needed = int((settled.labels != step.labels).sum())
-    try:
-        return refine_labels(
-            matter.graph,
-            step.labels,
-            sensitive_features=features_of(matter, step),
-            attribute_weights=weights_of(step),
-            n_clusters=step.n_clusters,
-            fairness=0.5 if step.attributes else 0.0,
-            rules=rules,
-            max_moves=needed + _MORE_MOVES,
-            stay=_STAY,
-            random_state=SEED,
-        )
-    except EquigraphError:
-        return settled.labels
+    return settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels).labels
 
 
 def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
     """Return other labels that are about as even, each the best of another search."""
     import equigraph as eg
 
-    here = scores(matter, step.labels, step.attributes, step.n_clusters)
-    wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
     found: list[dict[str, Any]] = []
     for seed in range(1, 2 * _ALTERNATIVES + 1):
         tell(Progress("alternatives", len(found), _ALTERNATIVES))
-        model = model_of(matter, step, effort=0.2, **wanted).set_params(random_state=seed)
-        labels = model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
-        labels = _numbered(labels, step)
+        labels = _numbered(_other_labels(matter, step, seed), step)
         others = [step.labels, *(one["labels"] for one in found)]
         if all(eg.metrics.adjusted_rand_score(labels, other) < 1 for other in others):
             found.append({"labels": labels, **scores(matter, labels, step.attributes, step.n_clusters)})
@@ -170,24 +170,39 @@ def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]
     return found
 
 
-def price(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
-    """Return what each rule costs: how many more friendships there would be without it, and how much more even."""
-    from equigraph.results.result import ClusteringResult
+def _other_labels(matter: Matter, step: Step, seed: int) -> NDArray[np.intp]:
+    if matter.directed and matter.n_people <= _QUICK:
+        rules = step.all_rules(matter.names)
+        start = settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels).labels
+        return search_of(matter, step, seed).run(start, n_runs=1)
+    here = scores(matter, step.labels, step.attributes, step.n_clusters)
+    wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
+    model = model_of(matter, step, effort=0.2, **wanted).set_params(random_state=seed)
+    return model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
 
-    features = features_of(matter, step)
-    model = model_of(matter, step, fairness=0.5 if step.attributes else 0.0)
-    model.fit(matter.graph, sensitive_features=features)
-    result = ClusteringResult.from_estimator(model, matter.graph, sensitive_features=features)
-    here, *rows = result.price(by="rule", callbacks=tell).rows
-    wished = scores(matter, model.labels_, step.attributes, step.n_clusters)["wished"]
-    return [
-        {
-            "kept": round((row.links - here.links) * wished) if row.binds else 0,
-            "even": row.notion - here.notion if step.attributes else None,
-            "says": "",
-        }
-        for row in rows[: len(step.rules)]
-    ]
+
+def price(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
+    """Return how many more wishes would be kept without each rule, and without spreading each column."""
+    rules = step.all_rules(matter.names)
+    start = settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels).labels
+    search = search_of(matter, step)
+    kept = max(_kept(matter, step.labels), _kept(matter, search.again(start)))
+    total = len(step.rules) + len(step.attributes)
+    by_rule, by_attribute = [], {}
+    for number, rule in enumerate(step.rules):
+        tell(Progress("price", number, total))
+        others = Rules.of(one for one in rules.items if one is not rule)
+        by_rule.append(max(0, _kept(matter, replace(search, rules=others).again(start)) - kept))
+    for number, name in enumerate(step.attributes):
+        tell(Progress("price", len(step.rules) + number, total))
+        without = {one: 1.0 for one in step.attributes if one != name}
+        found = replace(search, attributes=without).run(start, n_runs=1)
+        by_attribute[name] = max(0, _kept(matter, found) - kept)
+    return {"rules": by_rule, "attributes": by_attribute}
+
+
+def _kept(matter: Matter, labels: NDArray[np.intp]) -> int:
+    return int(kept(matter, labels).sum()) // (1 if matter.directed else 2)
 
 
 def download(matter: Matter, step: Step, kind: str, tell: Tell) -> bytes:
@@ -209,6 +224,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "download": download,
     "inspect": uploads.inspect,
     "read": uploads.read,
+    "preview": uploads.preview,
 }
 
 

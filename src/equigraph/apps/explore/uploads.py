@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equigraph.apps.explore.keeping import read_board
 from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.persistence import read_board
 from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import EquigraphError, InputError, RosterError
 
@@ -115,6 +115,8 @@ def inspect(path: str, name: str, tell: Any) -> dict[str, Any]:
 
 def _looked_at(path: str, name: str) -> dict[str, Any]:
     from equigraph.apps.classes.roster.columns import make_layout
+    from equigraph.apps.classes.roster.people import read_people
+    from equigraph.apps.classes.roster.questions import find_questions
     from equigraph.apps.classes.roster.read import read_sheet
     from equigraph.apps.classes.roster.sheet import letters
 
@@ -122,13 +124,14 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": "people", "name": name, "error": "", "header": 0}
     columns: list[dict[str, Any]] = []
     try:
-        layout = make_layout(sheet, None)
+        layout = make_layout(sheet)
         found["header"] = layout.header
+        asked = {one.column.place for one in find_questions(sheet, layout, read_people(sheet, layout))}
         columns = [
             {
                 "letter": one.letter,
                 "header": one.header[:_LETTERS],
-                "role": one.role,
+                "role": "" if one.place in asked else one.role,
             }
             for one in layout.columns
         ]
@@ -154,6 +157,7 @@ def read(
     people: tuple[str, str] | None = None,
     attribute: str | None = None,
     accept_near: bool = False,
+    names: Mapping[str, str | None] | None = None,
 ) -> tuple[Matter, Step | None]:
     """Read a file that was sent.
 
@@ -166,9 +170,45 @@ def read(
         if kind == "people":
             from equigraph.apps.classes.roster import read_roster
 
-            roster = read_roster(path, columns=dict(columns) if columns else None, accept_near=accept_near)
+            roster = read_roster(path, columns=columns, accept_near=accept_near, names=names)
             return Matter.of_roster(roster, name), None
         return _links(path, name, people, attribute), None
+
+
+def preview(
+    path: str,
+    name: str,
+    tell: Any,
+    number: int | None = None,
+    kind: str = "people",
+    columns: Mapping[str, Any] | None = None,
+    people: tuple[str, str] | None = None,
+    attribute: str | None = None,
+    accept_near: bool = False,
+    names: Mapping[str, str | None] | None = None,
+) -> dict[str, Any]:
+    """Return what is understood of a file before a board is made of it, or whom its unknown names may mean."""
+    from equigraph.apps.classes.attributes import describe_roster
+    from equigraph.apps.classes.roster import read_roster
+    from equigraph.apps.classes.roster.wishes import UnknownNamesError
+    from equigraph.apps.explore.steps import first_step
+
+    if kind != "people":
+        matter, _ = read(path, name, tell, kind, columns, people, attribute)
+        said = f"{matter.n_people} people, {matter.adjacency.nnz // 2} links."
+        return {"unknown": [], "said": said, "notes": list(matter.notes)}
+    with _named(path, name):
+        try:
+            roster = read_roster(path, columns=columns, accept_near=accept_near, names=names)
+        except UnknownNamesError as error:
+            unknown = {
+                one.text: {"text": one.text, "place": one.place, "near": list(near)}
+                for one, near in error.unknown
+            }
+            return {"unknown": list(unknown.values()), "said": "", "notes": []}
+        step = first_step(Matter.of_roster(roster, name), number)
+        notes = [note for note in roster.notes if not note.startswith("Column ")]
+        return {"unknown": [], "said": describe_roster(roster, step.attributes), "notes": notes}
 
 
 def _links(path: str, name: str, people: tuple[str, str] | None, attribute: str | None) -> Matter:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import count
 from equigraph.apps.report.figures import hex_color
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import Html, Table, percent, visible
+from equigraph.apps.report.markup import Html, PageTable, percent, visible
 from equigraph.metrics._shown import MAX_CLUSTERS, Shown
 from equigraph.metrics.summary import Composition
 from equigraph.plotting.composition import MAX_LINED_GROUPS
@@ -90,7 +90,7 @@ def _bar(
     }
 
 
-def _table(shown: Shown, attribute: str | None) -> Table:
+def _table(shown: Shown, attribute: str | None) -> PageTable:
     """Return the numbers behind the bars."""
     pair = Html('<span class="pair">{:,} <small>{}</small></span>')
 
@@ -106,7 +106,7 @@ def _table(shown: Shown, attribute: str | None) -> Table:
     rows.append(row("All", shown.totals, shown.n_ungrouped))
     heads = ["cluster", "nodes", *map(bdi, shown.groups), *(["no group"] if shown.n_ungrouped else [])]
     caption = f"Nodes of each {attribute or 'group'} in each cluster"
-    return Table(caption, heads, rows, words=(0,), mark=len(rows) - 1)
+    return PageTable(caption, heads, rows, words=(0,), mark=len(rows) - 1)
 
 
 def bdi(name: Any) -> Html:

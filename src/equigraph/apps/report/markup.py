@@ -17,7 +17,7 @@ _VOID = ("meta", "br", "col")
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table of the page; the first cell of a row is its head."""
 
     caption: str

@@ -14,7 +14,7 @@ from equigraph.apps.report import figures, wording
 from equigraph.apps.report.baseline import method_of
 from equigraph.apps.report.composition import bdi, people
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import NO_BREAK, Html, Table, number, percent
+from equigraph.apps.report.markup import NO_BREAK, Html, PageTable, number, percent
 from equigraph.graph.groups import Groups
 from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.metrics.summary import score_name
@@ -132,7 +132,7 @@ def _prices(prices: Any) -> dict[str, Any]:
     bars = [
         {
             "rule": row["rule"],
-            "cost": f"{row['cost']:.4f}" if row["binds"] else "binds nobody",
+            "cost": _cost(row),
             "width": f"{100 * row['cost'] / most if most > 0 else 0.0:.3f}",
         }
         for row in others
@@ -142,7 +142,7 @@ def _prices(prices: Any) -> dict[str, Any]:
             bdi(row["rule"]),
             *(number(row[name]) for name in ("objective", "Q", "notion")),
             percent(row["links"]),
-            number(row["cost"]) if row["binds"] else "binds nobody" if row is not first else "",
+            _cost(row) if row is not first else "",
         ]
         for row in prices["rows"]
     ]
@@ -150,7 +150,15 @@ def _prices(prices: Any) -> dict[str, Any]:
     caption = (
         "What the clusters would be without each rule in turn. Cost: how much higher the objective would be."
     )
-    return {"bars": bars, "table": Table(caption, heads, rows, words=(0,), stacked=True)}
+    return {"bars": bars, "table": PageTable(caption, heads, rows, words=(0,), stacked=True)}
+
+
+def _cost(row: Any) -> str:
+    """Return what a rule costs, as a range where searches differ."""
+    if not row["binds"]:
+        return "binds nobody"
+    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
+    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
 
 
 def tradeoff(findings: Findings) -> dict[str, Any] | None:
@@ -185,7 +193,7 @@ def _ring_words(findings: Findings) -> str:
     return f"{ring}." if findings.dial is None else f"{ring}, at dial {findings.dial:.3g}."
 
 
-def _points_table(findings: Findings) -> Table:
+def _points_table(findings: Findings) -> PageTable:
     curve, point = findings.curve, findings.point
     assert curve is not None
     assert point is not None
@@ -198,7 +206,7 @@ def _points_table(findings: Findings) -> Table:
         [f"{one.fairness:.3g}", *(number(one.scores[name]) for name in names), _sizes(one.sizes)]
         for one in shown
     ]
-    return Table(
+    return PageTable(
         "All points of the curve; the chosen one is emphasised",
         ["dial", *(_HEADS.get(name, name) for name in names), "sizes"],
         rows,
@@ -230,7 +238,7 @@ def moved(findings: Findings) -> dict[str, Any] | None:
     rest = common[_MAX_MOVES:]
     others = count(sum(size for _, size in rest), "node")
     heads = [f"from{NO_BREAK}→{NO_BREAK}to", "nodes", "who"]
-    table = Table("Moves between clusters, the largest first", heads, rows, words=(0, 2))
+    table = PageTable("Moves between clusters, the largest first", heads, rows, words=(0, 2))
     return {
         "title": "Whom fairness moved" if "fairness" in compared.phrase else "Who moved",
         "sentence": wording.moved_sentence(findings),
@@ -291,7 +299,7 @@ def _interaction_words(findings: Findings) -> str:
     return " Each value is the share of the possible links between the two that there are."
 
 
-def scores(findings: Findings) -> Table:
+def scores(findings: Findings) -> PageTable:
     """Return all scores with what they mean."""
     compared = findings.baseline
     values: dict[str, Any] = {"within": findings.within(findings.labels), **findings.scores}
@@ -309,4 +317,4 @@ def scores(findings: Findings) -> Table:
         if values.get(name) is not None
     ]
     heads = ["score", "value", *([compared.phrase] if compared is not None else []), "what it means"]
-    return Table("Scores of these clusters", heads, rows, words=(0, len(heads) - 1), stacked=True)
+    return PageTable("Scores of these clusters", heads, rows, words=(0, len(heads) - 1), stacked=True)

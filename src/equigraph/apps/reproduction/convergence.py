@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.networks import TITLES, load_network
-from equigraph.apps.reproduction.tables import FAILED, markdown_table, save, write_rows, write_text
+from equigraph.apps.reproduction.tables import FAILED, save, write_page, write_rows
 
 NETWORKS = ("diaries", "drugnet", "facebook")
 N_CLUSTERS = 5
@@ -95,7 +95,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         for name, values in own.items()
         for step, band in enumerate(zip(*_band(values), strict=True))
     ]
-    files = [write_text(folder / "fig-convergence.md", _page(settings, curves))]
+    files = [write_page(folder / "fig-convergence.md", **_page(settings, curves))]
     if curves:
         files.append(write_rows(folder / "fig-convergence.csv", rows))
         files.append(_draw(curves, folder / "fig-convergence.png"))
@@ -115,7 +115,7 @@ def _band(values: NDArray[np.float64]) -> tuple[list[float], list[float], list[f
     return values.mean(axis=0).tolist(), values.min(axis=0).tolist(), values.max(axis=0).tolist()
 
 
-def _page(settings: Settings, curves: dict[str, dict[str, NDArray[np.float64]]]) -> str:
+def _page(settings: Settings, curves: dict[str, dict[str, NDArray[np.float64]]]) -> dict[str, Any]:
     rows = []
     for network in NETWORKS:
         if network not in curves:
@@ -129,20 +129,7 @@ def _page(settings: Settings, curves: dict[str, dict[str, NDArray[np.float64]]])
             needed = "-" if name == "ifair-nmtf" or not reached.size else str(reached[0] + 1)
             rows.append([TITLES[network], _LABELS[name], *listed, needed])
     head = ["network", "curve", *(f"after {step}" for step in _LISTED), "iterations to that mean"]
-    return "\n\n".join(
-        [
-            f"k = {N_CLUSTERS}, {_n_starts(settings)} starts as the paper's authors make them, for all solvers; "
-            "lines are means, bands reach from the smallest to the largest value. Passes over the graph: one per "
-            "iteration, and one at the start.",
-            "Upper row: the relative error ||A - HWH'||² / ||A||², which both solvers minimise when there is no "
-            "penalty. Lower row: the objective of iFairNMTF, over ||A||² as well; its penalty may be negative.",
-            "Mean after a number of iterations, and iterations to the mean of 500 multiplicative updates:",
-            markdown_table(head, rows),
-            "A pass is what costs on a large graph. On graphs as small as these it is not: there an iteration of "
-            "coordinate descent takes longer than a multiplicative one. W is diagonal at the start, and both solvers "
-            "keep it so on these graphs: they search the same models.",
-        ]
-    )
+    return {"n_clusters": N_CLUSTERS, "n_starts": _n_starts(settings), "head": head, "rows": rows}
 
 
 def _draw(curves: dict[str, dict[str, NDArray[np.float64]]], path: Path) -> Path:

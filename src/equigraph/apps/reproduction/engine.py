@@ -34,7 +34,7 @@ _DIED = "The process ended before it was done, as when no memory is left."
 
 
 @dataclass(frozen=True)
-class State:
+class RunState:
     """Progress of a run."""
 
     n_done: int  # finished (or failed) cells, and all of them
@@ -51,7 +51,7 @@ class CellResults:
     failures: dict[str, str] = field(default_factory=dict)  # why a cell has no result, by key
 
 
-Watch = Callable[[State], Any]
+Watch = Callable[[RunState], Any]
 
 
 def run_cells(
@@ -71,7 +71,7 @@ def run_cells(
     outcome.reused = set(outcome.finished)
     waiting = [cell for key, cell in by_key.items() if key not in outcome.reused]
     waiting.sort(key=lambda cell: (-cell.seconds, cell.key))
-    run = _Run(folder, outcome, by_key, watch)
+    run = _CellRun(folder, outcome, by_key, watch)
     while waiting:
         waiting = run.compute(waiting, n_workers)
         # A process that dies takes the others with it: cells run alone until the one that ended it is found.
@@ -84,7 +84,7 @@ def run_cells(
 
 
 @dataclass
-class _Run:
+class _CellRun:
     folder: Path
     outcome: CellResults
     cells: dict[str, Cell]
@@ -130,7 +130,7 @@ class _Run:
             done = {*self.outcome.finished, *self.outcome.failures}
             total = sum(cell.seconds for cell in self.cells.values())
             share = sum(self.cells[key].seconds for key in done) / total if total else 1.0
-            self.watch(State(len(done), len(self.cells), share))
+            self.watch(RunState(len(done), len(self.cells), share))
 
 
 def _prepare(parent: int) -> None:

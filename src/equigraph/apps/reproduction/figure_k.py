@@ -10,15 +10,7 @@ from equigraph.apps.reproduction.method_entries import Entry, entry_of
 from equigraph.apps.reproduction.networks import TITLES as NETWORK_TITLES
 from equigraph.apps.reproduction.networks import load_network
 from equigraph.apps.reproduction.scoring import COMPARED, CROSSED, MEASURES, TITLES, score_cell
-from equigraph.apps.reproduction.tables import (
-    FAILED,
-    STYLES,
-    markdown_table,
-    number,
-    save,
-    write_rows,
-    write_text,
-)
+from equigraph.apps.reproduction.tables import FAILED, STYLES, number, save, write_page, write_rows
 
 NETWORKS = ("drugnet", "lastfm")
 _NAMES = {"Q": "modularity Q", "B": "balance B"}
@@ -64,7 +56,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     ]
     return [
         _draw(settings, entries, balances, folder / "fig-k.png"),
-        write_text(folder / "fig-k.md", _page(settings, entries, balances)),
+        write_page(folder / "fig-k.md", **_page(settings, entries, balances)),
         write_rows(folder / "fig-k.csv", rows),
     ]
 
@@ -101,26 +93,19 @@ def _draw(
         return save(figure, path)
 
 
-def _page(settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float]) -> str:
+def _page(
+    settings: Settings, entries: dict[tuple[str, str, int], Entry], balances: dict[str, float]
+) -> dict[str, Any]:
     numbers = numbers_of(settings)
-    parts = [
-        "Means over the runs; iFairNMTF and FairNMTF with the weight where Q and B cross, for every k anew. Each "
-        "cell is Q / B."
-    ]
+    parts = []
     for network in NETWORKS:
-        parts.append(
-            f"## {NETWORK_TITLES[network]}\n\nBalance of the data set (smallest group over largest): "
-            f"{number(balances[network])}."
-        )
-        rows = [
-            [TITLES[method], *(_pair(entries[network, method, k]) for k in numbers)] for method in COMPARED
+        own = {method: [entries[network, method, k] for k in numbers] for method in COMPARED}
+        rows = [[TITLES[method], *map(_pair, own[method])] for method in COMPARED]
+        rows += [
+            [f"weight of {TITLES[method]}", *(entry.weight for entry in own[method])] for method in CROSSED
         ]
-        for method in CROSSED:
-            rows.append(
-                [f"weight of {TITLES[method]}", *(entries[network, method, k].weight for k in numbers)]
-            )
-        parts.append(markdown_table(["method", *(f"k = {k}" for k in numbers)], rows))
-    return "\n\n".join(parts)
+        parts.append({"title": NETWORK_TITLES[network], "balance": number(balances[network]), "rows": rows})
+    return {"head": ["method", *(f"k = {k}" for k in numbers)], "networks": parts}
 
 
 def _pair(entry: Entry) -> str:

@@ -13,15 +13,7 @@ from equigraph.apps.reproduction.cells import Cell, Settings
 from equigraph.apps.reproduction.method_entries import Entry, entry_of
 from equigraph.apps.reproduction.networks import TITLES as NETWORK_TITLES
 from equigraph.apps.reproduction.scoring import COMPARED, TITLES, K, column, crossing, score_cell
-from equigraph.apps.reproduction.tables import (
-    FAILED,
-    STYLES,
-    markdown_table,
-    number,
-    save,
-    write_rows,
-    write_text,
-)
+from equigraph.apps.reproduction.tables import FAILED, STYLES, number, save, write_page, write_rows
 from equigraph.plotting.style import MUTED, PALETTE, TEXT, look
 
 NETWORKS = ("drugnet", "lastfm")
@@ -74,11 +66,7 @@ def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw one chart per network (png), and write what it shows (csv, md)."""
-    pages = [
-        "Mean over the runs. The chosen weight is where Q and B, each scaled to [0, 1] over the sweep, first cross. B "
-        "averages over the clusters that have a node, so it rises when clusters vanish: the strip below the "
-        "chart counts them, which the paper's chart does not."
-    ]
+    pages = []
     paths = []
     for network in NETWORKS:
         own = [cell.key for cell in _sweep_cells(settings, network)]
@@ -95,13 +83,10 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
             together = [row | spread for row, spread in zip(rows, spreads, strict=True)]
             paths.append(draw(network, sweep, flat, folder / f"fig-lambda-{network}.png"))
             paths.append(write_rows(folder / f"fig-lambda-{network}.csv", together))
-    return [*paths, write_text(folder / "fig-lambda.md", "\n\n".join(pages))]
+    return [*paths, write_page(folder / "fig-lambda.md", networks=pages)]
 
 
-def _page(network: str, sweep: list[dict[str, Any]], missing: list[str], flat: list[Entry]) -> str:
-    parts = [f"## {NETWORK_TITLES[network]}"]
-    if missing:
-        parts.append(f"Parts of the sweep {FAILED}: {', '.join(missing)}.")
+def _page(network: str, sweep: list[dict[str, Any]], missing: list[str], flat: list[Entry]) -> dict[str, Any]:
     rows = [
         [entry.title, FAILED, "-", "-"] if entry.failed else [entry.title, *_cells(entry.means)]
         for entry in flat
@@ -116,8 +101,7 @@ def _page(network: str, sweep: list[dict[str, Any]], missing: list[str], flat: l
             [f"{TITLES['ifair-nmtf']}, weight {point['weight']:g} ({words})", *_cells(point)]
             for words, point in points.items()
         ]
-    parts.append(markdown_table(["method", "Q", "B", "clusters with a node"], rows))
-    return "\n\n".join(parts)
+    return {"title": NETWORK_TITLES[network], "missing": missing, "rows": rows}
 
 
 _COLORS = {"Q": PALETTE[0], "B": PALETTE[5]}  # of the two axes

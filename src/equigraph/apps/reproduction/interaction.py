@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.tables import FAILED, markdown_table, save, write_rows, write_text
+from equigraph.apps.reproduction.tables import FAILED, save, write_page, write_rows
 from equigraph.apps.reproduction.toys import ROMAN, Toy, interaction_toy
 
 STARTS = {"spectral": "spectral", "svd": "authors' (svd)", "random": "random"}
@@ -81,7 +81,14 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     done = {cell.arguments["seed"]: results[cell.key] for cell in cells(settings) if cell.key in results}
     rows = [_row(seed, start, runs[start]) for seed, runs in done.items() for start in STARTS]
     files = [write_rows(folder / "fig-interaction.csv", rows)] if rows else []
-    files.append(write_text(folder / "fig-interaction.md", _page(rows)))
+    toy = interaction_toy(0)
+    links = [
+        [name, *(_density(toy.graph.adjacency, toy.target, i, j) for j in range(len(ROMAN)))]
+        for i, name in enumerate(ROMAN)
+    ]
+    starts = [_summary(rows, start) for start in STARTS]
+    page = {"zero": f"{ZERO:g}", "names": list(ROMAN), "starts": starts, "links": links}
+    files.append(write_page(folder / "fig-interaction.md", **page))
     if done:
         seed, runs = next(iter(done.items()))
         files.append(_draw(interaction_toy(seed), runs[SHOWN], folder / "fig-interaction.png"))
@@ -91,32 +98,6 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
 def _row(seed: int, start: str, run: dict[str, Any]) -> dict[str, Any]:
     entries = {f"{ROMAN[i]}-{ROMAN[j]}": run["interaction"][i][j] for i, j in _PAIRS}
     return {"start": start, "seed": seed, "accuracy": run["accuracy"], **entries}
-
-
-def _page(rows: Sequence[dict[str, Any]]) -> str:
-    toy = interaction_toy(0)
-    adjacency = toy.graph.adjacency
-    links = [
-        [ROMAN[i], *(_density(adjacency, toy.target, i, j) for j in range(len(ROMAN)))]
-        for i in range(len(ROMAN))
-    ]
-    return "\n\n".join(
-        [
-            "iFairNMTF with weight 1 on 40 nodes, 14 of group A and 26 of group B, in four clusters. Left: colour is "
-            "the cluster that was found, shape the group. Right: W in edges per pair of nodes, for memberships that "
-            f"are 1 on average over the nodes of a cluster; below {ZERO:g} an entry counts as 0.",
-            "Over all graphs (one seed each), entries of W where the true clusters were found, smallest to largest:",
-            markdown_table(
-                ["start", "true clusters found", "I-II", "IV-I", "IV-II"],
-                [_summary(rows, start) for start in STARTS],
-            ),
-            "The authors' start has a diagonal W, and a multiplicative update never leaves a zero: it finds the "
-            "clusters but can say nothing on how they interact. The figure is of the spectral start.",
-            "Edges per pair of nodes in the graph itself are below. W orders strong and weak interactions as they are, "
-            "and understates weak ones: a part of their edges goes into memberships in two clusters.",
-            markdown_table(["", *ROMAN], links),
-        ]
-    )
 
 
 def _density(adjacency: Any, target: NDArray[np.intp], i: int, j: int) -> str:

@@ -22,14 +22,7 @@ from equigraph.apps.reproduction.scoring import (
     column,
     score_cell,
 )
-from equigraph.apps.reproduction.tables import (
-    FAILED,
-    markdown_table,
-    number,
-    with_spread,
-    write_rows,
-    write_text,
-)
+from equigraph.apps.reproduction.tables import FAILED, number, with_spread, write_page, write_rows
 
 TOLERANCE = 0.05
 UNEXPLAINED = "unexplained"
@@ -205,24 +198,18 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         for network in networks_of(settings)
         for method in COMPARED
     ]
-    sections = [
-        "Means over the runs; the printed value in brackets, where the paper has one. Each cell is Q / B, on block "
-        f"models accuracy / B. Runs: {_run_counts(entries)}; on block models every run has a graph of its own.",
-        _side_by_side(entries),
-        "## All measures",
-        "Mean ± standard deviation over the runs. k is the mean number of clusters that have a node, weight the value "
-        "of the dial.",
-        markdown_table(
-            ["network", "method", "Q", "accuracy", "B", "NB", "rho", "k", "weight"],
-            [[entry.network_title, entry.title, *_measures(entry)] for entry in entries],
-        ),
-        "## FairPartition against the rivals",
-        _leading(entries),
-        f"## Cells that differ from the print by more than {number(TOLERANCE)}",
-        _differences(entries),
-    ]
+    page = {
+        "n_runs": _run_counts(entries),
+        "side_by_side": _side_by_side(entries),
+        "measures": [[entry.network_title, entry.title, *_measures(entry)] for entry in entries],
+        "leading": _leading(entries),
+        "dial": f"{DIAL:g}",
+        "tolerance": number(TOLERANCE),
+        "n_printed": sum(len(entry.printed) for entry in entries if not entry.failed),
+        "differences": [_difference_row(one) for one in differences(entries)],
+    }
     return [
-        write_text(folder / "table1.md", "\n\n".join(sections)),
+        write_page(folder / "table1.md", **page),
         write_rows(folder / "table1.csv", [_csv_row(entry) for entry in entries]),
     ]
 
@@ -234,13 +221,13 @@ def _run_counts(entries: Sequence[Entry]) -> str:
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} ({counts[-1]} of DMoN on block models)"
 
 
-def _side_by_side(entries: Sequence[Entry]) -> str:
+def _side_by_side(entries: Sequence[Entry]) -> dict[str, Any]:
     head = ["network", *(TITLES[method] for method in COMPARED)]
     rows = []
     for network in dict.fromkeys(entry.network for entry in entries):
         own = [entry for entry in entries if entry.network == network]
         rows.append([networks.TITLES[network], *map(_pair, own)])
-    return markdown_table(head, rows)
+    return {"head": head, "rows": rows}
 
 
 def _pair(entry: Entry) -> str:
@@ -274,88 +261,39 @@ def _csv_row(entry: Entry) -> dict[str, Any]:
     return row
 
 
-def _leading(entries: Sequence[Entry]) -> str:
-    """Say where FairPartition leads, at its value of the dial and by other rules, and where one point has both."""
+def _leading(entries: Sequence[Entry]) -> dict[str, Any] | None:
+    """Return where FairPartition leads, at its value of the dial and by other rules, and where one point has both."""
     real = [entry for entry in entries if entry.network in networks.REAL]
-    curves, rows = [], []
+    measured: list[tuple[Sweep, Bar]] = []
+    printed: list[tuple[Sweep, Bar]] = []
+    rows = []
     for own in (entry for entry in real if entry.method == LEADING and not entry.failed):
         rivals = [entry for entry in real if entry.network == own.network and entry.method in RIVALS]
-        measured, both = bar_of(rivals), bar_of(rivals, with_printed=True)
-        curves.append((own.sweep, measured, both))
-        point = dominating(own.sweep, both)
-        shown = "none" if point is None else f"{number(point['Q'])} / {number(point['B'])}"
-        rows.append(
-            [
-                own.network_title,
-                f"{number(measured.Q)} / {number(measured.B)}",
-                f"{number(both.Q)} / {number(both.B)}",
-                f"{number(own.means['Q'])} / {number(own.means['B'])}",
-                shown,
-                "-" if point is None else f"{point['weight']:g}",
-            ]
-        )
+        bars = bar_of(rivals), bar_of(rivals, with_printed=True)
+        measured.append((own.sweep, bars[0]))
+        printed.append((own.sweep, bars[1]))
+        point = dominating(own.sweep, bars[1])
+        pairs = [*((bar.Q, bar.B) for bar in bars), (own.means["Q"], own.means["B"])]
+        pairs += [] if point is None else [(point["Q"], point["B"])]
+        shown = [f"{number(Q)} / {number(B)}" for Q, B in pairs]
+        found = ["none", "-"] if point is None else [f"{point['weight']:g}"]
+        rows.append([own.network_title, *shown, *found])
     if not rows:
-        return "No result of FairPartition."
-    head = [
-        "network",
-        "rivals measured",
-        "or printed",
-        f"FairPartition at {DIAL:g}",
-        "point with both",
-        "its dial",
-    ]
-    return "\n\n".join(
-        [
-            f"On {len(rows)} real networks, each Q / B. The rivals' columns are the highest Q and the highest B of any "
-            "rival, mostly not of the same one; the second also counts what the paper prints. A point with both "
-            "reaches that Q and that B at once (of several: the largest product).",
-            markdown_table(head, rows),
-            _headline(curves),
-            "How often FairPartition leads all rivals in Q, in B, and in both at once, by the rule that chooses the "
-            f"point of its curve. The tables take the dial {DIAL:g}, which we settled on after seeing these networks; "
-            "the other rows show how much hangs on it.",
-            _rule_table(curves),
-        ]
-    )
+        return None
+    at = at_dial(DIAL)
+    by_rule = {name: (leads(rule, measured), leads(rule, printed)) for name, rule in rules().items()}
+    return {
+        "rows": rows,
+        "measured": leads(at, measured),
+        "printed": leads(at, printed),
+        "n_both": sum(dominating(sweep, bar) is not None for sweep, bar in printed),
+        "rules": [
+            [name, *(str(value) for one in both for value in (one.Q, one.B, one.both))]
+            for name, both in by_rule.items()
+        ],
+    }
 
 
-def _headline(curves: Sequence[tuple[Any, ...]]) -> str:
-    measured, both = (
-        leads(at_dial(DIAL), [(curve[0], curve[place]) for curve in curves]) for place in (1, 2)
-    )
-    n_both = sum(dominating(sweep, bar) is not None for sweep, _, bar in curves)
-    return (
-        f"**At the dial {DIAL:g} FairPartition leads all measured rivals in Q on {measured.Q}, in B on {measured.B} "
-        f"and in both on {measured.both} of {len(curves)} networks; with what the paper prints counted too, on "
-        f"{both.Q}, {both.B} and {both.both}. A point with both exists on {n_both} of {len(curves)}.**"
-    )
-
-
-def _rule_table(curves: Sequence[tuple[Any, ...]]) -> str:
-    rows = []
-    for name, rule in rules().items():
-        against = [leads(rule, [(curve[0], curve[i]) for curve in curves]) for i in (1, 2)]
-        rows.append([name, *(str(value) for one in against for value in (one.Q, one.B, one.both))])
-    head = ["rule", "Q", "B", "both", "Q (print too)", "B (print too)", "both (print too)"]
-    return markdown_table(head, rows)
-
-
-def _differences(entries: Sequence[Entry]) -> str:
-    found = differences(entries)
-    n_printed = sum(len(entry.printed) for entry in entries if not entry.failed)
-    summary = f"{len(found)} of {n_printed} printed values."
-    if not found:
-        return summary
-    rows = [
-        [
-            one.entry.network_title,
-            one.entry.title,
-            one.measure,
-            number(one.measured),
-            number(one.printed),
-            one.explanation,
-        ]
-        for one in found
-    ]
-    head = ["network", "method", "measure", "measured", "printed", "why"]
-    return f"{summary}\n\n{markdown_table(head, rows)}"
+def _difference_row(one: Difference) -> list[str]:
+    values = [number(one.measured), number(one.printed), one.explanation]
+    return [one.entry.network_title, one.entry.title, one.measure, *values]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from equigraph._utils.files import atomic_path
+from equigraph._utils.templates import environment
 from equigraph.plotting.style import MUTED, PALETTE, look
 
 FAILED = "failed"
@@ -28,21 +30,17 @@ def with_spread(mean: float | None, spread: float | None) -> str:
     return number(mean) if spread is None else f"{number(mean)} ±{number(spread)}"
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; the first column is of words, the others of numbers."""
-    lines = [_line(head), "|:--|" + "--:|" * (len(head) - 1), *map(_line, rows)]
-    return "\n".join(lines)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def write_text(path: Path, text: str) -> Path:
     """Write a text file, completely or not at all, and return its path."""
     with atomic_path(path) as partial:
         partial.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     return path
+
+
+def write_page(path: Path, **values: Any) -> Path:
+    """Write a Markdown page from the template of its name, and return its path."""
+    text = environment("equigraph.apps.reproduction").get_template(path.name).render(**values)
+    return write_text(path, re.sub(r"\n{3,}", "\n\n", text))
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:

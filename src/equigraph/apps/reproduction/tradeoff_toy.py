@@ -14,14 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.tables import (
-    markdown_table,
-    number,
-    save,
-    with_spread,
-    write_rows,
-    write_text,
-)
+from equigraph.apps.reproduction.tables import number, save, with_spread, write_page, write_rows, write_text
 from equigraph.apps.reproduction.toys import ROMAN, tradeoff_toy
 
 WEIGHTS = {"none": 0.0, "medium": 15.0, "large": 400.0}
@@ -84,7 +77,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
     rows = [{name: value for name, value in run.items() if name != "labels"} for run in runs]
     return [
         save(draw_runs(shown), folder / "fig-tradeoff-toy.png"),
-        write_text(folder / "fig-tradeoff-toy.md", _page(runs, shown)),
+        write_page(folder / "fig-tradeoff-toy.md", **_page(runs, shown)),
         write_rows(folder / "fig-tradeoff-toy.csv", rows),
     ]
 
@@ -109,7 +102,7 @@ def _means(runs: Sequence[Run], weight: float, names: Sequence[str]) -> NDArray[
     return np.mean([[run[name] for name in names] for run in runs if run["weight"] == weight], axis=0)
 
 
-def _page(runs: Sequence[Run], shown: Sequence[Run]) -> str:
+def _page(runs: Sequence[Run], shown: Sequence[Run]) -> dict[str, Any]:
     n_graphs = len({run["seed"] for run in runs})
     n_starts = len(runs) // (n_graphs * len(WEIGHTS))
     rows = []
@@ -119,15 +112,7 @@ def _page(runs: Sequence[Run], shown: Sequence[Run]) -> str:
         rows.append(
             [f"{name} (λ = {weight:g})", *scores, f"{number(run['Q'])} / {number(run['min_balance'])}"]
         )
-    return "\n\n".join(
-        [
-            "iFairNMTF on generated graphs of 45 nodes in three circles, 27 nodes of group A and 18 of group B. The "
-            f"figure is of graph {shown[0]['seed']}, with the runs that are nearest to the means below.",
-            f"Mean ± standard deviation over {n_graphs} graphs with {n_starts} starts each; drawn is Q / minimum "
-            "balance of the run in the figure.",
-            markdown_table(["weight", "Q", "minimum balance", "B", "NB", "drawn"], rows),
-        ]
-    )
+    return {"seed": shown[0]["seed"], "n_graphs": n_graphs, "n_starts": n_starts, "rows": rows}
 
 
 def draw_runs(shown: Sequence[Run]) -> Any:

@@ -43,10 +43,6 @@ class Notion:
     guide : callable, optional
         A smoother score of the same form, which a search climbs on its way to fair clusters. A notion that takes the
         worst group needs one: where two groups lack, one node more of one of them changes nothing.
-    folds : bool, default=False
-        Whether many groups may come as few columns, without which a search on thousands of groups is slow: where
-        ``population`` is negative, -(p + c 2³²), the column of ``counts`` is the number of groups with p members in all
-        and c of them in the cluster. `score` and `guide` must then know what to do with it, and treat groups alike.
 
     Examples
     --------
@@ -67,7 +63,6 @@ class Notion:
     score: Callable[[Any, Any], float]
     sized: bool = True
     guide: Callable[[Any, Any], float] | None = None
-    folds: bool = False
 
     def __post_init__(self) -> None:
         for field in ("name", "measure"):
@@ -102,7 +97,7 @@ class Notion:
         """
         table = np.asarray(table, dtype=np.int64)
         population = table.sum(axis=0) if population is None else np.asarray(population, dtype=np.int64)
-        used = _sizes(table, population) > 0
+        used = table.sum(axis=1) > 0
         if compiled or table.size > _MOST_PLAIN:
             scores = _score_rows()(self.compiled(), table, population, used)
             wrong = np.flatnonzero(~np.isfinite(scores))
@@ -156,7 +151,7 @@ class Notion:
     ) -> float:
         """Return N of a table of counts (clusters x groups), as in `cluster_scores`; empty clusters do not count."""
         table = np.asarray(table, dtype=np.int64)
-        sizes = table.sum(axis=1) if population is None else _sizes(table, np.asarray(population))
+        sizes = table.sum(axis=1)
         scores = self.cluster_scores(table, population, compiled=compiled)
         weights = sizes if self.sized else sizes > 0
         return float(weights @ scores / max(weights.sum(), 1))
@@ -170,11 +165,6 @@ class Notion:
                 f"The score of the notion {self.name!r} cannot be compiled, which a search needs: expected numbers, "
                 "len and loops over its two arguments, and no imports, dicts, texts or functions of others."
             ) from error
-
-
-def _sizes(table: NDArray[np.int64], population: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the members of each cluster."""
-    return table @ np.where(population < 0, -population >> 32, 1)
 
 
 def shared(function: _Function) -> _Function:

@@ -13,13 +13,8 @@ def normalized(counts: Any, population: Any) -> float:
     size, n = totals(counts, population)
     worst = 1.0
     for s in range(len(counts)):
-        count, members = counts[s], population[s]
-        if members < 0:
-            if count == 0:
-                continue
-            count, members = -members >> 32, -members & 0xFFFFFFFF
         # Compared in whole numbers: e = share / n would be rounded, and its floor be one too low.
-        share = size * members
+        count, share = counts[s], size * population[s]
         if (count + 1) * n <= share:
             worst = min(worst, count / (share // n))
         elif (count - 1) * n >= share:
@@ -27,4 +22,4 @@ def normalized(counts: Any, population: Any) -> float:
     return worst
 
 
-NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness, folds=True)
+NORMALIZED = Notion("normalized", "NB", normalized, guide=evenness)

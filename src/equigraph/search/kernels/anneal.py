@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.compilation import compiled
-from equigraph.search.arrays import BEST, BROKEN, GAIN, MET, N_CLUSTERS, UNIT
-from equigraph.search.kernels.rules import follow_rules, moved_change, rules_change
+from equigraph.search.arrays import AWAY, BEST, BROKEN, GAIN, MET, N_CLUSTERS, UNIT
+from equigraph.search.kernels.rules import follow_rules, rules_change
 from equigraph.search.kernels.state import (
     JOINS,
     LEAVES,
@@ -47,29 +47,29 @@ def uniform(random: Any) -> float:
 
 
 @compiled(inner=True)
-def weights_to(level: Any, labels: Any, site: int, a: int, b: int) -> float:
+def weights_to(indptr: Any, indices: Any, data: Any, labels: Any, site: int, a: int, b: int) -> float:
     """Return the weight from a site to cluster b, less that to a."""
     more = 0.0
-    for entry in range(level.indptr[site], level.indptr[site + 1]):
-        cluster = labels[level.indices[entry]]
+    for entry in range(indptr[site], indptr[site + 1]):
+        cluster = labels[indices[entry]]
         if cluster == b:
-            more += level.data[entry]
+            more += data[entry]
         elif cluster == a:
-            more -= level.data[entry]
+            more -= data[entry]
     return more
 
 
 @compiled(inner=True)
-def weight_between(level: Any, i: int, j: int) -> float:
+def weight_between(indptr: Any, indices: Any, data: Any, i: int, j: int) -> float:
     """Return the weight of the edge between two sites; column indices are sorted."""
-    low, high = level.indptr[i], level.indptr[i + 1]
+    low, high = indptr[i], indptr[i + 1]
     while low < high:
         middle = (low + high) // 2
-        if level.indices[middle] < j:
+        if indices[middle] < j:
             low = middle + 1
         else:
             high = middle
-    return level.data[low] if low < level.indptr[i + 1] and level.indices[low] == j else 0.0
+    return data[low] if low < indptr[i + 1] and indices[low] == j else 0.0
 
 
 @compiled(inner=True)
@@ -119,9 +119,8 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
     Bounds on sizes and rules may be missed on the way, at a price that rises: moves that only ever keep all of them get
     stuck where they are tight. No cluster is emptied. Without rules the third argument is None.
     """
-    indptr, indices, strength, sizes, columns = (
-        level.indptr, level.indices, level.strength, level.sizes, level.columns,
-    )  # fmt: skip
+    indptr, indices, data, strength = level.indptr, level.indices, level.data, level.strength
+    sizes, columns, least, most = level.sizes, level.columns, terms.least, terms.most
     labels, volume, size, cached, tally = state.labels, state.volume, state.size, state.cached, state.tally
     random, sums, best = cooling.random, cooling.sums, cooling.best
     f, n_trials, n_steps, n_clusters = terms.fairness, cooling.n_trials, cooling.n_steps, volume.size
@@ -129,9 +128,11 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
     bounded, plain = terms.least.size > 0, columns.shape[0] > 0
     quick = plain and cached.shape[0] > 0
     members, place, ends = by_cluster(labels, n_clusters)
-    n_free = labels.size
+    n_free, spared = labels.size, 0.0
     if rules is not None:
         n_free = rules.free.size
+        # A move home is worth so much more than it seems, at most.
+        spared = 2.0 * rules.stay * rules.nodes.size if rules.home.size > 0 else 0.0
         movable = np.zeros(labels.size, dtype=np.bool_)
         for at in range(n_free):
             movable[rules.free[at]] = True
@@ -173,9 +174,10 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
             moved -= strength[j]
         elif size[a] == by:
             continue
-        change = weights_to(level, labels, i, a, b)
+        change = weights_to(indptr, indices, data, labels, i, a, b)
         if j >= 0:
-            change += weights_to(level, labels, j, b, a) - 2.0 * weight_between(level, i, j)
+            change += weights_to(indptr, indices, data, labels, j, b, a)
+            change -= 2.0 * weight_between(indptr, indices, data, i, j)
         delta = change - terms.resolution * moved * (inverse * (volume[b] - volume[a] + moved))
         delta *= 2.0 * inverse * (1.0 - f)
         if f > 0.0 and not (plain and j >= 0 and columns.shape[1] == 1 and columns[i, 0] == columns[j, 0]):
@@ -191,24 +193,22 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
             if np.isnan(other):
                 other = look(level, terms, score, state, i, a, LEAVES)
                 other += look(level, terms, score, state, i, b, JOINS)
-            delta += f * notion_gain(terms, tally, other, tally[N_CLUSTERS])
+            delta += f * notion_gain(tally, terms.sized, terms.cap, other, tally[N_CLUSTERS])
         if trial:
             unit += abs(delta)
             n_tried += 1
             continue
         # Nothing that ends below this is taken, and nothing can mend more than what is missed.
         limit = temperature * np.log(1.0 - uniform(random)) if temperature > 0.0 else 0.0
-        broken, missed = 0, 0
-        if rules is not None:
-            delta -= rules.stay * (moved_change(rules, i, a, b) + moved_change(rules, j, b, a))
-        if delta + price * tally[BROKEN] < limit:
+        broken, missed = np.int64(0), np.int64(0)
+        if delta + spared + price * tally[BROKEN] < limit:
             continue
         if bounded and by != 0:
-            broken = excess(terms, a, size[a] - by) + excess(terms, b, size[b] + by)
-            broken -= excess(terms, a, size[a]) + excess(terms, b, size[b])
+            broken = excess(least, most, a, size[a], -by) + excess(least, most, b, size[b], by)
         if rules is not None:
             missed = rules_change(rules, sizes, state, i, b, j)
             broken += missed
+            delta -= rules.stay * rules.sums[AWAY]
         if delta - price * broken < limit:
             continue
         if fresh and (delta < 0.0 or tally[BROKEN] + broken > 0.0):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.compilation import compiled
-from equigraph.search.arrays import BROKEN, N_CLUSTERS, SPARE
-from equigraph.search.kernels.rules import follow_rules, moved_change, rules_change
+from equigraph.search.arrays import AWAY, BROKEN, N_CLUSTERS, SPARE
+from equigraph.search.kernels.rules import follow_rules, rules_change
 from equigraph.search.kernels.state import (
     JOINS,
     LEAVES,
@@ -71,6 +71,10 @@ def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any)
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
     bounded, dense = fixed and terms.least.size > 0, fixed and terms.everywhere and n_slots <= MOST_DENSE
     plain = columns.shape[0] > 0 and cached.shape[0] > 0
+    spared = 0.0
+    if rules is not None:
+        # A move home is worth so much more than it seems, at most.
+        spared = rules.stay * rules.nodes.size if rules.home.size > 0 else 0.0
     links, touched = np.zeros(n_slots), np.empty(n_slots + 1 + 2 * N_WANTED, dtype=np.int64)
     for position in range(tour.order.size):
         site = tour.order[position]
@@ -112,8 +116,8 @@ def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any)
             if np.isnan(leaving):
                 leaving = look(level, terms, score, state, site, a, LEAVES)
         n_after = tally[N_CLUSTERS] - (1.0 if alone else 0.0)
-        leaves = excess(terms, a, size[a] - sizes[site]) - excess(terms, a, size[a]) if bounded else 0
-        b, best, dq, dn, misses = a, TOLERANCE, 0.0, 0.0, 0
+        leaves = excess(terms.least, terms.most, a, size[a], -sizes[site]) if bounded else np.int64(0)
+        b, best, dq, dn, misses = a, TOLERANCE, 0.0, 0.0, np.int64(0)
         for place in range(n_slots if dense else listed):
             c = np.int64(place) if dense else touched[place]
             if c == a:
@@ -125,19 +129,17 @@ def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any)
                 if np.isnan(joining):
                     joining = look(level, terms, score, state, site, c, JOINS)
                 opened = 1.0 if size[c] == 0 else 0.0
-                change_n = notion_gain(terms, tally, leaving + joining, n_after + opened)
+                change_n = notion_gain(tally, terms.sized, terms.cap, leaving + joining, n_after + opened)
             gain = (1.0 - f) * change_q + f * change_n
             # Nothing can mend more than what is missed.
-            if gain + _PRICE * tally[BROKEN] <= best:
+            if gain + spared + _PRICE * tally[BROKEN] <= best:
                 continue
-            missed = 0
+            missed = np.int64(0)
             if bounded:
-                gain -= _PRICE * (
-                    leaves + excess(terms, c, size[c] + sizes[site]) - excess(terms, c, size[c])
-                )
+                gain -= _PRICE * (leaves + excess(terms.least, terms.most, c, size[c], sizes[site]))
             if rules is not None:
-                gain -= rules.stay * moved_change(rules, site, a, c)
                 missed = rules_change(rules, sizes, state, site, c, np.int64(-1))
+                gain -= rules.stay * rules.sums[AWAY]
             gain -= _PRICE * missed
             if gain > best:
                 b, best, dq, dn, misses = c, gain, change_q, change_n, missed

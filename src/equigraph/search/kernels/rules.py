@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.compilation import compiled
-from equigraph.search.arrays import BROKEN, LACKING, MOVED
+from equigraph.search.arrays import AWAY, BROKEN, LACKING, MOVED
 
 
 @compiled(inner=True)
@@ -105,6 +105,7 @@ def rules_change(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int) -> 
         count_site(rules, into, row, np.int64(-1))
     moved = rules.sums[MOVED]
     away = moved_change(rules, i, a, b) + moved_change(rules, j, b, a)
+    rules.sums[AWAY] = away
     change += max(moved + away - rules.allowed, 0) - max(moved - rules.allowed, 0)
     if rules.needed.size > 0:
         change += shift_links(rules, labels, i, a, b)

@@ -53,9 +53,11 @@ def rescore(terms: Any, score: Any, state: Any, c: int) -> None:
 
 
 @compiled(inner=True)
-def excess(terms: Any, c: int, size: int) -> int:
-    """Return by how much a size of a cluster misses its bounds."""
-    return max(terms.least[c] - size, 0) + max(size - terms.most[c], 0)
+def excess(least: Any, most: Any, c: int, size: int, by: int) -> int:
+    """Return by how much more a cluster misses its bounds when its size changes."""
+    before = max(least[c] - size, 0) + max(size - most[c], 0)
+    size += by
+    return max(least[c] - size, 0) + max(size - most[c], 0) - before
 
 
 @compiled
@@ -78,17 +80,17 @@ def fill(level: Any, terms: Any, score: Any, state: Any) -> None:
             tally[N_CLUSTERS] += 1
         rescore(terms, score, state, np.int64(c))
         if terms.least.size > 0:
-            tally[BROKEN] += excess(terms, c, state.size[c])
+            tally[BROKEN] += max(terms.least[c] - state.size[c], 0) + max(state.size[c] - terms.most[c], 0)
 
 
 @compiled(inner=True)
-def notion_gain(terms: Any, tally: Any, change: float, n_after: float) -> float:
+def notion_gain(tally: Any, sized: bool, cap: float, change: float, n_after: float) -> float:
     """Return the gain of the notion, up to the cap, when the sum over the clusters and their number change."""
     before, after = tally[SUM], tally[SUM] + change
-    if not terms.sized:
+    if not sized:
         before /= tally[N_CLUSTERS]
         after /= n_after
-    return min(after, terms.cap) - min(before, terms.cap)
+    return min(after, cap) - min(before, cap)
 
 
 @compiled(inner=True)
@@ -144,7 +146,7 @@ def transfer(
 ) -> None:
     """Add a site to a cluster, or take it out with sign -1; what the cluster adds to the notion is not updated."""
     if terms.least.size > 0:
-        state.tally[BROKEN] += excess(terms, c, state.size[c] + sign * size) - excess(terms, c, state.size[c])
+        state.tally[BROKEN] += excess(terms.least, terms.most, c, state.size[c], sign * size)
     if state.size[c] == 0:
         state.tally[N_CLUSTERS] += 1
         if state.tally[SPARE] == c:

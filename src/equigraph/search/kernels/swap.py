@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.compilation import compiled
-from equigraph.search.arrays import N_CLUSTERS
+from equigraph.search.arrays import AWAY, N_CLUSTERS
 from equigraph.search.kernels.local import TOLERANCE
-from equigraph.search.kernels.rules import follow_rules, moved_change, rules_change
+from equigraph.search.kernels.rules import follow_rules, rules_change
 from equigraph.search.kernels.state import notion_change, notion_gain, rescore, transfer
 
 
@@ -33,7 +33,7 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
                 count += 1
             links[c] += data[entry]
         codes = level.columns[site : site + 1]
-        best, partner, target, kind, misses = TOLERANCE, np.int64(-1), np.int64(-1), 0, 0
+        best, partner, target, kind, misses = TOLERANCE, np.int64(-1), np.int64(-1), 0, np.int64(0)
         for place in range(count):
             c = touched[place]
             for g in range(who.shape[2] if c != a else 0):
@@ -50,17 +50,17 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
                     back = waiting.columns[c, a, g : g + 1]
                     change = notion_change(terms, score, state, a, codes, none, back, none)
                     change += notion_change(terms, score, state, c, back, none, codes, none)
-                    gain += f * notion_gain(terms, tally, change, tally[N_CLUSTERS])
+                    gain += f * notion_gain(tally, terms.sized, terms.cap, change, tally[N_CLUSTERS])
                 if gain <= best:
                     continue
                 # An edge between the two stays outside, and both have counted it.
                 for entry in range(indptr[site], indptr[site + 1]):
                     if indices[entry] == other:
                         gain -= (1.0 - f) * 4.0 * inverse * data[entry]
-                missed = 0
+                missed = np.int64(0)
                 if rules is not None:
-                    gain -= rules.stay * (moved_change(rules, site, a, c) + moved_change(rules, other, c, a))
                     missed = rules_change(rules, level.sizes, state, site, c, other)
+                    gain -= rules.stay * rules.sums[AWAY]
                     if missed > 0:
                         continue
                 if gain > best:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.tables import markdown_table, number, write_text
+from equigraph.apps.reproduction.tables import number, write_text
 
 
 def draw(*, seed: int) -> dict:
@@ -62,10 +62,9 @@ def cells(settings: Settings) -> list[Cell]:
 
 def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
     """Write the sums as a table, and a picture of one white dot."""
-    rows = [[key, number(sum(result["values"]))] for key, result in sorted(results.items())]
-    table = write_text(
-        folder / "sums.md", "Sums of <three> numbers.\n\n" + markdown_table(["cell", "sum"], rows)
-    )
+    rows = [f"| {key} | {number(sum(result['values']))} |" for key, result in sorted(results.items())]
+    lines = ["Sums of <three> numbers.", "", "| cell | sum |", "|:--|--:|", *rows]
+    table = write_text(folder / "sums.md", "\n".join(lines))
     picture = folder / "dot.png"
     picture.write_bytes(
         bytes.fromhex(

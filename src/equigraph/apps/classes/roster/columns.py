@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from equigraph._utils.text import listed
@@ -284,6 +284,12 @@ def parts_people(texts: list[str]) -> bool:
 def is_numeric(texts: list[str]) -> bool:
     """Return whether all texts are numbers."""
     return bool(texts) and all(number_of(text) is not None for text in texts)
+
+
+def is_number_column(values: Iterable[str | None]) -> bool:
+    """Return whether a column holds numbers with more than six values, which are spread as numbers."""
+    known = [value for value in values if value is not None]
+    return len(set(known)) > _FEW_VALUES and is_numeric(known)
 
 
 def number_of(text: str) -> float | None:

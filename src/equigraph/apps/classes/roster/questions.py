@@ -19,7 +19,7 @@ _LONGEST = 60  # letters of a cell that may be a name
 
 
 @dataclass(frozen=True)
-class Question:
+class ColumnQuestion:
     """A column that has to be asked about, some of its cells, and the roles it may have."""
 
     column: Column
@@ -32,7 +32,7 @@ class Question:
         return (APART, TOGETHER, FRIENDS, "none") if self.names_people else (ATTRIBUTE, "none")
 
 
-def find_questions(sheet: Sheet, layout: SheetLayout, people: People) -> list[Question]:
+def find_questions(sheet: Sheet, layout: SheetLayout, people: People) -> list[ColumnQuestion]:
     """Return the guessed columns that name people and are not read as such, and those read as such that name nobody."""
     found = []
     for column in layout.columns:
@@ -49,11 +49,11 @@ def find_questions(sheet: Sheet, layout: SheetLayout, people: People) -> list[Qu
         named = _names_people(cells, people)
         if (named == 0) if is_list else (named >= 0.5):
             texts = dict.fromkeys(text for _, text in cells)
-            found.append(Question(column, tuple(texts)[:_SHOWN], not is_list))
+            found.append(ColumnQuestion(column, tuple(texts)[:_SHOWN], not is_list))
     return found
 
 
-def question_text(sheet: Sheet, questions: list[Question]) -> str:
+def question_text(sheet: Sheet, questions: list[ColumnQuestion]) -> str:
     """Return one sentence that asks about the first column and names the others."""
     first = questions[0]
     header = _option(first.column, sheet)

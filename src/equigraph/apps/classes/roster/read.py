@@ -30,6 +30,7 @@ def read_roster(
     accept_near: bool = False,
     sheet: str | int | None = None,
     bins: Mapping[str, int] | None = None,
+    names: Mapping[str, str | None] | None = None,
 ) -> Roster:
     """Read a sheet of people: names, attributes, wishes, and who must or must not be with whom.
 
@@ -57,6 +58,8 @@ def read_roster(
         Name of the sheet of a workbook, or its number from 1. By default the only one with people.
     bins : mapping of str to int, optional
         Columns of numbers, and into how many ranges they go; three where a column has more than six numbers.
+    names : mapping of str to str, optional
+        Who is meant by names that are not on the list; None where nobody is.
 
     Returns
     -------
@@ -98,7 +101,7 @@ def read_roster(
     check_cells(cells, layout)
     people = read_people(cells, layout)
     raise_questions(cells, layout, people)
-    named = read_named(cells, layout, people, LISTS, accept_near)
+    named = read_named(cells, layout, people, LISTS, accept_near, names or {})
     _check_contradictions(cells, people, named)
     attributes = _attributes(cells, layout, people)
     fixed = _fixed(cells, layout, people)

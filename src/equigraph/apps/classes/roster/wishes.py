@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from equigraph._utils.text import count
 from equigraph.apps.classes.roster.columns import Column, SheetLayout
 from equigraph.apps.classes.roster.nearest import is_sure, nearest
-from equigraph.apps.classes.roster.people import People
+from equigraph.apps.classes.roster.people import People, same
 from equigraph.apps.classes.roster.sheet import Sheet, place
-from equigraph.exceptions import RosterError
+from equigraph.exceptions import ParameterError, RosterError
 
 _MAX_UNKNOWN = 200
-_SHOWN = 5
+_SHOWN = 40
 _DASHES = re.compile(r"[-\u2013\u2014\u2212/.]+\Z")
 _LINES = re.compile(r"[;\n|]")
 _JOINED = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|en)\s+")
@@ -35,6 +35,20 @@ class Unknown:
         return place(self.row, self.column.place)
 
 
+class UnknownNamesError(RosterError):
+    """Names of other people are not on the list.
+
+    Attributes
+    ----------
+    unknown : list of (Unknown, tuple of str)
+        Each of them, and who may be meant.
+    """
+
+    def __init__(self, message: str, unknown: list[tuple[Unknown, tuple[str, ...]]]) -> None:
+        super().__init__(message)
+        self.unknown = unknown
+
+
 @dataclass
 class Named:
     """Who names whom."""
@@ -45,12 +59,19 @@ class Named:
 
 
 def read_named(
-    sheet: Sheet, layout: SheetLayout, people: People, roles: tuple[str, ...], accept: bool
+    sheet: Sheet,
+    layout: SheetLayout,
+    people: People,
+    roles: tuple[str, ...],
+    accept: bool,
+    meant: Mapping[str, str | None],
 ) -> Named:
     """Return who names whom in the columns of some roles.
 
-    A name that is not on the list is an error, unless `accept` is true and only one name comes near.
+    A name that is not on the list is an error, unless `meant` says whose it is (None: nobody's), or `accept` is true
+    and only one name comes near.
     """
+    known = _meant_people(people, meant)
     named = Named({role: {} for role in roles})
     unknown: list[Unknown] = []
     dashes = 0
@@ -60,6 +81,14 @@ def read_named(
             dashes += bool(_DASHES.match(text))
             for part in names_in(text, people):
                 found = people.find(part)
+                if found is None and same(part) in known:
+                    found = known[same(part)]
+                    if found is None:
+                        named.notes.append(f"Left out, as was said: {part!r} ({place(row, column.place)}).")
+                        continue
+                    named.notes.append(
+                        f"Taken, as was said: {part!r} ({place(row, column.place)}) for {people.names[found]!r}."
+                    )
                 if found is None:
                     unknown.append(Unknown(part, person, column, row))
                 else:
@@ -69,6 +98,17 @@ def read_named(
     if unknown:
         _take_near(sheet, named, people, unknown, accept)
     return named
+
+
+def _meant_people(people: People, meant: Mapping[str, str | None]) -> dict[str, int | None]:
+    """Return the people that names which are not on the list stand for."""
+    known: dict[str, int | None] = {}
+    for text, name in meant.items():
+        found = None if name is None or name.casefold() == "none" else people.find(name)
+        if found is None and name is not None and name.casefold() != "none":
+            raise ParameterError(f"names says that {text!r} is {name!r}, who is not on the list.")
+        known[same(text)] = found
+    return known
 
 
 def names_in(text: str, people: People) -> Iterator[str]:
@@ -116,28 +156,27 @@ def _take_near(sheet: Sheet, named: Named, people: People, unknown: list[Unknown
             f"({first.place}): look whether {first.column.header!r} is a column of people, and which column has their "
             "own names."
         )
-    # Who is only to be shown in a message is not looked for beyond what it shows.
-    looked = unknown if accept else unknown[:_SHOWN]
-    found = [(one, nearest(one.text, people.names)) for one in looked]
+    found = [(one, nearest(one.text, people.names)) for one in unknown]
     open_ones = [(one, near) for one, near in found if not (accept and _is_plain(one, near, people))]
     if open_ones:
-        raise RosterError(_sentence(sheet, people, open_ones, accept, len(unknown) - len(looked)))
+        names = [(one, tuple(people.names[place] for place in near)) for one, near in open_ones]
+        raise UnknownNamesError(_sentence(sheet, people, open_ones, accept), names)
     for one, (other,) in found:
         _add(sheet, named, one.column, one.row, one.person, other, people)
         named.notes.append(f"Taken as a near name: {one.text!r} ({one.place}) for {people.names[other]!r}.")
 
 
-def _sentence(
-    sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]]], accept: bool, further: int
-) -> str:
+def _sentence(sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]]], accept: bool) -> str:
     shown = "; ".join(
         f"{one.text[:60]!r} ({one.place}), {_meant(people, near)}" for one, near in found[:_SHOWN]
     )
-    n = len(found) + further
+    n = len(found)
     more = f"; and {n - _SHOWN} more" if n > _SHOWN else ""
     hint = "correct or clear the cell"
-    if not accept and all(_is_plain(one, near, people) for one, near in found):
-        hint += ", or take the near names with accept_near (--accept-near)"
+    plain = sum(_is_plain(one, near, people) for one, near in found)
+    if not accept and plain:
+        several = "the near names" if plain == n else f"{plain} of them as the nearest name"
+        hint += f", or take {several} with accept_near (--accept-near)"
     are = "is" if n == 1 else "are"
     return f"{sheet.source}: {count(n, 'name')} {are} not on the list: {shown}{more}: {hint}."
 

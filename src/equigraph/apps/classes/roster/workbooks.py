@@ -44,7 +44,7 @@ def read_workbook(
         note = f"Read {known[0].source}, the only sheet with a header that is known; left out: {len(others)}."
         return replace(known[0], notes=(*known[0].notes, note))
     listed = ", ".join(repr(name) for name in book.visible[:8])
-    raise RosterError(f"{source} has {len(filled)} sheets ({listed}): say which one, sheet='...'.")
+    raise RosterError(f"{source} has {len(filled)} sheets ({listed}): say which one with sheet (--sheet).")
 
 
 class Workbook:

@@ -1,4 +1,6 @@
-"""Point 10: pipelines, searches, data sets and node attributes as scikit-learn's users expect them."""
+"""Pipelines, searches, data sets and node attributes as scikit-learn's users expect them."""
+
+import sys
 
 import numpy as np
 import pytest
@@ -10,12 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import equigraph as eg
-from equigraph.exceptions import GraphError, GroupsError, ParameterError
+from equigraph.exceptions import GraphError, GroupsError, MissingDependencyError, ParameterError
 from equigraph.metrics import ClusteringScorer
 from tests.optional import optional
 
 nx = optional("networkx")
-pd = optional("pandas")
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 
@@ -34,7 +35,7 @@ def knn_pipeline(**parameters):
     )
 
 
-def test_point_10_a_pipeline_of_nearest_neighbours(points):
+def test_a_pipeline_of_nearest_neighbours(points):
     X, target, groups = points
     labels = knn_pipeline(fairness=0.2).fit_predict(X, fairpartition__sensitive_features=groups)
     assert eg.metrics.clustering_accuracy(target, labels) > 0.9
@@ -43,7 +44,7 @@ def test_point_10_a_pipeline_of_nearest_neighbours(points):
         eg.FairPartition(3).fit(directed)
 
 
-def test_point_10_a_search_over_the_dial(points):
+def test_a_search_over_the_dial(points):
     room = eg.datasets.make_classroom()
     every = np.arange(30)
     scorer = ClusteringScorer(room.sensitive_features, fairness=0.5)
@@ -63,22 +64,7 @@ def test_point_10_a_search_over_the_dial(points):
         ClusteringScorer()(plain, room.adjacency)
 
 
-def test_point_10_a_search_through_a_pipeline(points):
-    X, _, groups = points
-    every = np.arange(60)
-    search = GridSearchCV(
-        knn_pipeline(),
-        {"kneighborstransformer__n_neighbors": [4, 8]},
-        scoring=ClusteringScorer(groups, fairness=0.0),
-        cv=[(every, every)],
-    )
-    search.fit(X, fairpartition__sensitive_features=groups)
-    graph = search.best_estimator_[:-1].transform(X)
-    labels = search.best_estimator_[-1].labels_
-    assert search.best_score_ == pytest.approx(eg.metrics.modularity_score(graph, labels))
-
-
-def test_point_10_a_data_set_is_a_graph():
+def test_a_data_set_is_a_graph():
     room = eg.datasets.make_classroom()
     graph = eg.as_graph(room)
     assert graph.attribute == "gender"
@@ -94,7 +80,7 @@ def test_point_10_a_data_set_is_a_graph():
         eg.cluster(room, sensitive_features="hous", n_clusters=3)
 
 
-def test_point_10_a_text_names_a_node_attribute():
+def test_a_text_names_a_node_attribute():
     room = eg.datasets.make_classroom()
     network = eg.as_graph(room).to_networkx()
     nx.set_node_attributes(
@@ -113,7 +99,7 @@ def test_point_10_a_text_names_a_node_attribute():
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_point_10_memberships_as_a_frame(kind):
+def test_memberships_as_a_frame(kind):
     room = eg.datasets.make_classroom()
     model = eg.NMTF(n_clusters=3, random_state=0)
     plain = model.fit_transform(room.adjacency)
@@ -125,8 +111,18 @@ def test_point_10_memberships_as_a_frame(kind):
         model.set_output(transform="excel")
 
 
-def test_point_10_a_frame_keeps_the_names():
+def test_a_package_without_an_extra_is_named_itself(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
     room = eg.datasets.make_classroom()
-    square = pd.DataFrame(room.adjacency.toarray(), index=room.node_names, columns=room.node_names)
-    frame = eg.NMTF(n_clusters=3, random_state=0).set_output(transform="pandas").fit_transform(square)
-    assert frame.index.tolist() == room.node_names.tolist()
+    result = eg.cluster(room, method="random", n_clusters=2, random_state=0)
+    model = eg.NMTF(2, random_state=0).set_output(transform="polars")
+    for attempt in (lambda: result.to_frame("polars"), lambda: model.fit_transform(room)):
+        with pytest.raises(MissingDependencyError, match=r"pip install polars\.$"):
+            attempt()
+
+
+def test_a_number_of_clusters_is_asked_for_where_it_is_needed():
+    room = eg.datasets.make_classroom()
+    with pytest.raises(ParameterError, match="n_clusters is not given"):
+        eg.cluster(room)
+    assert eg.cluster(room, method="fair-louvain", random_state=0).n_clusters > 1

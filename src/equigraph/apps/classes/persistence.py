@@ -17,6 +17,7 @@ from equigraph.rules import Rules
 KIND = "classes"
 DIVISION = "division.json"
 LISTS = ("classes.xlsx", "classes.html", "classes.csv")
+DOOR = "door.html"  # names only
 _ROSTER = ("people", "friends", "apart", "together", "notes", "wishes", "source")
 _BY_NAME = ("attributes", "fixed", "bins")
 
@@ -34,9 +35,10 @@ class DivisionEntries(TypedDict):
     divisions: list[list[int]]
 
 
-def files_of(n_divisions: int) -> list[str]:
+def files_of(n_divisions: int, door: bool = False) -> list[str]:
     """Return the names of the files that a folder of divisions holds."""
-    return [DIVISION, *(list_name(name, number) for number in range(n_divisions) for name in LISTS)]
+    lists = (*LISTS, DOOR) if door else LISTS
+    return [DIVISION, *(list_name(name, number) for number in range(n_divisions) for name in lists)]
 
 
 def list_name(name: str, number: int) -> str:
@@ -85,19 +87,24 @@ def write_division(
     title: str,
     force: bool,
     run: Mapping[str, str] | None = None,
+    door: bool = False,
+    by_surname: bool = False,
+    date: str = "",
 ) -> list[Path]:
     """Write a division into a folder that is locked already; see `save_division`."""
 
     def write_lists(folder: Path) -> None:
         for number, one in enumerate((division, *division.others)):
             headline = title if number == 0 else f"{title}, alternative {number + 1}"
-            lists = replace(one.lists, title=headline)
+            lists = replace(one.lists, title=headline, date=date, by_surname=by_surname)
             lists.to_xlsx(folder / list_name(LISTS[0], number))
             lists.to_html(folder / list_name(LISTS[1], number))
             lists.to_csv(folder / list_name(LISTS[2], number), excel=excel)
+            if door:
+                lists.to_html(folder / list_name(DOOR, number), attributes=(), friends=False)
 
     out.write(KIND, {DIVISION: _entries(division)}, further=write_lists, force=force, run=run)
-    return [out.path / name for name in files_of(1 + len(division.others))]
+    return [out.path / name for name in files_of(1 + len(division.others), door)]
 
 
 def load_division(folder: str | os.PathLike[str]) -> Division:

@@ -1,13 +1,15 @@
-"""Point 11: a name that does not match gets a hint at what was meant, node names and types of ids included."""
+"""A name that does not match gets a hint at what was meant, node names and types of ids included."""
 
 import pytest
 
 import equigraph as eg
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.rules import Rules
 from tests.optional import optional
 
+pa = optional("pyarrow")
 pd = optional("pandas")
+pl = optional("polars")
 
 EDGES = pd.DataFrame({"source": ["Anna", "Bela", "Cem"], "target": ["Bela", "Cem", "Dora"]})
 GROUPS = {"Anna": "x", "Bela": "y", "Cem": "x", "Dora": "y"}
@@ -36,7 +38,7 @@ def numbered(names):
         (["ann", "bob", "cem"], ["x1", "x2", "x3"], r"start with 'x1', the nodes with 'ann'\): expected"),
     ],
 )
-def test_point_11_ids_of_another_type(nodes, keys, hint):
+def test_ids_of_another_type(nodes, keys, hint):
     groups = pd.DataFrame({"name": keys, "group": ["x", "y", "x"]})
     with pytest.raises(GroupsError, match=hint) as told:
         eg.read_graph(numbered(nodes), groups=groups)
@@ -46,7 +48,7 @@ def test_point_11_ids_of_another_type(nodes, keys, hint):
         eg.FairPartition(2).fit(numbered(nodes), sensitive_features=pd.Series(["x", "y", "x"], index=keys))
 
 
-def test_point_11_a_misspelt_node():
+def test_a_misspelt_node():
     wrong = {**GROUPS, "Dorra": "x"}
     with pytest.raises(GroupsError, match=r"first 'Dorra' \(did you mean 'Dora'\?\): say"):
         eg.read_graph(EDGES, groups=wrong)
@@ -57,8 +59,34 @@ def test_point_11_a_misspelt_node():
         Rules(together=[["Anna", "Dorra"]]).check(graph, [0, 0, 1, 1])
 
 
-def test_point_11_names_in_the_library():
-    with pytest.raises(ParameterError, match=r"did you mean 'fair-nmtf'\?"):
-        eg.cluster(EDGES, method="fair-nmft")
-    with pytest.raises(ParameterError, match=r"did you mean 'drugnet'\?"):
-        eg.datasets.load("drugnett")
+@pytest.mark.parametrize("name", ["name", None])
+def test_a_pandas_index_in_parquet_is_recognised(tmp_path, name):
+    pytest.importorskip("pyarrow")
+    edges = pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cem"]})
+    people = pd.DataFrame(
+        {"gender": ["boy", "girl", "boy"]}, index=pd.Index(["cem", "ann", "bob"], name=name)
+    )
+    people.to_parquet(tmp_path / "people.parquet")
+    graph = eg.read_graph(edges, groups=tmp_path / "people.parquet", attribute="gender")
+    assert dict(zip(graph.node_names.tolist(), graph.sensitive_features.tolist(), strict=True)) == {
+        "ann": "girl",
+        "bob": "boy",
+        "cem": "boy",
+    }
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "csv", "parquet"])
+def test_words_are_no_weights(tmp_path, library):
+    words = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "kind": ["friend", None]})
+    numbers = words.assign(kind=["friend", "3,5"])
+    for frame, is_weight in ((words, False), (numbers, True)):
+        path = tmp_path / f"{is_weight}.{library}"
+        if library in ("csv", "parquet"):
+            (frame.to_csv if library == "csv" else frame.to_parquet)(path, index=False)
+        made = {"pandas": lambda x: x, "polars": pl.DataFrame, "pyarrow": pa.Table.from_pandas}
+        table = made[library](frame) if library in made else path
+        if is_weight:
+            with pytest.raises(GraphError, match="'kind' may be a weight"):
+                eg.read_graph(table)
+        else:
+            assert eg.read_graph(table).adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]

@@ -1,0 +1,119 @@
+"""A division when people come and go: those who stay keep their classes, and whoever is new gets the best place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from equigraph.apps.classes.anneal import measure_of
+from equigraph.apps.classes.division import Division, own_friends
+from equigraph.apps.classes.roster import Roster
+from equigraph.exceptions import RosterError
+from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together
+
+
+def with_people(division: Division, roster: Roster) -> Division:
+    """Return a division of the people of a newer sheet.
+
+    Everybody who was there stays where they are. Newcomers are placed one by one, in the class in which the fewest
+    rules
+    are broken and, of these, in which most wishes are kept and people are spread most evenly. Rules about pairs
+    and fixed
+    classes are those of the new sheet; equal sizes stay equal.
+
+    Parameters
+    ----------
+    division : Division
+        The division so far.
+    roster : Roster
+        The people now.
+
+    Returns
+    -------
+    Division
+        Their division; its `broken` says what has to be repaired.
+
+    Examples
+    --------
+    >>> old = Roster(("Ada", "Ben", "Cem", "Dora"))
+    >>> division = Division(old, [0, 0, 1, 1], ["5a", "5b"], Rules(sizes=(2, 2)))
+    >>> newer = with_people(division, Roster(("Ada", "Cem", "Dora", "Eli"), friends=(("Eli", "Ada"),)))
+    >>> newer.lists.members(0), newer.broken
+    (('Ada', 'Eli'), ())
+    """
+    place = dict(zip(division.roster.people, division.labels.tolist(), strict=True))
+    stay = [name for name in roster.people if name in place]
+    if not stay:
+        raise RosterError(f"{roster.source or 'The new sheet'} has nobody of those who were divided.")
+    rules = _rules(division, roster)
+    attributes = {name: weight for name, weight in division.attributes.items() if name in roster.attributes}
+    k = len(division.class_names)
+    labels = np.array([place.get(name, -1) for name in roster.people])
+    measure = measure_of(roster, attributes, k)
+    for person in np.flatnonzero(labels < 0):
+        # Who is still to come counts for nobody: their wishes and rules are about a class that is not there.
+        tried = []
+        for number in range(k):
+            labels[person] = number
+            placed = np.where(labels < 0, number, labels)
+            after = Division(roster, placed, division.class_names, rules, attributes)
+            broken = sum(
+                not violation.nodes or _is_placed(violation.nodes, labels, roster)
+                for violation in after.violations
+            )
+            sizes = np.bincount(labels[labels >= 0], minlength=k)
+            tried.append((broken, -round(measure.value(placed), 6), int(sizes[number]), number))
+        labels[person] = min(tried)[-1]
+    return replace(
+        division, roster=roster, labels=labels, rules=rules, attributes=attributes, others=(), proven=False
+    )
+
+
+def _is_placed(nodes: tuple[object, ...], labels: np.ndarray, roster: Roster) -> bool:
+    return all(labels[roster.people.index(str(node))] >= 0 for node in nodes)
+
+
+def _rules(division: Division, roster: Roster) -> Rules:
+    """Return the pairs and fixed classes of the new sheet, and all other rules as far as their people are there."""
+    old, names = division.roster, division.class_names
+    unknown = [name for name in roster.fixed.values() if name not in names]
+    if unknown:
+        raise RosterError(
+            f"The sheet fixes people in the class {unknown[0]!r}: expected one of {', '.join(names)}."
+        )
+    kept: list[Rule] = [
+        *Rules(
+            fixed={name: names.index(where) for name, where in roster.fixed.items()},
+            together=list(roster.together),
+            apart=list(roster.apart),
+        ).items
+    ]
+    of_sheet = {
+        *Rules(
+            fixed={name: names.index(where) for name, where in old.fixed.items() if where in names},
+            together=list(old.together),
+            apart=list(old.apart),
+        ).items
+    }
+    here = set(roster.people)
+    for rule in division.rules.items:
+        if rule in of_sheet or rule in kept:
+            continue
+        if isinstance(rule, Sizes):
+            kept.append(_sizes(rule, len(old.people), len(roster.people), len(names)))
+        elif isinstance(rule, Friends) and rule.of is not None:
+            friends = own_friends(roster, rule.least)
+            if friends is not None:
+                fewer = {name: number for name, number in rule.but if name in here}
+                kept.append(Friends(rule.least, fewer, friends.of))
+        elif isinstance(rule, (Apart, Together, Fixed)) and not set(map(str, rule.named_nodes)) <= here:
+            continue
+        else:
+            kept.append(rule)
+    return Rules.of(kept)
+
+
+def _sizes(rule: Sizes, before: int, now: int, k: int) -> Sizes:
+    """Return sizes that are as equal as they were, or as they were given."""
+    return Sizes(((now // k, -(-now // k)),)) if rule == Sizes(((before // k, -(-before // k)),)) else rule

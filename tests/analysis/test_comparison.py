@@ -1,0 +1,211 @@
+"""A comparison of methods: means and spreads, tuned dials, estimators of one's own, and tables to take along."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClusterMixin
+
+import equigraph as eg
+from equigraph import methods
+from equigraph.analysis.candidates import Candidate, Outcome, row_of
+from equigraph.analysis.comparison import Comparison, ComparisonRow, compare
+from equigraph.exceptions import MissingDependencyError, ParameterError
+from equigraph.metrics.scores import COMPARED
+
+pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
+
+
+@pytest.fixture(scope="module")
+def room():
+    data = eg.datasets.make_classroom()
+    return eg.Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
+
+
+class Deal(ClusterMixin, BaseEstimator):
+    """Deals nodes out in turn; knows nothing of equigraph."""
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        order = np.argsort(sensitive_features, kind="stable")
+        self.labels_ = np.empty(X.shape[0], dtype=int)
+        self.labels_[order] = np.arange(X.shape[0]) % self.n_clusters
+        return self
+
+
+@pytest.fixture(scope="module")
+def comparison(room):
+    candidates = ["random", Deal(), eg.NMTF(n_clusters=2), eg.NMTF(tol=1e-2)]
+    return compare(room, methods=candidates, n_clusters=3, n_seeds=3, random_state=7)
+
+
+def test_scores_are_means_over_the_seeds_of_cluster(room, comparison):
+    assert comparison.seeds == (7, 8, 9)
+    row = comparison.rows[0]
+    expected = [
+        eg.cluster(room, method="random", n_clusters=3, random_state=seed) for seed in comparison.seeds
+    ]
+    for name in ("Q", "B", "NB", "min_balance", "rho"):
+        values = [one.scores[name] for one in expected]
+        assert getattr(row, name) == pytest.approx(np.mean(values))
+        assert getattr(row, f"{name}_spread") == pytest.approx(np.std(values, ddof=1))
+    assert row.sizes == tuple(expected[0].sizes)
+    assert (row.n_nonempty, row.error) == (3, None)
+    assert row.seconds > 0
+    assert f"{row.Q:.3f} ± {row.Q_spread:.3f}" in comparison.markdown()
+
+
+def test_own_estimators(room, comparison):
+    assert [row.method for row in comparison.rows] == ["random", "Deal", "NMTF", "NMTF (2)"]
+    deal = comparison.rows[1]
+    assert (deal.error, deal.NB, deal.sizes, deal.Q_spread) == (None, 1, (10, 10, 10), 0)
+    own = eg.NMTF(n_clusters=3, random_state=7).fit(room)
+    assert comparison.rows[2].sizes == tuple(np.bincount(own.labels_).tolist())
+    for wrong in (Deal, object(), 3):
+        with pytest.raises(ParameterError, match="cannot be compared"):
+            compare(room, methods=[wrong], n_clusters=3)
+
+
+class Broken(eg.NMTF):
+    def fit(self, *args, **kwargs):
+        raise RuntimeError("the cable\n is out")
+
+
+class Missing(eg.NMTF):
+    def fit(self, *args, **kwargs):
+        raise MissingDependencyError("DMoN needs torch: pip install 'equigraph[neural]'.")
+
+
+def test_a_failure_is_a_row_and_the_others_go_on(room, monkeypatch):
+    for name, estimator in (("sym-nmf", Broken), ("dmon", Missing)):
+        method = methods.METHODS[name]
+        fake = type("Fake", (methods.Method,), {"load": lambda self, estimator=estimator: estimator})
+        monkeypatch.setitem(methods.METHODS, name, fake(name, method.estimator, method.summary, method.extra))
+    found = compare(room, methods=["sym-nmf", "dmon", "random"], n_clusters=3, n_seeds=2)
+    broken, missing, random = found.rows
+    assert broken == ComparisonRow("sym-nmf", error="the cable is out")
+    assert "equigraph[neural]" in missing.error
+    assert random.error is None
+    assert "sym-nmf: the cable is out" in found.markdown()
+
+
+def test_warnings_become_notes_of_the_row(room):
+    (row,) = compare(room, methods="ifair-nmtf", n_clusters=3, n_seeds=2, fairness=20).rows
+    assert len(row.notes) == 1
+    assert row.notes[0].startswith("IFairNMTF did not converge")
+    assert row.notes[0].endswith("(2 times)")
+    assert row.status == "max_iter"
+
+
+def test_of_several_seeds_the_worst_ending_counts(room):
+    one = eg.cluster(room, method="random", n_clusters=3, random_state=0)
+    endings = ("converged", "diverged", "max_iter")
+    fits = [Outcome(one.labels, one.scores, tuple(one.sizes), 0.1, ending) for ending in endings]
+    row = row_of(Candidate("nmtf"), fits)
+    assert row.status == "diverged"
+    assert " diverged " in Comparison((row,), 30, 73, 3, (0, 1, 2)).markdown()
+
+
+def test_fairness_goes_to_the_methods_that_have_a_dial(room):
+    expected = eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
+    for fairness in (20, {"ifair-nmtf": 20}):
+        rows = compare(room, methods=["nmtf", "ifair-nmtf"], n_clusters=3, n_seeds=1, fairness=fairness).rows
+        assert pytest.approx(expected.scores["Q"]) == rows[0].Q
+        assert rows[1].NB > rows[0].NB
+
+
+def test_a_row_says_that_fairness_changed_nothing():
+    # Two cliques with as many of each group: the best clusters are fair as they are.
+    adjacency = np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6))
+    adjacency[0, 6] = adjacency[6, 0] = 1
+    graph = eg.Graph(adjacency, sensitive_features=["x", "y"] * 6)
+    names = ["fair-partition", "random", "fair-sc", "scalable-fair-sc"]
+    same, other, *spectral = compare(graph, methods=names, n_clusters=2, n_seeds=1).rows
+    assert any("fairness changed nothing" in note for note in same.notes)
+    assert other.notes == ()
+    assert all(any("SpectralClustering" in note for note in row.notes) for row in spectral)
+    groups = np.repeat(["x", "y"], 6)
+    (moved,) = compare(
+        graph, methods="fair-partition", n_clusters=2, n_seeds=1, sensitive_features=groups, fairness=1.0
+    ).rows
+    assert not any("fairness changed nothing" in note for note in moved.notes)
+
+
+@pytest.mark.filterwarnings("ignore:IFairNMTF did not converge")
+def test_tuned_dials_are_the_best_of_those_tried(room):
+    options = {"methods": "ifair-nmtf", "n_clusters": 3, "n_seeds": 1}
+    (tuned,) = compare(room, **options, tune=True).rows
+    assert tuned.fairness in (0.0, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+    for fairness in (None, 0.0, 10.0):
+        (row,) = compare(room, **options, fairness=fairness).rows
+        assert tuned.Q * tuned.NB >= row.Q * row.NB - 1e-12
+    (kept,) = compare(room, **options, tune=True, fairness=2).rows
+    assert kept.fairness == 2
+    with pytest.raises(ParameterError, match="needs groups"):
+        compare(room.adjacency, methods=["sc"], n_clusters=3, tune=True)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"methods": ["magic"]}, {"n_seeds": 0}, {"n_clusters": 1}, {"fairness": {"random": 1.0}}]
+)
+def test_bad_requests_are_refused(room, wrong):
+    with pytest.raises(ParameterError):
+        compare(room, **{"n_clusters": 3, **wrong})
+
+
+def test_errors_of_the_input_are_marked(room):
+    (row,) = compare(room, methods=["random"], n_clusters=31, n_seeds=1).rows
+    assert row.bad_input
+    assert "n_clusters=31" in row.error
+
+
+def test_callbacks_are_told_and_can_stop(room):
+    told = []
+    options = {"methods": ["random", "nmtf"], "n_clusters": 3, "n_seeds": 2}
+    compare(room, **options, callbacks=told.append)
+    steps = list(dict.fromkeys((p.stage, p.step) for p in told))
+    assert steps == [(m, s) for m in ("random", "nmtf") for s in (0, 1, 2)]
+    stopped = compare(room, **options, callbacks=lambda progress: progress.step == 1)
+    assert [row.method for row in stopped.rows] == ["random"]
+    assert stopped.stopped
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_to_frame(comparison, backend):
+    pytest.importorskip(backend)
+    frame = comparison.to_frame(backend)
+    values = frame["Q"].to_pylist() if backend == "pyarrow" else frame["Q"].to_list()
+    assert values == pytest.approx([row.Q for row in comparison.rows])
+    assert set(COMPARED) <= set(frame.column_names if backend == "pyarrow" else frame.columns)
+
+
+def test_files(comparison, tmp_path):
+    comparison.to_csv(tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        row = next(csv.DictReader(file))
+    assert (row["method"], row["sizes"], float(row["Q"])) == ("random", "10 10 10", comparison.rows[0].Q)
+    comparison.to_json(tmp_path / "t.json")
+    told = json.loads((tmp_path / "t.json").read_text())
+    assert {name: told[name] for name in comparison.summary()} == comparison.summary()
+    assert Comparison.load(tmp_path / "t.json") == comparison
+    comparison.to_markdown(tmp_path / "t.md")
+    lines = (tmp_path / "t.md").read_text().splitlines()
+    assert lines[2].startswith("| random | ")
+    assert len({line.count("|") for line in lines}) == 1
+
+
+def test_latex(comparison, tmp_path):
+    lines = comparison.latex(["Q", "NB", "seconds"]).splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrr}"
+    body = lines[4:-2]
+    assert all(line.endswith(r" \\") and line.count("&") == 3 for line in body)
+    assert r"$\pm$" in body[0]
+    with pytest.raises(ParameterError, match="no column 'MiB'"):
+        comparison.latex(["MiB"])
+    comparison.to_latex(tmp_path / "t.tex")
+    assert (tmp_path / "t.tex").read_text(encoding="utf-8") == comparison.latex()

@@ -1,0 +1,179 @@
+"""Whatever comes beside a graph is matched by name where it has names."""
+
+import numpy as np
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.metrics import (
+    FairnessFrame,
+    adjusted_rand_score,
+    balance_score,
+    cluster_sizes,
+    clustering_accuracy,
+    composition,
+    consistency_score,
+    evaluate,
+    evenness_score,
+    group_modularity_scores,
+    individual_balance_score,
+    link_shares,
+    lipschitz_score,
+    modularity_score,
+    mouflon_balance_score,
+    normalized_balance_score,
+    population_balance,
+    representation_violation,
+)
+from tests.optional import optional
+
+pd = optional("pandas")
+
+NAMES = [f"pupil {i}" for i in range(30)]
+ORDER = np.random.default_rng(5).permutation(30)
+LABELS = np.arange(30) % 3
+PAIR_SCORES = [
+    balance_score,
+    evenness_score,
+    mouflon_balance_score,
+    normalized_balance_score,
+    individual_balance_score,
+]
+
+
+@pytest.fixture(scope="module")
+def graph():
+    data = eg.datasets.make_classroom()
+    return eg.Graph(data.adjacency, NAMES, data.sensitive_features, "gender")
+
+
+def shuffled(values):
+    """Return values by name, as a Series and as a dict, in another order than the nodes."""
+    series = pd.Series(np.asarray(values)[ORDER], index=np.asarray(NAMES)[ORDER])
+    return [series, series.to_dict()]
+
+
+def test_scores_of_a_graph(graph):
+    expected = evaluate(graph, LABELS, target=LABELS)
+    parts = group_modularity_scores(graph, LABELS, sensitive_features=graph.sensitive_features)
+    bare = eg.Graph(graph.adjacency, NAMES)
+    for named in shuffled(LABELS):
+        for groups in shuffled(graph.sensitive_features):
+            assert evaluate(bare, named, sensitive_features=groups, target=named) == expected
+            assert group_modularity_scores(bare, named, sensitive_features=groups) == parts
+            frame = FairnessFrame(bare, named, sensitive_features=groups)
+            assert (frame.labels.codes == LABELS).all()
+            assert [one.codes.tolist() for one in frame.attributes.values()] == [graph.groups.codes.tolist()]
+        assert modularity_score(bare, named) == expected["Q"]
+        assert (link_shares(bare, named) == link_shares(graph, LABELS)).all()
+        assert consistency_score(named, adjacency=bare) == consistency_score(LABELS, adjacency=graph)
+        assert lipschitz_score(named, adjacency=bare) == lipschitz_score(LABELS, adjacency=graph)
+        assert (representation_violation(bare, named) == representation_violation(graph, LABELS)).all()
+
+
+def test_several_attributes(graph):
+    plain = {"gender": graph.sensitive_features, "left": np.arange(30) % 5 == 0}
+    by_name = pd.DataFrame(plain, index=NAMES).iloc[ORDER]
+    columns = {name: by_name[name] for name in plain}
+    bare = eg.Graph(graph.adjacency, NAMES)
+    expected = evaluate(graph.adjacency, LABELS, sensitive_features=plain)
+    for features in (by_name.reset_index(), columns):
+        assert evaluate(bare, LABELS, sensitive_features=features) == expected
+    whole = normalized_balance_score(LABELS, sensitive_features=plain)
+    for features in (by_name, columns):
+        assert normalized_balance_score(shuffled(LABELS)[0], sensitive_features=features) == whole
+        with pytest.raises(ParameterError, match="names its nodes"):
+            normalized_balance_score(LABELS, sensitive_features=features)
+    assert eg.Graph(graph.adjacency, NAMES, columns).features["left"].tolist() == plain["left"].tolist()
+
+
+@pytest.mark.parametrize("score", PAIR_SCORES)
+def test_two_columns_without_a_graph(graph, score):
+    expected = score(LABELS, sensitive_features=graph.sensitive_features)
+    plain = pd.Series(LABELS, index=NAMES)
+    for groups in shuffled(graph.sensitive_features):
+        assert score(plain, sensitive_features=groups) == expected
+        assert score(plain.to_dict(), sensitive_features=groups) == expected
+        with pytest.raises(ParameterError, match="sensitive_features names its nodes"):
+            score(LABELS, sensitive_features=groups)
+    with pytest.raises(ParameterError, match="labels names its nodes"):
+        score(shuffled(LABELS)[0], sensitive_features=graph.sensitive_features)
+
+
+def test_counts_and_agreement(graph):
+    plain = pd.Series(LABELS, index=NAMES)
+    for named, groups in zip(shuffled(LABELS), shuffled(graph.sensitive_features), strict=True):
+        assert adjusted_rand_score(plain, named) == clustering_accuracy(named, plain) == 1
+        assert cluster_sizes(named).tolist() == [10, 10, 10]
+        assert population_balance(groups) == population_balance(graph.sensitive_features)
+        table = composition(plain, sensitive_features=groups).counts
+        assert (table == composition(LABELS, sensitive_features=graph.sensitive_features).counts).all()
+    with pytest.raises(ParameterError, match="labels_true names its nodes"):
+        adjusted_rand_score(plain, LABELS)
+
+
+def test_labels_that_do_not_fit(graph):
+    named = shuffled(LABELS)[1]
+    with pytest.raises(ParameterError, match="lacks, first 'Zoe'"):
+        evaluate(graph, {**named, "Zoe": 1})
+    with pytest.raises(ParameterError, match="missing, first that of node 'pupil 3'"):
+        evaluate(graph, {name: label for name, label in named.items() if name != "pupil 3"})
+    with pytest.raises(ParameterError, match="name none of the nodes"):
+        modularity_score(graph, dict.fromkeys(range(30), 0))
+    with pytest.raises(GroupsError, match="that the graph lacks"):
+        evaluate(graph, LABELS, sensitive_features={**shuffled(graph.sensitive_features)[1], "Zoe": "girl"})
+    with pytest.raises(ParameterError, match="one label per node"):
+        balance_score({0, 1}, sensitive_features=["x", "y"])
+
+
+def test_refinement_and_rules(graph):
+    expected = eg.refine_labels(graph, LABELS, effort=0.1, random_state=0)
+    bare = eg.Graph(graph.adjacency, NAMES)
+    for named, groups in zip(shuffled(LABELS), shuffled(graph.sensitive_features), strict=True):
+        found = eg.refine_labels(bare, named, sensitive_features=groups, effort=0.1, random_state=0)
+        assert (found == expected).all()
+    rules = eg.Rules(together=[[NAMES[i] for i in np.flatnonzero(LABELS == 0)]])
+    assert all(rules.check(graph, named) == [] for named in shuffled(LABELS))
+
+
+def test_pictures_and_pages(graph, tmp_path):
+    pytest.importorskip("matplotlib")
+    from equigraph.plotting import ClusterGraphDisplay, GraphDisplay
+
+    bare = eg.Graph(graph.adjacency, NAMES)
+    for named, groups in zip(shuffled(LABELS), shuffled(graph.sensitive_features), strict=True):
+        display = GraphDisplay(bare, named, sensitive_features=groups)
+        assert (display.labels == LABELS).all()
+        assert (display.groups.codes == graph.groups.codes).all()
+        assert (ClusterGraphDisplay(bare, named).links == ClusterGraphDisplay(graph, LABELS).links).all()
+    result = eg.cluster(graph, method="random", n_clusters=3, random_state=0)
+    result.report(tmp_path / "a.html", graph=graph, baseline=shuffled(LABELS)[0])
+    result.report(tmp_path / "b.html", graph=graph, baseline=LABELS)
+    assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
+
+
+def test_groups_of_a_graph_and_of_blocks(graph, tmp_path):
+    series, mapping = shuffled(graph.sensitive_features)
+    for groups in (series, mapping):
+        made = eg.Graph(graph.adjacency, NAMES, groups)
+        assert made.sensitive_features.tolist() == graph.sensitive_features.tolist()
+    eg.write_blocks(eg.Graph(graph.adjacency, NAMES), tmp_path / "blocks")
+    stored = eg.open_blocks(tmp_path / "blocks").with_groups(series)
+    assert stored.sensitive_features.tolist() == graph.sensitive_features.tolist()
+    for groups in (series, mapping):
+        with pytest.raises(GroupsError, match="without a graph"):
+            eg.penalties.Contrastive(groups)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"ann": "x", "bob": "y", "eve": "y"},
+        {"ann": "x", "bob": "y"},
+        {"ann": "x", "bob": "y", "cem": "x", "dan": "y"},
+        pd.Series(["x", "y", "x"], index=["ann", "ann", "bob"]),
+    ],
+)
+def test_columns_that_name_other_nodes(groups):
+    with pytest.raises(ParameterError, match="name different nodes"):
+        normalized_balance_score({"ann": 0, "bob": 0, "cem": 1}, sensitive_features=groups)
