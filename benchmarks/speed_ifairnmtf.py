@@ -162,7 +162,7 @@ def main() -> None:
         return
     # First, because a child process inherits the peak of its parent, and the dense rival's is high.
     memory()
-    compare("LastFM", eg.datasets.fetch_lastfm(), 800, lam=100.0, n_iter=options.dense_iterations)
+    compare("LastFM", eg.datasets.fetch_lastfm(), 500, lam=100.0, n_iter=options.dense_iterations)
     for n_nodes, name, target in ((5_000, "SBM 5K", 60), (10_000, "SBM 10K", 150)):
         sbm = eg.datasets.make_fair_sbm(n_nodes, 5, 5, random_state=0)
         compare(name, sbm, target, lam=100.0, n_iter=options.dense_iterations)

@@ -11,7 +11,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, Literal
+from typing import Any
 
 # Nothing calls these loops from C, and a wrapper for each takes a twelfth of the time that compiling them takes; so do
 # checks of every division, which by zero gives what numpy gives.
@@ -27,21 +27,20 @@ _not_kept: list[str] = []
 def compiled(
     function: Callable[..., Any] | None = None,
     *,
-    inline: Literal["never", "always"] = "never",
     inner: bool = False,
 ) -> Any:
     """Return a function compiled by numba on first use: kept on disk, and free of the interpreter's lock.
 
-    Where no folder for the cache can be written it is compiled in every process. Used as a decorator, with or without
-    ``inline="always"``, or ``inner=True`` for what only compiled code calls: it has no wrapper for Python, which takes
+    Where no folder for the cache can be written it is compiled in every process. Used as a decorator, plain or with
+    ``inner=True`` for what only compiled code calls: it has no wrapper for Python, which takes
     a tenth of the time, and calling it from there ends the process.
     """
     from numba import njit
 
     if function is None:
-        return partial(compiled, inline=inline, inner=inner)
+        return partial(compiled, inner=inner)
     watch_compiler()
-    options = {**_LEAN, "no_cpython_wrapper": inner, "nogil": True, "inline": inline}
+    options = {**_LEAN, "no_cpython_wrapper": inner, "nogil": True}
     try:
         return _forgiving(njit(cache=True, **options)(function))
     except RuntimeError:

@@ -130,11 +130,12 @@ def test_the_curvature_of_pairs_is_found_exactly():
     assert curvature_bound(KeepApart([(0, 1), (1, 2), (2, 0)]), 9, 3) == pytest.approx(2)
 
 
-def test_very_many_groups_are_refused():
-    with pytest.raises(GroupsError, match="at most 1,024 groups, and there are 1,100"):
-        Scatter(np.arange(2200) % 1100)
-    several = Scatter(np.arange(4000) % 40) + Scatter(np.arange(4000) // 40 % 40)
-    assert several.group_form() is None
+def test_very_many_groups_have_no_tables(monkeypatch):
+    codes = np.arange(12) % 4
+    assert Contrastive(codes).group_form() is not None
+    monkeypatch.setattr("equigraph.factorization.penalties.group.MOST_GROUPS", 3)
+    for penalty in (Contrastive(codes), Scatter(codes), GroupParity(codes), 2 * Scatter(codes)):
+        assert penalty.group_form() is None
 
 
 def test_a_penalty_beyond_groups_has_no_group_form():

@@ -29,7 +29,7 @@ def over_attributes(attributes: Attributes, make: Callable[[Groups], Penalty]) -
 
 
 class _GroupPenalty(Penalty):
-    """A penalty whose products only depend on the group of a node (and on the node's own row): `GroupForm`."""
+    """A penalty whose products only depend on the group of a node (and on the node's own row)."""
 
     def __init__(self, sensitive_features: ArrayLike | Groups):
         groups = encode_groups(sensitive_features)
@@ -43,60 +43,49 @@ class _GroupPenalty(Penalty):
                 f"The sensitive feature has the same value ({groups.names.tolist()[0]!r}) for all "
                 f"{count(groups.n_nodes, 'node')}: fairness between groups needs at least two groups."
             )
-        if groups.n_groups > MOST_GROUPS:
-            raise GroupsError(
-                f"{type(self).__name__} takes at most {MOST_GROUPS:,} groups, and there are {groups.n_groups:,}: give "
-                "another attribute, or put its values into bins."
-            )
         self.groups = groups
         # As a sparse product the sums over groups cost one pass over H.
         self._collect = indicator(groups.codes, groups.n_groups).T.tocsr()
-        self._sizes = groups.sizes.astype(np.float64)
-        self._form = GroupForm(groups.codes, *self._tables())
+        self._sizes = groups.sizes.astype(np.float64)[:, None]
+
+    def positive(self, H: NDArray) -> NDArray:
+        """Return the product that pushes H down."""
+        return self._up(H, self._sums(H))
+
+    def negative(self, H: NDArray) -> NDArray:
+        """Return the product that pulls H up."""
+        return self._down(H, self._sums(H))
+
+    def value(self, H: NDArray) -> float:
+        """Return R(H)."""
+        return self._total(H, self._sums(H))
+
+    def terms(self, H: NDArray) -> PenaltyTerms:
+        """Return both products and the value from one pass over H."""
+        sums = self._sums(H)
+        return PenaltyTerms(self._up(H, sums), self._down(H, sums), self._total(H, sums))
+
+    def group_form(self) -> GroupForm | None:
+        """Return both products as tables on group sums, or None for very many groups."""
+        if self.groups.n_groups > MOST_GROUPS:
+            return None
+        return GroupForm(self.groups.codes, *self._tables())
+
+    @abstractmethod
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray: ...
+
+    @abstractmethod
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray: ...
+
+    @abstractmethod
+    def _total(self, H: NDArray, sums: NDArray) -> float: ...
 
     @abstractmethod
     def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
         """Return what follows the codes in a `GroupForm`."""
 
-    def group_form(self) -> GroupForm:
-        """Return both products as tables on group sums."""
-        return self._form
-
-    def positive(self, H: NDArray) -> NDArray:
-        """Return the product that pushes H down."""
-        return self.terms(H).positive
-
-    def negative(self, H: NDArray) -> NDArray:
-        """Return the product that pulls H up."""
-        return self.terms(H).negative
-
-    def value(self, H: NDArray) -> float:
-        """Return R(H)."""
-        return self.terms(H).value
-
-    def terms(self, H: NDArray) -> PenaltyTerms:
-        """Return both products and the value from one pass over H."""
-        form, sums = self._form, self._collect @ H
-        positive, negative = self._spread(form.positive @ sums, H), self._spread(form.negative @ sums, H)
-        squares = np.zeros(form.own.size)
-        if form.own.any():
-            # Group sums less one's own row can round to just below zero.
-            positive = np.maximum(positive + form.own[form.codes].astype(H.dtype)[:, None] * H, 0)
-            squares = self._collect @ np.einsum("ij,ij->i", H, H, dtype=np.float64)
-        return PenaltyTerms(positive, negative, form.value(sums, squares))
-
-    def gradient(self, H: NDArray) -> NDArray:
-        """Return (L + L')H."""
-        table = self._form.positive - self._form.negative
-        own = self._form.own[self._form.codes].astype(H.dtype)[:, None]
-        return self._spread((table + table.T) @ (self._collect @ H), H) + 2 * own * H
-
-    def curvature(self) -> float:
-        """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
-        table, roots = self._form.positive - self._form.negative, np.sqrt(self._sizes)
-        # On vectors that are constant in each group; on all others L is ``own``, which is at most 0.
-        on_groups = np.outer(roots, roots) * (table + table.T) / 2 + np.diag(self._form.own)
-        return max(float(np.linalg.eigvalsh(on_groups)[-1]), 0.0)
+    def _sums(self, H: NDArray) -> NDArray[np.float64]:
+        return self._collect @ H
 
     def _spread(self, table: NDArray, H: NDArray) -> NDArray:
         """Give each node the row of its group."""
@@ -139,16 +128,58 @@ class Contrastive(_GroupPenalty):
     """
 
     def __init__(self, sensitive_features: ArrayLike | Groups, *, self_pairs: bool = True):
-        self.self_pairs = self_pairs
         super().__init__(sensitive_features)
+        self.self_pairs = self_pairs
+        others = self.groups.n_nodes - self._sizes
+        self._per_other = 1 / others
+        if self_pairs:
+            self._per_same = 1 / self._sizes
+        else:
+            self._per_same = np.divide(
+                1.0, self._sizes - 1, out=np.zeros_like(self._sizes), where=self._sizes > 1
+            )
+
+    def gradient(self, H: NDArray) -> NDArray:
+        """Return (L + L')H: N is symmetric, P is not."""
+        sums = self._sums(H)
+        weighted = self._per_other * sums
+        transposed = self._spread(weighted.sum(axis=0) - weighted, H)
+        return 2 * self._up(H, sums) - self._down(H, sums) - transposed
+
+    def curvature(self) -> float:
+        """Return the largest eigenvalue of the symmetric part of L, or 0 where that is negative."""
+        return max(float(self._spectrum()[-1]), 0.0)
 
     def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
-        sizes = self._sizes
-        same = sizes if self.self_pairs else sizes - 1
-        per_same = np.divide(1.0, same, out=np.zeros_like(sizes), where=same > 0)
-        per_other = (1 - np.eye(sizes.size)) / (self.groups.n_nodes - sizes)[:, None]
-        own = np.zeros_like(sizes) if self.self_pairs else -per_same
-        return np.diag(per_same), per_other, own
+        others = 1 - np.eye(self.groups.n_groups)
+        own = np.zeros(self.groups.n_groups) if self.self_pairs else -self._per_same.ravel()
+        return np.diag(self._per_same.ravel()), self._per_other * others, own
+
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        if self.self_pairs:
+            return self._spread(self._per_same * sums, H)
+        scale = self._per_same[self.groups.codes].astype(H.dtype)
+        # Group sums less one's own row can round to just below zero.
+        return np.maximum(self._spread(sums, H) - H, 0) * scale
+
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(self._per_other * (sums.sum(axis=0) - sums), H)
+
+    def _total(self, H: NDArray, sums: NDArray) -> float:
+        other = np.sum(sums * self._per_other * (sums.sum(axis=0) - sums))
+        same = np.sum(self._per_same * sums**2)
+        if not self.self_pairs:
+            norms = np.einsum("ij,ij->i", H, H, dtype=np.float64)
+            same -= np.sum(self._per_same * self._sums(norms[:, None]))
+        return float(same - other)
+
+    def _spectrum(self) -> NDArray:
+        """Return the eigenvalues of the symmetric part of L on the span of the group indicators, ascending."""
+        same = np.where(self._per_same > 0, 1.0, 0.0).ravel()
+        roots = np.sqrt(self._sizes.ravel())
+        cross = -np.outer(roots, roots) * (self._per_other + self._per_other.T) / 2
+        np.fill_diagonal(cross, same)
+        return np.linalg.eigvalsh(cross)
 
     def __repr__(self) -> str:
         return f"Contrastive({self.groups.n_groups} groups, self_pairs={self.self_pairs})"
@@ -180,9 +211,20 @@ class Scatter(_GroupPenalty):
         """Return 1: the penalty is the squared length of a projection of H."""
         return 1.0
 
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(sums / self._sizes, H)
+
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
+        mean = (sums.sum(axis=0) / self.groups.n_nodes).astype(H.dtype)
+        return np.broadcast_to(mean, H.shape)
+
+    def _total(self, H: NDArray, sums: NDArray) -> float:
+        deviation = sums / self._sizes - sums.sum(axis=0) / self.groups.n_nodes
+        return float(np.sum(self._sizes * deviation**2))
+
     def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
         m, n = self.groups.n_groups, self.groups.n_nodes
-        return np.diag(1 / self._sizes), np.full((m, m), 1 / n), np.zeros(m)
+        return np.diag(1 / self._sizes.ravel()), np.full((m, m), 1 / n), np.zeros(m)
 
     def __repr__(self) -> str:
         return f"Scatter({self.groups.n_groups} groups)"
@@ -217,15 +259,30 @@ class GroupParity(_GroupPenalty):
     """
 
     def __init__(self, sensitive_features: ArrayLike | Groups, *, all_columns: bool = True):
-        self.all_columns = all_columns
         super().__init__(sensitive_features)
+        self.all_columns = all_columns
+        centred = np.eye(self.groups.n_groups) - self.groups.shares
+        rows = centred if all_columns else centred[:, :-1]
+        # Row s of F is the same for all nodes of group s, so FF' is this small table, spread over the nodes.
+        self._table = rows @ rows.T
+        self._rows = rows
+
+    def curvature(self) -> float:
+        """Return the largest eigenvalue of FF'."""
+        roots = np.sqrt(self._sizes)
+        return float(np.linalg.eigvalsh(roots * self._table * roots.T)[-1])
+
+    def _up(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(np.maximum(self._table, 0) @ sums, H)
+
+    def _down(self, H: NDArray, sums: NDArray) -> NDArray:
+        return self._spread(np.maximum(-self._table, 0) @ sums, H)
+
+    def _total(self, H: NDArray, sums: NDArray) -> float:
+        return float(np.sum((self._rows.T @ sums) ** 2))
 
     def _tables(self) -> tuple[NDArray, NDArray, NDArray]:
-        centred = np.eye(self.groups.n_groups) - self.groups.shares
-        rows = centred if self.all_columns else centred[:, :-1]
-        # Row s of F is the same for all nodes of group s, so FF' is this small table, spread over the nodes.
-        table = rows @ rows.T
-        return np.maximum(table, 0), np.maximum(-table, 0), np.zeros(self.groups.n_groups)
+        return np.maximum(self._table, 0), np.maximum(-self._table, 0), np.zeros(self.groups.n_groups)
 
     def __repr__(self) -> str:
         return f"GroupParity({self.groups.n_groups} groups, all_columns={self.all_columns})"
