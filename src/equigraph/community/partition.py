@@ -24,8 +24,8 @@ from equigraph._utils.parameters import (
 )
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
-from equigraph.community.refining import read_start
-from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
+from equigraph.community.refining import read_start, warn_if_short
+from equigraph.exceptions import ParameterError
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
 from equigraph.search.agree import ON_CONFLICT, RULES, Home, OnConflict, RuleKeeper, as_rules, search_under
@@ -421,16 +421,6 @@ class FairPartition(GraphClusterer):
             for one in (*found.labels, *found.front):
                 keeper.checked(one)
         return found
-
-
-def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
-    """Say how fair labels are that are not as fair as was asked for."""
-    if reached < at_least - 1e-12:
-        warn(
-            f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
-            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort.",
-            FairnessNotReachedWarning,
-        )
 
 
 def refine_labels(

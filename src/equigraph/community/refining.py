@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph.exceptions import ParameterError
+from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
 from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
+from equigraph.metrics.notions import Notion
 from equigraph.search.agree import Home
 from equigraph.search.targets import Target
 
@@ -77,3 +78,13 @@ def placed_nodes(adjacency: sparse.csr_array, start: NDArray[np.int64], n_cluste
         links = np.bincount(near[near >= 0], weights[near >= 0], minlength=size.size)
         placed[node] = int(np.lexsort((size, -links))[0])
     return placed
+
+
+def warn_if_short(who: str, notion: Notion, reached: float, at_least: float) -> None:
+    """Say how fair labels are that are not as fair as was asked for."""
+    if reached < at_least - 1e-12:
+        warn(
+            f"{who}: no labels with {notion.measure} of at least {at_least:g} were found; the fairest have "
+            f"{reached:.4f}. Ask for less, for other sizes or for fewer clusters, or raise effort.",
+            FairnessNotReachedWarning,
+        )

@@ -1,4 +1,4 @@
-"""A result as objects of networkx, igraph and cdlib, and as a table for a notebook."""
+"""A result as JSON, as objects of networkx, igraph and cdlib, and as a table for a notebook."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.notebook import MAX_GROUPS, page_of
+from equigraph._utils.records import plain
 from equigraph.exceptions import GraphError, require
 from equigraph.graph import Graph, as_graph
 from equigraph.graph.groups import contingency_table
 from equigraph.graph.names import texts
+from equigraph.results.features import attribute_entries
 
 
 def to_networkx(result: Any, graph: Any) -> Any:
@@ -71,6 +73,29 @@ def to_cdlib(result: Any, graph: Any) -> Any:
         labels_in_graph(result, as_graph(graph))  # checks the nodes
     parts = [sorted(part, key=str) for part in communities(result)]
     return cdlib.NodeClustering(parts, graph, result.method, method_parameters=dict(result.parameters))
+
+
+def summary(result: Any) -> dict[str, Any]:
+    """Return everything of a result but its per-node arrays, ready for JSON."""
+    return {
+        "method": result.method,
+        "n_nodes": int(result.labels.size),
+        "n_clusters": result.n_clusters,
+        "sizes": result.sizes.tolist(),
+        "scores": {name: plain(value) for name, value in result.scores.items()},
+        "attribute": result.attribute,
+        "n_ungrouped": 0 if result.groups is None else result.groups.n_ungrouped,
+        **attribute_entries(result),
+        "small_clusters": result.small_clusters.tolist(),
+        "parameters": dict(result.parameters),
+        "rules": None if result.rules is None else dict(result.rules),
+        "seed": result.seed,
+        "seconds": plain(result.seconds),
+        "status": result.status,
+        "versions": dict(result.versions),
+        "input_hash": result.input_hash,
+        "source": None if result.source is None else dict(result.source),
+    }
 
 
 def html_table(result: Any) -> str:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.hooks import hook
-from equigraph._utils.records import Tabular, parameters_of, plain, versions, write_json
+from equigraph._utils.records import Tabular, parameters_of, versions, write_json
 from equigraph._utils.sizes import small_clusters
 from equigraph._utils.text import count
 from equigraph.base import GraphClusterer
@@ -26,7 +26,7 @@ from equigraph.graph.groups import AttributeOptions, Attributes, Groups
 from equigraph.graph.groups.attributes import Features
 from equigraph.results import exports
 from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
-from equigraph.results.features import attribute_entries, attributes_of, graph_of, group_columns
+from equigraph.results.features import attributes_of, graph_of, group_columns
 from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
 from equigraph.stores.blocks import BlockGraph
@@ -277,25 +277,7 @@ class ClusteringResult(Tabular):
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the per-node arrays, ready for JSON."""
-        return {
-            "method": self.method,
-            "n_nodes": int(self.labels.size),
-            "n_clusters": self.n_clusters,
-            "sizes": self.sizes.tolist(),
-            "scores": {name: plain(value) for name, value in self.scores.items()},
-            "attribute": self.attribute,
-            "n_ungrouped": 0 if self.groups is None else self.groups.n_ungrouped,
-            **attribute_entries(self),
-            "small_clusters": self.small_clusters.tolist(),
-            "parameters": dict(self.parameters),
-            "rules": None if self.rules is None else dict(self.rules),
-            "seed": self.seed,
-            "seconds": plain(self.seconds),
-            "status": self.status,
-            "versions": dict(self.versions),
-            "input_hash": self.input_hash,
-            "source": None if self.source is None else dict(self.source),
-        }
+        return exports.summary(self)
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write `summary` and the labels by node as JSON."""
@@ -326,10 +308,6 @@ class ClusteringResult(Tabular):
         OutputError
             If the disk is full; the folder is then as it was.
 
-        Notes
-        -----
-        A sparse membership is written with ``scipy.sparse.save_npz``, and a sparse interaction as a table of its
-        entries, with the columns cluster, other and interaction.
         """
         with OutputFolder(folder) as out:
             out.write(KIND, contents_of(self), raw=raw, force=force)
