@@ -7,6 +7,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,13 @@ def no_compile_notice() -> None:
     """Count the notice of the compiler as said: whether a loop is in the cache must not decide about a test."""
     with contextlib.redirect_stderr(None):
         announce()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c_is_heard() -> None:
+    """Take SIGINT as a terminal sends it: a shell that starts tests in the background has them ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -143,13 +145,13 @@ def star_and_pairs():
     return A
 
 
-@pytest.mark.parametrize("estimator", [eg.FairPartition, eg.FairLouvain])
+@pytest.mark.parametrize("estimator", [partial(eg.FairPartition, size_bounds=None), eg.FairLouvain])
 def test_a_cluster_of_one_is_named_and_bounds_are_proposed(estimator):
     A = star_and_pairs()
     with pytest.warns(SmallClusterWarning, match=r"cluster 2 has 1 node, .*size_bounds=\(3, None\)") as told:
         estimator(3, fairness=0, random_state=0).fit(A)
     assert len(told) == 1
-    # Nobody asked for a number, or for more than six nodes each.
+    # Nobody asked for a number, or for more than three nodes each.
     estimator(None, fairness=0, random_state=0).fit(A)
     estimator(7, fairness=0, random_state=0).fit(A)
 
@@ -160,5 +162,5 @@ def test_bounds_end_the_warning():
     larger = eg.FairPartition(3, fairness=0, size_bounds=(3, None), random_state=0).fit(A)
     assert np.bincount(larger.labels_).min() >= 3
     with pytest.warns(SmallClusterWarning):
-        result = eg.cluster(A, n_clusters=3, fairness=0, random_state=0)
+        result = eg.cluster(A, n_clusters=3, fairness=0, size_bounds=None, random_state=0)
     assert result.summary()["small_clusters"] == [2]

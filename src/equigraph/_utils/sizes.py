@@ -11,16 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from equigraph._utils.text import count, listed
 
 SMALL = 2
-# Where clusters have fewer nodes than this on average, small ones are what was asked for.
-_LEAST_MEAN = 6
 _MOST_NAMED = 5
 
 
 def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[np.intp]:
     """Return the clusters of one or two nodes that nobody asked for.
 
-    Asked for they are by ``size_bounds``, by ``rules`` on sizes, by a number of clusters that leaves fewer than six
-    nodes to each, and by no number at all.
+    Asked for they are by ``size_bounds``, by ``rules`` on sizes, by no number of clusters at all, and where they have a
+    third of the mean size.
 
     >>> small_clusters([20, 9, 1], {"n_clusters": 3}).tolist()
     [2]
@@ -29,14 +27,9 @@ def small_clusters(sizes: ArrayLike, parameters: Mapping[str, Any]) -> NDArray[n
     """
     sizes = np.asarray(sizes)
     n_clusters = parameters.get("n_clusters")
-    if (
-        n_clusters is None
-        or parameters.get("size_bounds") is not None
-        or _has_sizes(parameters.get("rules"))
-        or sizes.sum() < _LEAST_MEAN * n_clusters
-    ):
+    if n_clusters is None or parameters.get("size_bounds") is not None or _has_sizes(parameters.get("rules")):
         return np.zeros(0, dtype=np.intp)
-    return np.flatnonzero((sizes > 0) & (sizes <= SMALL))
+    return np.flatnonzero((sizes > 0) & (sizes <= SMALL) & (3 * n_clusters * sizes < sizes.sum()))
 
 
 def _has_sizes(rules: Any) -> bool:

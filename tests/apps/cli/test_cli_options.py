@@ -15,7 +15,9 @@ from equigraph.methods import METHODS
 
 CORE = [method for method in METHODS.values() if method.extra is None]
 # Weights stand behind the colon of --attribute, rules have options of the command.
-ONLY_IN_PYTHON = {"callbacks", "penalty", "representation", "attribute_weights", "rules", "on_conflict"}
+ONLY_IN_PYTHON = {
+    "callbacks", "penalty", "representation", "attribute_weights", "rules", "on_conflict", "time_limit", "verbose",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
