@@ -95,7 +95,7 @@ def test_a_failure_is_a_row_and_the_others_go_on(room, monkeypatch):
 
 
 def test_warnings_become_notes_of_the_row(room):
-    (row,) = compare(room, methods="ifair-nmtf", n_clusters=3, n_seeds=2, fairness=20).rows
+    (row,) = compare(room, methods=[eg.IFairNMTF(3, fairness=20, max_iter=20)], n_clusters=3, n_seeds=2).rows
     assert len(row.notes) == 1
     assert row.notes[0].startswith("IFairNMTF did not converge")
     assert row.notes[0].endswith("(2 times)")

@@ -35,7 +35,8 @@ def test_every_public_name_is_in_the_reference() -> None:
         for name in eg.__all__
         if name != "__version__" and not isinstance(getattr(eg, name), types.ModuleType)
     ]
-    further = [f"equigraph.{module}.{name}" for module in MODULES for name in public(getattr(eg, module))]
+    modules = [getattr(eg, module) for module in MODULES]
+    further = [f"{module.__name__}.{name}" for module in modules for name in public(module)]
     listed = listed_names()
     assert sorted({*own, *further} - set(listed)) == []
     assert len(listed) == len(set(listed))
