@@ -39,8 +39,8 @@ def test_ends_are_columns_by_name_or_number(tmp_path, ends):
 
 
 def test_ends_that_are_none(tmp_path):
-    with pytest.raises(GraphError, match=r"source='calle' is not a column.*did you mean 'calle[re]"):
-        read_graph(CALLS, source="calle", target="callee", weight=False)
+    with pytest.raises(GraphError, match=r"source='call' is not a column.*did you mean 'calle[re]"):
+        read_graph(CALLS, source="call", target="callee", weight=False)
     with pytest.raises(GraphError, match="both the column 'caller'"):
         read_graph(CALLS, source="caller", target=1, weight=False)
     with pytest.raises(ParameterError, match="expected both"):
