@@ -133,10 +133,6 @@ class OwnGroupsWarning(EquigraphWarning):
     """Many nodes are groups of their own."""
 
 
-class SlowNotionWarning(EquigraphWarning):
-    """A notion of one's own reads so many groups at every move that the search will take long."""
-
-
 class NumericGroupsWarning(EquigraphWarning):
     """The groups look like the values of a number."""
 
