@@ -259,6 +259,7 @@ def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
 
 
 def _print(division: Any, wanted: int, costs: list[Any]) -> None:
+    from equigraph.apps.classes.costs import costs_sentence
     from equigraph.rules import Friends
 
     print_classes(division)
@@ -271,10 +272,8 @@ def _print(division: Any, wanted: int, costs: list[Any]) -> None:
         if any(isinstance(rule, Friends) for rule in division.rules.items):
             why += "; --friends 0 shows what comes out where nobody needs a friend in class"
         line(f"{them} far from even: {why}.")
-    dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
-    if costs:
-        said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
-        line(f"What evenness and rules cost: {said}.")
+    for sentence in costs_sentence(costs):
+        line(sentence)
     for sentence, holds in division.lists.rules:
         if not holds:
             line(f"Not kept: {sentence}")
