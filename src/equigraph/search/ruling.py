@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,8 +198,8 @@ class Ruling:
 
 def _no_rules() -> Constraints:
     nothing, table = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
-    tables = dict.fromkeys(("least", "most", "low", "high", "counts"), table)
-    others = {"any": False, "movable": np.zeros(0, dtype=np.bool_), "home": np.zeros(0, dtype=np.int32)}
+    tables: dict[str, Any] = dict.fromkeys(("least", "most", "low", "high", "counts"), table)
+    others: dict[str, Any] = {"any": False, "movable": np.zeros(0, dtype=np.bool_), "home": np.zeros(0, dtype=np.int32)}
     others |= {"allowed": 0, "stay": 0.0, "sums": np.zeros(3, dtype=np.int64)}
     return Constraints(**{**dict.fromkeys(Constraints._fields, nothing), **tables, **others})
 

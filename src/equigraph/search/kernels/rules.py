@@ -92,7 +92,7 @@ def rules_change(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int) -> 
     """Return by how much more the rules are missed when i goes to cluster b and j (-1: none) to that of i."""
     labels, a = state.labels, np.int64(state.labels[i])
     by = sizes[i] - (sizes[j] if j >= 0 else 0)
-    change = away = 0
+    change, away = np.int64(0), np.int64(0)
     # Every call is a copy of what is called, so both sites, and what is undone, take turns.
     for turn in range(2):
         c, d, out, into = (a, b, i, j) if turn == 0 else (b, a, j, i)
@@ -115,8 +115,8 @@ def rules_change(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int) -> 
         if second and j < 0:
             continue
         labels[i] = b if second else a
-        out, into = (b, a) if undo != second else (a, b)
-        lacking = shift_links(rules, labels, j if second else i, out, into)
+        source, target = (b, a) if undo != second else (a, b)
+        lacking = shift_links(rules, labels, j if second else i, source, target)
         change += 0 if undo else lacking
     labels[i] = a
     return change
