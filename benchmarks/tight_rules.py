@@ -30,9 +30,10 @@ NODE_LIMIT = 20_000
 
 def value(instance: Instance, labels: np.ndarray, fairness: float) -> float:
     """Return (1 - f) Q + f NB of labels, NB the mean over the attributes."""
-    adjacency = instance.graph.adjacency
-    notion = np.mean([eg.metrics.normalized_balance_score(labels, sensitive_features=codes) for codes in instance.groups.values()])
-    return float((1 - fairness) * eg.metrics.modularity_score(adjacency, labels) + fairness * notion)
+    balance, columns = eg.metrics.normalized_balance_score, instance.groups.values()
+    notion = np.mean([balance(labels, sensitive_features=column) for column in columns])
+    modularity = eg.metrics.modularity_score(instance.graph.adjacency, labels)
+    return float((1 - fairness) * modularity + fairness * notion)
 
 
 def fitted(instance: Instance, fairness: float, seed: int, effort: float = 1.0) -> tuple[np.ndarray, float]:
@@ -52,7 +53,9 @@ def proven_modularity(instance: Instance) -> float | None:
     compiled = compile_rules(rules, Facts(graph, groups), None, k)
     # Every unit is a class of its own: x[u, c] says that unit u is in cluster c.
     classes = alike(compiled, also=np.ones(compiled.n_units, dtype=np.bool_))
-    program = make_program(compiled, classes, hint=np.zeros(compiled.n_nodes, dtype=np.int64)).numbered(compiled)
+    program = make_program(compiled, classes, hint=np.zeros(compiled.n_nodes, dtype=np.int64)).numbered(
+        compiled
+    )
     adjacency = graph.adjacency.toarray()
     degree, total = adjacency.sum(axis=1), adjacency.sum()
     gain = (adjacency - np.outer(degree, degree) / total) / total

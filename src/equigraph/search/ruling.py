@@ -199,7 +199,11 @@ class Ruling:
 def _no_rules() -> Constraints:
     nothing, table = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
     tables: dict[str, Any] = dict.fromkeys(("least", "most", "low", "high", "counts"), table)
-    others: dict[str, Any] = {"any": False, "movable": np.zeros(0, dtype=np.bool_), "home": np.zeros(0, dtype=np.int32)}
+    others: dict[str, Any] = {
+        "any": False,
+        "movable": np.zeros(0, dtype=np.bool_),
+        "home": np.zeros(0, dtype=np.int32),
+    }
     others |= {"allowed": 0, "stay": 0.0, "sums": np.zeros(3, dtype=np.int64)}
     return Constraints(**{**dict.fromkeys(Constraints._fields, nothing), **tables, **others})
 
