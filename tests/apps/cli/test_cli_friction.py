@@ -291,10 +291,13 @@ def test_load_reads_what_the_commands_wrote(run: Run, tmp_path: Path) -> None:
     [
         (["clutser"], "did you mean 'cluster'?"),
         (["cluster", ROOM, "-m", "fair-nmft"], "did you mean 'fair-nmtf'?"),
-        (["cluster", "dataset:clasroom"], "did you mean 'classroom'?): choose one of classroom, diaries"),
+        (
+            ["cluster", "dataset:clasroom", "-k", "3"],
+            "did you mean 'classroom'?): choose one of classroom, diaries",
+        ),
         (["datasets", "fetch", "pokec"], "did you mean 'pokec-n'?"),
         (["datasets", "lst"], "did you mean 'list'?"),
-        (["cluster", ROOM, "--attribute", "gendr"], "did you mean 'gender'?"),
+        (["cluster", ROOM, "-k", "3", "--attribute", "gendr"], "did you mean 'gender'?"),
         (["reproduce", "tabel1"], "did you mean 'table1'?"),
     ],
 )

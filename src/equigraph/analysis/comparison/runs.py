@@ -127,7 +127,7 @@ def compare(
     rows: list[ComparisonRow] = []
     stopped = False
     for name, graph in named.items():
-        trial = _GraphTrial(name, graph, asked[name], scored, seeds, Notifier(callbacks), tune)
+        trial = _GraphRuns(name, graph, asked[name], scored, seeds, Notifier(callbacks), tune)
         for entry in chosen:
             if not stopped:
                 row, stopped = trial.row(entry)
@@ -166,7 +166,7 @@ def _named_graphs(graphs: Any, sensitive_features: Any) -> tuple[dict[str, Graph
 
 
 @dataclass(frozen=True)
-class _GraphTrial:
+class _GraphRuns:
     """All fits to one graph."""
 
     name: str
