@@ -162,7 +162,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _requires_groups: ClassVar[bool] = False
     # Whether a method knows what to do with nodes without a group, whose code is -1.
     _takes_ungrouped: ClassVar[bool] = False
-    # Whether clusters of one or two nodes are worth a warning: a search on labels can be told to avoid them.
+    # Whether clusters of one or two nodes are worth a warning: a search on labels can avoid them.
     _warns_of_small: ClassVar[bool] = False
     # Passes whose cost grows with the square of the number of clusters, for `_check_growth`; 0: no such cost.
     _square_passes: ClassVar[int] = 0
@@ -244,8 +244,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         """Find labels for many values of the dial at once; only for methods that set ``_searches_dial``.
 
-        Without values it is the whole front, also what no value of the dial gives. ``notify`` is told about progress as
-        `Notifier` is; when it returns True, what was found until then is returned.
+        Without values it is the whole front, also what no value of the dial gives. ``notify`` is called as `Notifier`
+        is; when it returns True, what was found until then is returned.
         """
         raise NotImplementedError
 
@@ -351,8 +351,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                     f"{groups.sizes.sum():,} {those}), so no clustering is fairer than another: give an attribute "
                     "with two or more values, or no fairness."
                 )
-            told = attribute if attributes.are_several else graph.attribute if own else None
-            warn_about_groups(name, groups, told, getattr(self, "n_clusters", None))
+            shown = attribute if attributes.are_several else graph.attribute if own else None
+            warn_about_groups(name, groups, shown, getattr(self, "n_clusters", None))
         return attributes
 
     def _finish(self, problem: Problem, clustering: Clustering) -> Self:

@@ -52,7 +52,7 @@ class Notifier:
             self.callbacks = tuple(callbacks)
 
     def __call__(self, stage: str, step: int, total: int, objective: float | None = None) -> bool:
-        """Return True when a callback asks to stop; every callback is told in any case."""
+        """Return True when a callback asks to stop; every callback is called in any case."""
         if not self.callbacks:
             return False
         progress = Progress(stage, step, total, objective)
@@ -82,7 +82,7 @@ class Watched(_Shared):
 
 
 class TimeLimit(_Shared):
-    """Stop after a number of seconds, counted from the first step it is told of; the current state is kept.
+    """Stop after a number of seconds, counted from its first call; the current state is kept.
 
     A fit may have several stages, all under the same clock: take a new object for every fit.
 

@@ -21,7 +21,7 @@ from equigraph.stores.panels import add_tile, tally_tile
 # The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
 # time (n / 8 at least), more tiles mean more passes over the rows of the product.
 MOST_PIECES = 8
-# How often a worker that waits for rows of another one looks whether it was told to give up, in seconds.
+# How often a worker that waits for rows of another one looks whether it should give up, in seconds.
 _LOOK = 0.5
 
 
