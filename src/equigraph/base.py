@@ -53,7 +53,7 @@ SensitiveFeatures = Any
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method works on: a validated graph, its attributes (None = no fairness), and a seed."""
+    """Input of a method: a validated graph, its attributes (None = no fairness), and a seed."""
 
     graph: Graph | BlockGraph
     attributes: Attributes | None
@@ -99,7 +99,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Clustering:
-    """What a method hands back.
+    """Output of a method.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Clustering:
 
 
 class DialLabels(NamedTuple):
-    """What a method that searches its whole dial at once hands back; clusters may have any numbers."""
+    """Output of a method that searches its whole dial at once; clusters may have any numbers."""
 
     labels: Sequence[
         NDArray
@@ -223,7 +223,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         return np.asarray([f"{name}{i}" for i in range(self.membership_.shape[1])], dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Say what `fit_transform` returns: "pandas" or "polars" for a frame, "default" for an array.
+        """Set what `fit_transform` returns: "pandas" or "polars" for a frame, "default" for an array.
 
         Examples
         --------

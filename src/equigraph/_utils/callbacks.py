@@ -41,7 +41,7 @@ Callbacks: TypeAlias = Callback | Iterable[Callback] | None
 
 
 class Notifier:
-    """Tell several callbacks about progress, and say whether one of them wants to stop."""
+    """Call several callbacks, and return whether one of them asks to stop."""
 
     def __init__(self, callbacks: Callbacks = None):
         if callbacks is None:
@@ -75,7 +75,7 @@ class Watched(_Shared):
         self.stopped = False
 
     def __call__(self, progress: Progress) -> bool:
-        """Tell all of them; return True from the first wish to stop on."""
+        """Call all of them; return True from the first request to stop on."""
         answers = [callback(progress) is True for callback in self._callbacks]
         self.stopped = self.stopped or any(answers)
         return self.stopped

@@ -30,7 +30,7 @@ class Constraint:
         return (value is None and self.optional) or self._accepts(value)
 
     def describe(self) -> str:
-        """Say in words what is accepted."""
+        """Return in words what is accepted."""
         return f"{self._describe()} or None" if self.optional else self._describe()
 
     def _accepts(self, value: Any) -> bool:

@@ -36,7 +36,7 @@ class TextCodes:
         self._codes: list[NDArray[np.int32]] = []
 
     def add(self, columns: list[Any]) -> None:
-        """Take one batch: an array of text, encoded by pyarrow or not, for each column."""
+        """Add one batch: an array of text, encoded by pyarrow or not, for each column."""
         self._waiting += [column.dictionary_encode() for column in columns]
         known = 0 if self._known is None else len(self._known)
         if sum(len(column.dictionary) for column in self._waiting) > max(self._limit, known):
@@ -152,7 +152,7 @@ def _rows(
 def _edge_columns(
     schema: Any, weight: str | int | bool | None, end_names: Ends | None
 ) -> tuple[tuple[int, int], int | None] | None:
-    """Do what `edge_columns` does; whether a text is like a number is seen by the reader of all tables."""
+    """Return what `edge_columns` does; whether a text is like a number is left to the reader of all tables."""
     try:
         return edge_columns(list(schema.names), weight, end_names)
     except GraphError:

@@ -40,7 +40,7 @@ class TextFile:
     n_empty: int = 0  # fields at the end of the records that are empty in all of them; they are left out
 
     def where(self, line: int) -> str:
-        """Say where a line is."""
+        """Return in words where a line is."""
         return f"{self.path.name}, line {line}"
 
     def records(self, *, empty: bool = False) -> Iterator[Record]:
@@ -94,7 +94,7 @@ class SheetFile(TextFile):
     rows: list[list[str]] = field(default_factory=list)
 
     def where(self, line: int) -> str:
-        """Say where a row is."""
+        """Return in words where a row is."""
         return f"{self.path.name}, row {line}"
 
     def records(self, *, empty: bool = False) -> Iterator[Record]:

@@ -364,7 +364,7 @@ def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def hash_features(digest: Any, features: Features | None) -> None:
-    """Take groups into a hash; several attributes with their names."""
+    """Update a hash with groups; several attributes with their names."""
     if isinstance(features, dict):
         _hash_texts(digest, "attributes", np.array(list(features), dtype=object))
     for column in named_features(features, None).values():

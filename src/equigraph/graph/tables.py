@@ -52,7 +52,7 @@ def is_table(X: Any) -> bool:
 
 
 def read_table(X: Any) -> Table:
-    """Take the columns out of any table that narwhals knows."""
+    """Return the columns of any table that narwhals knows."""
     import narwhals.stable.v2 as nw
 
     try:
