@@ -90,7 +90,7 @@ def test_output_that_is_a_file_is_refused_before_the_work(run: Run, tmp_path: Pa
 def test_unexpected_errors_are_1_and_debug_shows_the_traceback(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from equigraph import results
+    from equigraph.results import cluster as results
 
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("the cable\nis out")
@@ -119,7 +119,7 @@ def test_a_data_set_out_of_reach_is_1(run: Run, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_interrupt_is_1_without_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from equigraph import results
+    from equigraph.results import cluster as results
 
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt

@@ -134,11 +134,15 @@ def load_division(folder: str | os.PathLike[str]) -> Division:
         return division
 
 
-def _entries(division: Division) -> dict[str, Any]:
-    roster = division.roster
+def roster_entries(roster: Roster) -> dict[str, Any]:
+    """Return a roster as plain values."""
     people = {name: getattr(roster, name) for name in _ROSTER}
+    return {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}}
+
+
+def _entries(division: Division) -> dict[str, Any]:
     return {
-        "roster": {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}},
+        "roster": roster_entries(division.roster),
         "class_names": division.class_names,
         "rules": division.rules.to_dict(),
         "friends": division.friends,
