@@ -89,7 +89,7 @@ def _read_sheet(path: Path, settings: dict[str, Any]) -> tuple[Any, Any]:
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.explore.people import BoardPeople
-    from equigraph.apps.explore.uploads import SheetFile, inspect
+    from equigraph.apps.explore.uploads import UploadedSheet, inspect
 
     options = {
         "columns": column_roles(settings["columns"]),
@@ -98,7 +98,7 @@ def _read_sheet(path: Path, settings: dict[str, Any]) -> tuple[Any, Any]:
         "accept_near": settings["accept_near"],
     }
     seen = inspect(str(path), path.name, None, options["columns"])
-    sheet = SheetFile(path, seen, options, settings["n_clusters"], settings["attribute"])
+    sheet = UploadedSheet(path, seen, options, settings["n_clusters"], settings["attribute"])
     try:
         people = BoardPeople.of_roster(read_roster(path, **options), path.name)
     except RosterError:
