@@ -4,7 +4,7 @@ import { act, start } from "./actions";
 import { countsOf, keptOf, membersOf, friendless } from "./derive";
 import { dialog, h } from "./dom";
 import { clusterColor } from "./palette";
-import { on, store } from "./store";
+import { on, store, valueName } from "./store";
 import { t } from "./strings";
 import type { Alternative } from "./types";
 
@@ -67,7 +67,7 @@ function show(): void {
             "li",
             { style: { "--cluster": clusterColor(i) } },
             h("strong", null, `${state.clusters[i]} (${people.length})`),
-            values && h("small", null, countsOf(values, people).map((n, code) => `${values.names[code]} ${n}`).join(", ")),
+            values && h("small", null, countsOf(values, people).map((n, code) => `${valueName(values.names[code])} ${n}`).join(", ")),
             people.length <= 60 && h("span", null, people.map((who) => mark(who, one)).join(", ")),
           ),
         ),

@@ -89,7 +89,7 @@ def convert(
     weight: str | int | bool | None = None,
     ends: Ends | None = None,
 ) -> Graph:
-    """Do what `as_graph` says, with a choice of weights and of the columns of the ends."""
+    """Implement `as_graph`, with a choice of weights and of the columns of the ends."""
     check_symmetrize(symmetrize)
     check_duplicates(duplicates)
     check_dtype(dtype)

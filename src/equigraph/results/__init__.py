@@ -1,6 +1,4 @@
-"""The result of a clustering, and how results of every kind are kept on disk."""
+"""The result of a clustering, and how results of every kind are kept on disk.
 
-from equigraph.results.cluster import cluster, fair_communities
-from equigraph.results.result import ClusteringResult
-
-__all__ = ["ClusteringResult", "cluster", "fair_communities"]
+Nothing is imported here: what is kept on disk may be read without the estimators, whose import takes seconds.
+"""

@@ -92,12 +92,10 @@ def test_output_that_is_a_file_is_refused_before_the_work(run: Run, tmp_path: Pa
 def test_unexpected_errors_are_1_and_debug_shows_the_traceback(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from equigraph import results
-
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("the cable\nis out")
 
-    monkeypatch.setattr(results, "cluster", broken)
+    monkeypatch.setattr("equigraph.results.cluster.cluster", broken)
     answer = run("cluster", ROOM, "-k", 3)
     assert answer.exit_code == 1
     assert answer.stderr == "Error: Unexpected RuntimeError: the cable is out; --debug shows where.\n"
@@ -121,12 +119,10 @@ def test_a_data_set_out_of_reach_is_1(run: Run, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_interrupt_is_1_without_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from equigraph import results
-
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(results, "cluster", interrupted)
+    monkeypatch.setattr("equigraph.results.cluster.cluster", interrupted)
     answer = run("cluster", ROOM, "-k", 3)
     assert answer.exit_code == 1
     assert answer.stderr.strip() == "Error: Stopped."

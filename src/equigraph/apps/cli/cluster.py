@@ -106,7 +106,7 @@ def _names(settings: Settings) -> list[str]:
 
 
 def _fit(graph: Any, method: str, parameters: Settings, run: Run) -> Any:
-    from equigraph.results import cluster
+    from equigraph.results.cluster import cluster
 
     estimator = get_method(method).load()
     if "callbacks" in estimator._get_param_names():
