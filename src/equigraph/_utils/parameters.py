@@ -86,7 +86,8 @@ class Choice(Constraint):
         return any(type(value) is type(one) and value == one for one in self.values)
 
     def _describe(self) -> str:
-        return "one of " + ", ".join(repr(value) for value in self.values)
+        words = ", ".join(repr(value) for value in self.values)
+        return words if len(self.values) == 1 else f"one of {words}"
 
 
 @dataclass(frozen=True)

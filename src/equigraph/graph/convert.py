@@ -156,7 +156,7 @@ def _from_foreign(
     elif hasattr(X, "__array__"):
         return _from_matrix(np.asarray(X), None, symmetrize, dtype, weight)
     hint = "; a file is read with read_graph" if isinstance(X, str) or hasattr(X, "__fspath__") else ""
-    raise GraphError(f"A {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
+    raise GraphError(f"An object of type {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
 
 
 def without_weights(graph: Graph) -> Graph:

@@ -63,7 +63,8 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
         names = [sensitive_features]
     elif isinstance(sensitive_features, (list, tuple)) and len(sensitive_features) != graph.n_nodes:
         names = list(sensitive_features)
-        if not names or not all(isinstance(name, str) for name in names):
+        # What has repetitions is groups, of the wrong number of nodes, and no names of attributes.
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             return sensitive_features
     else:
         return sensitive_features
