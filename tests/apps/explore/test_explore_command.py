@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,9 +63,7 @@ def test_a_board_survives_that_its_server_is_killed(room: BoardPeople, labelled:
         for key in ("labels", "locked", "rules", "clusters"):
             assert board["state"][key] == left[key]
         process.send_signal(signal.SIGTERM)
-        start = time.monotonic()
         process.wait(20)
-        assert time.monotonic() - start < 15
 
 
 def _run(*arguments: str) -> Any:

@@ -17,7 +17,7 @@ from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
     from equigraph.apps.explore.session import Session
-    from equigraph.apps.explore.uploads import SheetFile
+    from equigraph.apps.explore.uploads import OfferedSheet
     from equigraph.apps.explore.workers import Worker
 
 LOOPBACK = "127.0.0.1"
@@ -35,7 +35,7 @@ class Running:
 
 
 def serve(
-    opened: Session | SheetFile,
+    opened: Session | OfferedSheet,
     *,
     host: str = LOOPBACK,
     port: int = 0,
@@ -85,7 +85,12 @@ def serve(
 
 
 def guarded(
-    opened: Session | SheetFile, folder: Path, token: str, host: str, port: int, worker: Worker | None = None
+    opened: Session | OfferedSheet,
+    folder: Path,
+    token: str,
+    host: str,
+    port: int,
+    worker: Worker | None = None,
 ) -> tuple[Any, Any]:
     """Return the guarded application and the explorer within."""
     from equigraph.apps.explore.app import Explorer, make_app
