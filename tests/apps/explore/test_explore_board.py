@@ -93,6 +93,13 @@ def test_reasons_are_what_moving_would_do(room: BoardPeople, labelled: Step) -> 
         assert option["even"] == pytest.approx(after["even"] - before["even"])
 
 
+def test_revisions_grow_over_all_boards(room: BoardPeople, labelled: Step) -> None:
+    # A page that has seen one board would else take the first groups of the next for old.
+    first = Session(room, labelled, keep=False)
+    first.act({"do": "lock", "who": 0})
+    assert Session(room, labelled, keep=False).revision > first.revision
+
+
 def test_history_goes_back_to_the_start_and_forward(room: BoardPeople, labelled: Step) -> None:
     session = Session(room, labelled, keep=False)
     start = session.state()
@@ -338,7 +345,9 @@ def test_the_files_of_a_board_speak_of_people(year: BoardPeople, tmp_path: Path)
     assert again.locked == step.locked
     assert set(again.rules) == set(step.rules)
     assert people.rules == year.rules
-    for text in ((tmp_path / "out" / "classes.html").read_text("utf-8"), str(rule_states(year, step))):
+    WRITERS["report.html"](year, step, tmp_path / "report.html")
+    pages = [(tmp_path / name).read_text("utf-8") for name in ("out/classes.html", "report.html")]
+    for text in (*pages, str(rule_states(year, step))):
         assert not re.search(r"\bnodes?\b|\bcluster \d|\bQ\b", text)
 
 

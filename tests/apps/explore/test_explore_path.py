@@ -14,7 +14,7 @@ import pytest
 from equigraph.apps.classes import load_division
 from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.steps import board_of_division
-from equigraph.apps.explore.uploads import UploadedSheet, inspect
+from equigraph.apps.explore.uploads import OfferedSheet, inspect
 from tests.apps.explore.conftest import ask, running_server
 
 pytest.importorskip("playwright.sync_api")
@@ -24,7 +24,7 @@ NAMES = [f"{first} {last}" for last in LAST for first in FIRST]
 _WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
 
-def _sheet(folder: Path) -> UploadedSheet:
+def _sheet(folder: Path) -> OfferedSheet:
     """Return a sheet with a column that has to be asked about, a misspelt name and one that nobody has."""
     rows = [["Name", "Gender", "Cousin", "Friend 1", "Friend 2", "Must be apart from", "Points", "Notes"]]
     for i, name in enumerate(NAMES):
@@ -37,7 +37,7 @@ def _sheet(folder: Path) -> UploadedSheet:
     stream = io.StringIO()
     csv.writer(stream).writerows(rows)
     path.write_text(stream.getvalue(), encoding="utf-8")
-    return UploadedSheet(path, inspect(str(path), path.name, None), {}, number=3)
+    return OfferedSheet(path, inspect(str(path), path.name, None), {}, number=3)
 
 
 def _state(server: Running) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from tests.apps.explore.conftest import ask
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "explore-api.md").read_text(encoding="utf-8")
 OF_THE_SESSION = {"point", "alternative", "arrival", "leaver", "undo", "redo", "goto"}
-NOT_ASKED_FOR = {"warm-up", "first", "layout", "download", "inspect", "read", "preview"}
+NOT_ASKED_FOR = {"first", "layout", "download", "inspect", "read", "preview"}
 
 
 def section(heading: str) -> str:

@@ -88,6 +88,12 @@ def costs_sentence(costs: Sequence[Cost]) -> list[str]:
     return [f"What evenness and rules cost: {said}."] if costs else []
 
 
+def with_costs(division: Division) -> Division:
+    """Return a division whose lists also have what evenness and rules cost, unless a rule is broken."""
+    costs = [] if division.broken else costs_sentence(find_costs(division))
+    return replace(division, notes=(*division.notes, *costs))
+
+
 def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int:
     """Return how many wishes are kept where people are divided again."""
     labels = division.labels

@@ -8,7 +8,16 @@ from typing import Any
 import click
 
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.classes import BINS, COLUMNS, MEANT, attribute_bins, column_roles, meant_names
+from equigraph.apps.cli.classes import (
+    BINS,
+    COLUMNS,
+    MEANT,
+    SHEETS,
+    attribute_bins,
+    column_roles,
+    meant_names,
+    sheet_of,
+)
 from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.sources import PREFIX, dataset_graph
@@ -24,6 +33,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
     "--attribute", metavar="NAME", help="What to spread evenly.  [default: what `equigraph classes` spreads]"
 )
 @COLUMNS
+@SHEETS
 @BINS
 @MEANT
 @shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
@@ -89,16 +99,18 @@ def _read_sheet(path: Path, settings: dict[str, Any]) -> tuple[Any, Any]:
     from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
     from equigraph.apps.classes.roster import read_roster
     from equigraph.apps.explore.people import BoardPeople
-    from equigraph.apps.explore.uploads import UploadedSheet, inspect
+    from equigraph.apps.explore.uploads import OfferedSheet, inspect
 
     options = {
         "columns": column_roles(settings["columns"]),
         "bins": attribute_bins(settings["bins"]),
         "names": meant_names(settings["meant"]),
         "accept_near": settings["accept_near"],
+        "sheet": sheet_of(settings["page"]),
+        "wishes_sheet": sheet_of(settings["wishes_sheet"]),
     }
-    seen = inspect(str(path), path.name, None, options["columns"])
-    sheet = UploadedSheet(path, seen, options, settings["n_clusters"], settings["attribute"])
+    seen = inspect(str(path), path.name, None, options)
+    sheet = OfferedSheet(path, seen, options, settings["n_clusters"], settings["attribute"])
     try:
         people = BoardPeople.of_roster(read_roster(path, **options), path.name)
     except RosterError:
@@ -132,7 +144,7 @@ def _announce(running: Any) -> None:
 
 def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
     """Return the people, and the state if the file is a saved board or a folder of classes."""
-    from equigraph.apps.classes import load_division
+    from equigraph.apps.classes.persistence import load_edited
     from equigraph.apps.explore.examples import classroom
     from equigraph.apps.explore.people import BoardPeople
     from equigraph.apps.explore.persistence import read_board
@@ -151,7 +163,7 @@ def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
     if path.suffix.lower() == ".json":
         return read_board(path)
     if path.is_dir():
-        return board_of_division(load_division(path), path.name)
+        return board_of_division(load_edited(path), path.name)
     origin = {"read": "graph", "file": path.name, "groups": groups, "attribute": attribute}
     return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name, origin), None
 

@@ -25,7 +25,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.safety import cookie_name, is_token
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import GROUP, Step, first_step
-from equigraph.apps.explore.uploads import UploadedSheet, Uploads
+from equigraph.apps.explore.uploads import OfferedSheet, Uploads
 from equigraph.apps.explore.workers import Cancelled, TaskFailed, Worker
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
@@ -55,7 +55,7 @@ class Explorer:
 
     def __init__(
         self,
-        opened: Session | UploadedSheet,
+        opened: Session | OfferedSheet,
         folder: Path,
         token: str,
         port: int,
@@ -66,7 +66,7 @@ class Explorer:
         self._session = opened if isinstance(opened, Session) else None
         # The sheet that the command was given, until the page has confirmed what was understood of it.
         self._offered: dict[str, Any] | None = None
-        if isinstance(opened, UploadedSheet):
+        if isinstance(opened, OfferedSheet):
             upload = self.uploads.borrow(opened.path, opened.options)
             given = {"number": opened.number, "attribute": opened.attribute}
             self._offered = {"key": upload.key, **opened.seen, **given}

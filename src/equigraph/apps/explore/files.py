@@ -1,4 +1,4 @@
-"""Everything that can be taken away from a board, and the drawing of its graph."""
+"""The files of a board, and the drawing of its graph."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def class_lists(people: BoardPeople, step: Step) -> ClassLists:
 
 
 def _report(people: BoardPeople, step: Step, path: Path) -> None:
+    if people.directed:  # in words of people, as `equigraph report` does it of classes
+        from equigraph.apps.classes.costs import with_costs
+
+        lists = with_costs(division_of_board(people, step)).lists
+        replace(lists, title=people.title).to_html(path)
+        return
     from equigraph.results.from_labels import result_of_labels
 
     graph = people.grouped(step.attributes[0] if step.attributes else None)

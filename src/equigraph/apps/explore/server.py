@@ -17,7 +17,7 @@ from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
     from equigraph.apps.explore.session import Session
-    from equigraph.apps.explore.uploads import UploadedSheet
+    from equigraph.apps.explore.uploads import OfferedSheet
     from equigraph.apps.explore.workers import Worker
 
 LOOPBACK = "127.0.0.1"
@@ -35,7 +35,7 @@ class Running:
 
 
 def serve(
-    opened: Session | UploadedSheet,
+    opened: Session | OfferedSheet,
     *,
     host: str = LOOPBACK,
     port: int = 0,
@@ -85,7 +85,7 @@ def serve(
 
 
 def guarded(
-    opened: Session | UploadedSheet,
+    opened: Session | OfferedSheet,
     folder: Path,
     token: str,
     host: str,

@@ -27,8 +27,7 @@ from equigraph.rules import Friends, Rule, Rules, most_friends, settle_rules
 Notify = Callable[[Progress], None]
 SEED = 0
 _QUICK = 1000  # more people get their first labels by local moves alone
-_ALTERNATIVES = 3
-_SHORT = 0.5  # effort of the search for each of them
+_ALTERNATIVES, _TRIES = 3, 4
 _SLACK = 0.02  # how much less even an alternative may be
 
 
@@ -37,16 +36,6 @@ def run(task: str, payload: Mapping[str, Any], notify: Notify) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the page shows sizes and evenness itself
         return TASKS[task](notify=notify, **payload)
-
-
-def warm_up(notify: Notify) -> None:
-    """Load what the first search would else wait for."""
-    import equigraph as eg
-
-    room = eg.datasets.make_classroom(12, n_circles=2)
-    eg.FairPartition(2, random_state=0, effort=0).fit(
-        room.adjacency, sensitive_features=room.sensitive_features
-    )
 
 
 def model_of(people: BoardPeople, step: Step, **options: Any) -> Any:
@@ -165,7 +154,7 @@ def alternatives(people: BoardPeople, step: Step, notify: Notify) -> list[dict[s
     """Return other labels that are about as even, each the best of another search."""
     found: list[dict[str, Any]] = []
     search = _other_search(people, step)
-    for seed in range(1, 2 * _ALTERNATIVES + 1):
+    for seed in range(1, _TRIES + 1):
         notify(Progress("alternatives", len(found), _ALTERNATIVES))
         labels = _numbered(search(seed), step)
         others = [step.labels, *(one["labels"] for one in found)]
@@ -180,8 +169,9 @@ def _other_search(people: BoardPeople, step: Step) -> Callable[[int], NDArray[np
     """Return a function that finds other labels by a seed."""
     if people.directed and people.n_people <= _QUICK:
         rules = step.all_rules(people.names)
-        start = settle_rules(rules, people.facts, n_clusters=step.n_clusters, start=step.labels).labels
-        search = replace(search_of(people, step, rules), effort=_SHORT)
+        # From elsewhere: a search that starts from the board comes back to it.
+        start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
+        search = search_of(people, step, rules)
         return lambda seed: replace(search, seed=seed).run(start, n_runs=1)
     here = scores(people, step.labels, step.attributes, step.n_clusters)
     wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
@@ -217,7 +207,6 @@ def download(people: BoardPeople, step: Step, kind: str, notify: Notify) -> byte
 
 
 TASKS: dict[str, Callable[..., Any]] = {
-    "warm-up": warm_up,
     "first": first_labels,
     "curve": curve,
     "repair": repair,

@@ -45,7 +45,7 @@ class Upload:
 
 
 @dataclass(frozen=True)
-class UploadedSheet:
+class OfferedSheet:
     """A sheet that the command was given: what was seen of it, and how to read it once that is confirmed."""
 
     path: Path
@@ -122,8 +122,8 @@ def shown_name(name: str) -> str:
     return _NAME.sub("", last).strip()[-100:] or "file"
 
 
-def inspect(path: str, name: str, notify: Any, columns: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the first rows of a file, and what its columns are taken for, as far as it is not given.
+def inspect(path: str, name: str, notify: Any, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the first rows of a file, and what its columns are taken for; `options` are those of `read_roster`.
 
     They are ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, and ``error`` with
     a sentence where the columns have to be payload.
@@ -135,21 +135,22 @@ def inspect(path: str, name: str, notify: Any, columns: Mapping[str, Any] | None
     if suffix not in _SHEETS:
         return {"kind": "links", "name": name, "rows": [], "columns": []}
     with _named(path, name):
-        return _first_rows(path, name, columns)
+        return _first_rows(path, name, options or {})
 
 
-def _first_rows(path: str, name: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     from equigraph.apps.classes.roster.columns import make_layout
+    from equigraph.apps.classes.roster.joining import own_roles
     from equigraph.apps.classes.roster.people import read_people
     from equigraph.apps.classes.roster.questions import find_questions
     from equigraph.apps.classes.roster.read import read_sheet
     from equigraph.apps.classes.roster.sheet import letters
 
-    sheet = read_sheet(path)
+    sheet = read_sheet(path, encoding=options.get("encoding"), sheet=options.get("sheet"))
     found: dict[str, Any] = {"kind": "people", "name": name, "error": "", "header": 0}
     columns: list[dict[str, Any]] = []
     try:
-        layout = make_layout(sheet, given)
+        layout = make_layout(sheet, own_roles(sheet, options.get("columns")))
         found["header"] = layout.header
         asked = {one.column.place for one in find_questions(sheet, layout, read_people(sheet, layout))}
         columns = [

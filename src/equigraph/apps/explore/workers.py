@@ -155,7 +155,7 @@ def _context() -> Any:
     return context
 
 
-class _StopJob(BaseException):
+class _TaskStopped(BaseException):
     """The task is not wanted any more; derived so that nothing on the way takes it for an error."""
 
 
@@ -179,7 +179,7 @@ def _serve(pipe: Connection) -> None:
             answer = ("done", tasks.run(task, payload, _notifier(pipe)))
         except (EOFError, BrokenPipeError):
             return
-        except _StopJob:
+        except _TaskStopped:
             answer = ("stopped", None)
         except BaseException as error:
             answer = ("failed", tasks.failure(error, payload))
@@ -196,7 +196,7 @@ def _notifier(pipe: Connection) -> Callable[[Progress], None]:
         nonlocal latest
         if pipe.poll():
             pipe.recv()  # nothing but _STOP comes while a task runs
-            raise _StopJob
+            raise _TaskStopped
         if time.monotonic() - latest >= _TELL:
             latest = time.monotonic()
             pipe.send(("progress", (progress.stage, int(progress.step), int(progress.total or 0))))
