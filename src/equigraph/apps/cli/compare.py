@@ -48,7 +48,7 @@ _ENOUGH_PAIRS = 6
 @shared.whole("--seeds", least=1, default=3, help="Number of seeds for each method.")
 @shared.seed("The first seed.")
 @click.option(
-    "--baseline", metavar="METHOD", help="Test every other method against this one, in pairs; see below."
+    "--baseline", metavar="METHOD", help="Test every other method against this one, in pairs; see above."
 )
 @shared.flag("--intervals", "Print half of the 95 % confidence interval in place of the standard deviation.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json, .md or .tex.")
