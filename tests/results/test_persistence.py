@@ -77,12 +77,12 @@ def test_9_a_comparison_comes_back_as_it_was(room: Graph, tmp_path: Path) -> Non
     comparison.to_json(path)
     assert eg.Comparison.load(path) == comparison
     text = path.read_text(encoding="utf-8")
-    unknown = {**comparison.summary(), "rows": [{"method": "x", "colour": "red"}]}
+    unknown = {**comparison.content(), "rows": [{"method": "x", "colour": "red"}]}
     for wrong, part in [
         (text[:-30], "is no JSON"),
         (text.replace('"n_nodes": 30', '"n_nodes": 31'), "has changed since"),
         ("{}", "is no comparison"),
-        (json.dumps(record("curve", comparison.summary())), "is no comparison"),
+        (json.dumps(record("curve", comparison.content())), "is no comparison"),
         (json.dumps(record("comparison", unknown)), "unknown entry 'colour'"),
     ]:
         path.write_text(wrong, encoding="utf-8")

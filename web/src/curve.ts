@@ -2,6 +2,7 @@
 
 import { start, takePoint } from "./actions";
 import { h, replace, svg } from "./dom";
+import { line } from "./jobs";
 import { on, running, store } from "./store";
 import { panel } from "./panels";
 import { t } from "./strings";
@@ -45,6 +46,7 @@ function contents(): HTMLElement {
     h("p", { class: "hint" }, points.length || !busy ? t.dialHelp : t.curveWait),
     h("div", { class: "chart" }, chart()),
     points.length > 1 && dial(),
+    Boolean(busy) && line(busy!),
     stale &&
       h(
         "p",

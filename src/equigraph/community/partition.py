@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import (
@@ -243,7 +243,7 @@ class FairPartition(GraphClusterer):
     def refine(
         self,
         X: Any,
-        labels: ArrayLike,
+        labels: Any,
         *,
         sensitive_features: Any = None,
         max_moves: int | None = None,
@@ -425,7 +425,7 @@ class FairPartition(GraphClusterer):
 
 def refine_labels(
     graph: Any,
-    labels: ArrayLike,
+    labels: Any,
     *,
     sensitive_features: Any = None,
     max_moves: int | None = None,

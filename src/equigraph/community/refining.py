@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
@@ -43,7 +43,7 @@ class Start:
         return Home(self.labels, max_moves, price=rate * weight, rate=rate)
 
 
-def read_start(labels: ArrayLike, graph: Any, n_clusters: int | None, gaps: bool) -> Start:
+def read_start(labels: Any, graph: Any, n_clusters: int | None, gaps: bool) -> Start:
     """Read labels of any type; some may be missing where ``gaps`` says so.
 
     Whole numbers below the number of clusters stay what they are.

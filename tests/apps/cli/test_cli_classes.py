@@ -107,6 +107,31 @@ def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp
     assert mended.lists.class_of(one) == lists.class_names.index(places[one])
 
 
+def test_the_folder_is_explained_and_has_a_report(made: tuple[Path, Result], tmp_path: Path) -> None:
+    out, _ = made
+    division = eg.classes.load_division(out)
+    name = division.roster.friends[0][0]
+    told = run("explain", str(out), name.upper())
+    assert told.exit_code == 0, told.stderr
+    own = division.class_names[division.lists.class_of(name)]
+    assert f" is in {own}." in told.stdout
+    assert (
+        f"{len(division.lists.friends_here(name))} of {len(division.roster.friends_of(name))} wish"
+        in told.stdout
+    )
+    assert told.stdout.count(" instead") == 2
+    assert not {"node", "cluster", "Q"} & set(told.stdout.split())
+    others = json.loads(run("explain", str(out), name, "--json").stdout)["others"]
+    assert sorted([own, *(one["class_name"] for one in others)]) == ["5a", "5b", "5c"]
+    wrong = run("explain", str(out), "Nobody At All")
+    assert (wrong.exit_code, wrong.stderr.count("\n")) == (2, 1)
+    page = tmp_path / "page.html"
+    assert run("report", str(out), "-o", str(page)).exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "What evenness and rules cost" in text
+    assert all(f">{person}<" in text for person in division.roster.people)
+
+
 @pytest.mark.parametrize(
     ("options", "pattern"),
     [

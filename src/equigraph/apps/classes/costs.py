@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from equigraph._utils.text import count
@@ -32,14 +32,19 @@ class Cost:
         Whether it is a column that is spread evenly.
     wishes : int
         How many more wishes would be kept, at least: a division that keeps so many was found.
+    rules : tuple of Rule
+        The rules that were left out.
     """
 
     what: str
     attribute: bool
     wishes: int
+    rules: tuple[Rule, ...] = ()
 
     def __str__(self) -> str:
-        name = f"spreading {self.what}" if self.attribute else self.what.removesuffix(".")
+        name = f"spreading {self.what}" if self.attribute else self.what
+        if name.endswith("."):
+            name = f'the rule "{name[:-1]}"'
         return f"without {name}: {count(self.wishes, 'more wish', 'more wishes')}"
 
 
@@ -56,7 +61,7 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
     >>> roster = Roster(people, {"gender": ("f", "f", "m", "m")}, friends=friends)
     >>> division = Division(roster, [0, 1, 0, 1], ["5a", "5b"], Rules(sizes=(2, 2)), {"gender": 1.0})
     >>> [str(cost) for cost in find_costs(division)]
-    ['without spreading gender: 2 more wishes', 'without Every class has 2 people: 0 more wishes']
+    ['without spreading gender: 2 more wishes', 'without the rule "Every class has 2 people": 0 more wishes']
     """
     search = DivisionSearch(
         division.roster, division.rules, len(division.class_names), division.attributes, evenness, seed=seed
@@ -71,8 +76,22 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
         )
     for what, left_out in _parts(division):
         rules = Rules.of(rule for rule in division.rules.items if rule not in left_out)
-        costs.append(Cost(what, False, max(0, _kept(division, replace(search, rules=rules)) - kept)))
+        wishes = max(0, _kept(division, replace(search, rules=rules)) - kept)
+        costs.append(Cost(what, False, wishes, tuple(left_out)))
     return costs
+
+
+def costs_sentence(costs: Sequence[Cost]) -> list[str]:
+    """Return what columns and rules cost as a sentence, the dearest first; none where nothing was asked."""
+    dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
+    said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
+    return [f"What evenness and rules cost: {said}."] if costs else []
+
+
+def with_costs(division: Division) -> Division:
+    """Return a division whose lists also have what evenness and rules cost, unless a rule is broken."""
+    costs = [] if division.broken else costs_sentence(find_costs(division))
+    return replace(division, notes=(*division.notes, *costs))
 
 
 def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int:

@@ -251,13 +251,11 @@ def what_got_worse(before: Division, after: Division) -> list[str]:
     """
     known = {violation.about for violation in before.violations}
     words = school_words(after.class_names)
-    sentences = [
-        f"No longer kept: {violation.describe(words)}"
-        for violation in after.violations
-        if violation.about not in known
-    ]
+    new = [violation for violation in after.violations if violation.about not in known]
+    sentences = [f"No longer kept: {violation.describe(words)}" for violation in new]
+    named = {str(node) for one in new if isinstance(one.rule, Friends) for node in one.nodes}
     alone = [name for name in after.friendless if name not in before.friendless]
-    sentences += [f"{name} has no friend in class any more." for name in alone]
+    sentences += [f"{name} has no friend in class any more." for name in alone if name not in named]
     if after.wishes_kept < before.wishes_kept and not alone:
         lost = count(before.wishes_kept - after.wishes_kept, "wish", "wishes")
         sentences.append(f"{lost} fewer kept: {after.wishes_kept} instead of {before.wishes_kept}.")

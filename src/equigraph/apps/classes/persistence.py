@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from equigraph.apps.classes.division import Division
+from equigraph.apps.classes.read import read_class_lists
 from equigraph.apps.classes.roster import Roster
 from equigraph.exceptions import InputError
 from equigraph.results.persistence import OutputFolder, read_stored, refusing_damage
@@ -134,11 +135,26 @@ def load_division(folder: str | os.PathLike[str]) -> Division:
         return division
 
 
-def _entries(division: Division) -> dict[str, Any]:
-    roster = division.roster
+def is_division(folder: str | os.PathLike[str]) -> bool:
+    """Return whether a folder is one that `equigraph classes` wrote."""
+    return read_stored(folder, []).manifest["kind"] == KIND
+
+
+def load_edited(folder: str | os.PathLike[str]) -> Division:
+    """Read a division as its lists are now: everybody in the class in which the workbook of the folder has them."""
+    division, path = load_division(folder), Path(folder) / LISTS[0]
+    return division.with_labels(read_class_lists(path, division.roster)) if path.exists() else division
+
+
+def roster_entries(roster: Roster) -> dict[str, Any]:
+    """Return a roster as plain values."""
     people = {name: getattr(roster, name) for name in _ROSTER}
+    return {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}}
+
+
+def _entries(division: Division) -> dict[str, Any]:
     return {
-        "roster": {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}},
+        "roster": roster_entries(division.roster),
         "class_names": division.class_names,
         "rules": division.rules.to_dict(),
         "friends": division.friends,

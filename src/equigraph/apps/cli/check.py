@@ -9,7 +9,15 @@ import click
 
 from equigraph._utils.text import count, listed
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.classes import COLUMNS, column_roles, print_classes
+from equigraph.apps.cli.classes import (
+    COLUMNS,
+    MEANT,
+    SHEETS,
+    column_roles,
+    meant_names,
+    print_classes,
+    sheet_of,
+)
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
 from equigraph.apps.cli.options import SectionCommand
 from equigraph.apps.cli.refine import read_labels
@@ -32,6 +40,8 @@ BROKEN = 1
     help="The sheet as it is now: who is not in it any more has left, who is new gets the best place.",
 )
 @COLUMNS
+@SHEETS
+@MEANT
 @shared.flag("--accept-near", "Take a misspelt name of --people if only one person can be meant.")
 @click.option("--encoding", help="Encoding of an edited text file.  [default: guessed]")
 @shared.flag("--force", "Replace what is in the folder of -o.")
@@ -70,7 +80,13 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
     quiet = settings["quiet"]
     if settings["people"] is not None:
         roster = read_roster(
-            settings["people"], columns=column_roles(settings["columns"]), accept_near=settings["accept_near"]
+            settings["people"],
+            columns=column_roles(settings["columns"]),
+            accept_near=settings["accept_near"],
+            wishes=before.roster.wishes,
+            sheet=sheet_of(settings["page"]),
+            wishes_sheet=sheet_of(settings["wishes_sheet"]),
+            names=meant_names(settings["meant"]),
         )
         after = by_hand = with_people(after, roster)
         if not quiet:

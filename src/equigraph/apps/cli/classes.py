@@ -48,6 +48,24 @@ MEANT = click.option(
 )
 
 
+SHEETS = shared.together(
+    click.option(
+        "--sheet", "page", metavar="NAME", help="Sheet of a workbook with the people: name, or number from 1."
+    ),
+    click.option(
+        "--wishes-sheet",
+        metavar="NAME",
+        help="Further sheet, or file, with wishes: one row for each person or each pair.  [default: found by its name, "
+        "or as a list of pairs]",
+    ),
+)
+
+
+def sheet_of(given: str | None) -> str | int | None:
+    """Return the name or the number of a sheet, as an option gives it."""
+    return int(given) if given and given.isdecimal() else given
+
+
 def meant_names(given: tuple[str, ...]) -> dict[str, str | None]:
     """Return who is meant by names that are not on the list, as the options --name say."""
     names = {}
@@ -108,9 +126,7 @@ def column_roles(given: tuple[str, ...]) -> dict[str, str] | None:
 @click.option("--rules", "rules_file", metavar="FILE", help="Further rules, in a .json or .toml file.")
 @shared.whole("--alternatives", least=1, default=1, help="How many divisions to make.")
 @COLUMNS
-@click.option(
-    "--sheet", "page", metavar="NAME", help="Which sheet of a workbook: its name, or its number from 1."
-)
+@SHEETS
 @click.option("--encoding", help="Encoding of a text file.  [default: guessed, and said]")
 @shared.valued(
     "--wishes",
@@ -184,14 +200,14 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
     from equigraph.apps.classes.roster import read_roster
     from equigraph.rules import Rules
 
-    page = settings["page"]
     roster = read_roster(
         sheet,
         columns=column_roles(settings["columns"]),
         encoding=settings["encoding"],
         wishes=settings["wishes"],
         accept_near=settings["accept_near"],
-        sheet=int(page) if page and page.isdecimal() else page,
+        sheet=sheet_of(settings["page"]),
+        wishes_sheet=sheet_of(settings["wishes_sheet"]),
         bins=attribute_bins(settings["bins"]),
         names=meant_names(settings["meant"]),
     )
@@ -259,6 +275,7 @@ def _summary(division: Any, costs: list[Any]) -> dict[str, Any]:
 
 
 def _print(division: Any, wanted: int, costs: list[Any]) -> None:
+    from equigraph.apps.classes.costs import costs_sentence
     from equigraph.rules import Friends
 
     print_classes(division)
@@ -271,10 +288,8 @@ def _print(division: Any, wanted: int, costs: list[Any]) -> None:
         if any(isinstance(rule, Friends) for rule in division.rules.items):
             why += "; --friends 0 shows what comes out where nobody needs a friend in class"
         line(f"{them} far from even: {why}.")
-    dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
-    if costs:
-        said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
-        line(f"What evenness and rules cost: {said}.")
+    for sentence in costs_sentence(costs):
+        line(sentence)
     for sentence, holds in division.lists.rules:
         if not holds:
             line(f"Not kept: {sentence}")

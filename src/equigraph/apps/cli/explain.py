@@ -28,10 +28,11 @@ from equigraph.exceptions import InputError
 def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **settings: Any) -> None:
     """Say why somebody is in a cluster, and what each move would change.
 
-    OUT is a folder that `equigraph cluster` or `refine` wrote, NODE the name of a node. With two numbers in place of
-    NODE, such as `equigraph explain out 0 1`, it says why these two clusters are two. The graph is read again from
-    where it was.
+    OUT is a folder that `equigraph classes`, `cluster` or `refine` wrote, NODE the name of a person or a node. With two
+    numbers in place of NODE, such as `equigraph explain out 0 1`, it says why these two clusters are two. The graph is
+    read again from where it was; classes are as the lists in the folder are now.
     """
+    from equigraph.apps.classes.persistence import is_division
     from equigraph.apps.report.stored_results import read_folder
     from equigraph.results.result import ClusteringResult
     from equigraph.rules import Rules
@@ -43,6 +44,9 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
         )
     as_json, rules = settings.pop("as_json"), settings.pop("rules")
     with warnings_as_notes():
+        if is_division(folder):
+            _explain_person(ctx, folder, what, rules, as_json)
+            return
         result, _, _ = read_folder(Path(folder))
         if not isinstance(result, ClusteringResult):
             raise InputError(f"{folder} holds a curve of many clusterings: expected a folder with one.")
@@ -54,4 +58,21 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
         explanation: Any = result.explain(
             *what, graph=graph, rules=None if rules is None else Rules.read(rules)
         )
+    line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False) if as_json else str(explanation))
+
+
+def _explain_person(
+    ctx: click.Context, folder: str, what: tuple[str, ...], rules: str | None, as_json: bool
+) -> None:
+    """Say why somebody is in a class."""
+    from equigraph.apps.classes.explanation import explain_person
+    from equigraph.apps.classes.persistence import load_edited
+
+    if len(what) != 1:
+        raise click.UsageError(
+            "Two names are given: of classes one person is explained, in quotes if the name has blanks.", ctx
+        )
+    if rules is not None:
+        raise click.UsageError("--rules has no meaning for classes, which have rules of their own.", ctx)
+    explanation = explain_person(load_edited(folder), what[0])
     line(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False) if as_json else str(explanation))

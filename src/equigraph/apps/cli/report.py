@@ -37,42 +37,61 @@ PAGE = "report.html"
 def command(ctx: click.Context, /, folder: str, output: str | None, **settings: Any) -> None:
     """Explain a clustering or a curve in one page (HTML) that needs no network.
 
-    OUT is a folder that `equigraph cluster`, `tradeoff`, `refine` or `demo` wrote. The page draws the graph, which
-    is read again from where it was; it must be the same, and without it the page says what is left out.
+    OUT is a folder that `equigraph cluster`, `tradeoff`, `refine`, `demo` or `classes` wrote. The page draws the graph,
+    which is read again from where it was; it must be the same, and without it the page says what is left out. Of
+    classes it shows the lists as they are now, every rule, and what each costs in wishes.
     """
-    from equigraph.analysis.tradeoff import TradeoffCurve
-    from equigraph.apps.report import write_report
-    from equigraph.apps.report.stored_results import labels_before, read_folder
+    from equigraph.apps.classes.persistence import is_division
     from equigraph.results.persistence import OutputFolder
 
     path = Path(folder) / PAGE if output is None else Path(output)
     if output is not None:
         check_file(output, (".html", ".htm"), force=settings["force"])
     with warnings_as_notes(), ExitStack() as stack:
-        subject, point, kept = read_folder(Path(folder))
+        write = _write_classes if is_division(folder) else _write_clustering
         if output is None:
             out = stack.enter_context(OutputFolder(folder, patience=0))
             out.refuse_others([PAGE], force=settings["force"])
-        graph, reason = read_again(ctx, subject.source, settings)
-        if settings["interactive"]:
-            from equigraph.apps.explore.offline import write_interactive
-
-            left_out = write_interactive(subject, path, graph=graph, select=point or "product")
-        elif isinstance(subject, TradeoffCurve):
-            if not settings["baseline"]:
-                raise click.UsageError(
-                    "--no-baseline has no meaning for a curve, which begins at fairness 0.", ctx
-                )
-            left_out = write_report(subject, path, graph=graph, select=point or "product")
-        else:
-            before = labels_before(kept, subject, graph)
-            baseline = settings["baseline"] if before is None else before
-            left_out = write_report(subject, path, graph=graph, baseline=baseline)
+        left_out = write(ctx, Path(folder), path, settings)
         if output is None:
             out.add(PAGE)
     if not settings["quiet"]:
-        if reason:
-            note(reason)
         for sentence in left_out:
             note(sentence)
         line(f"Wrote {path.resolve()}.")
+
+
+def _write_clustering(ctx: click.Context, folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
+    """Write the page of a clustering or a curve; return what it leaves out, in sentences."""
+    from equigraph.analysis.tradeoff import TradeoffCurve
+    from equigraph.apps.report import write_report
+    from equigraph.apps.report.stored_results import labels_before, read_folder
+
+    subject, point, kept = read_folder(folder)
+    graph, reason = read_again(ctx, subject.source, settings)
+    if settings["interactive"]:
+        from equigraph.apps.explore.offline import write_interactive
+
+        left_out = write_interactive(subject, path, graph=graph, select=point or "product")
+    elif isinstance(subject, TradeoffCurve):
+        if not settings["baseline"]:
+            raise click.UsageError(
+                "--no-baseline has no meaning for a curve, which begins at fairness 0.", ctx
+            )
+        left_out = write_report(subject, path, graph=graph, select=point or "product")
+    else:
+        before = labels_before(kept, subject, graph)
+        baseline = settings["baseline"] if before is None else before
+        left_out = write_report(subject, path, graph=graph, baseline=baseline)
+    return [reason, *left_out] if reason else left_out
+
+
+def _write_classes(ctx: click.Context, folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
+    """Write the page of classes: the lists as they are now, and what each rule costs."""
+    from equigraph.apps.classes.costs import with_costs
+    from equigraph.apps.classes.persistence import load_edited
+
+    if settings["interactive"]:
+        raise click.UsageError("--interactive is for clusterings; `equigraph explore` opens classes.", ctx)
+    with_costs(load_edited(folder)).lists.to_html(path)
+    return []

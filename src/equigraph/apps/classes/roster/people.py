@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from equigraph._utils.text import count
+from equigraph.apps.classes.roster.answers import last_answers
 from equigraph.apps.classes.roster.columns import SheetLayout
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import FIRST, LAST, MIDDLE, NAME, NAMES
@@ -76,19 +77,27 @@ def read_people(sheet: Sheet, layout: SheetLayout) -> People:
         if not any(sheet.cell(row, column.place) for column in layout.used):
             blank += 1
             continue
-        names.append(_name(sheet, layout, row))
+        names.append(name_in(sheet, layout, row))
         rows.append(row)
     if len(names) < 2:
         raise RosterError(
             f"{sheet.source} has {count(len(names), 'person') if names else 'nobody'} below the header in row "
             f"{layout.header + 1}: expected at least two people, one row each."
         )
+    kept, notes = last_answers(
+        sheet, layout, [(same(name), row) for name, row in zip(names, rows, strict=True)]
+    )
+    counting = {row for _, row in kept}
+    names = [name for name, row in zip(names, rows, strict=True) if row in counting]
+    rows = [row for _, row in kept]
     known = _known(sheet, layout, names, rows)
-    notes = (f"Rows passed over, as nothing that is read is in them: {blank}.",) if blank else ()
-    return People(tuple(names), tuple(rows), known, notes)
+    if blank:
+        notes.append(f"Rows passed over, as nothing that is read is in them: {blank}.")
+    return People(tuple(names), tuple(rows), known, tuple(notes))
 
 
-def _name(sheet: Sheet, layout: SheetLayout, row: int) -> str:
+def name_in(sheet: Sheet, layout: SheetLayout, row: int) -> str:
+    """Return the name in a row, or raise RosterError if there is none."""
     parts = _parts(sheet, layout, row)
     name = parts.get(NAME) or " ".join(filter(None, (parts.get(part) for part in (FIRST, MIDDLE, LAST))))
     first = layout.of(*NAMES)[0].place
@@ -130,7 +139,8 @@ def _known(sheet: Sheet, layout: SheetLayout, names: list[str], rows: list[int])
         if before != place:
             raise RosterError(
                 f"{sheet.source}: rows {rows[before] + 1} and {rows[place] + 1} both have {name!r}: write something "
-                "behind one of the names that tells them apart, in friends' cells too."
+                "behind one of the names that tells them apart, in friends' cells too; a list of pairs is a sheet of "
+                "its own (wishes_sheet), beside one with everybody once."
             )
     others: dict[str, set[int]] = {}
     for place, (name, row) in enumerate(zip(names, rows, strict=True)):

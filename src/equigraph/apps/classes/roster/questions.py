@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from equigraph._utils.text import count, listed
@@ -32,21 +33,27 @@ class ColumnQuestion:
         return (APART, TOGETHER, FRIENDS, "none") if self.names_people else (ATTRIBUTE, "none")
 
 
-def find_questions(sheet: Sheet, layout: SheetLayout, people: People) -> list[ColumnQuestion]:
-    """Return the guessed columns that name people and are not read as such, and those read as such that name nobody."""
+def find_questions(
+    sheet: Sheet, layout: SheetLayout, people: People, rows: Iterable[tuple[int, int]] | None = None
+) -> list[ColumnQuestion]:
+    """Return the guessed columns that name people and are not read as such, and those read as such that name nobody.
+
+    The rows are told with whom they are about; by default they are those of the people.
+    """
+    about = list(enumerate(people.rows) if rows is None else rows)
     found = []
     for column in layout.columns:
         if not column.guessed or column.role not in (ATTRIBUTE, UNUSED, FIXED, *LISTS):
             continue
         cells = [
             (person, text)
-            for person, row in enumerate(people.rows)
+            for person, row in about
             if (text := sheet.cell(row, column.place)) and not is_mark(text)
         ]
         is_list = column.role in LISTS
         if not cells or (is_list and not _are_groups(cells)):
             continue
-        named = _names_people(cells, people)
+        named = share_naming_people(cells, people)
         if (named == 0) if is_list else (named >= 0.5):
             texts = dict.fromkeys(text for _, text in cells)
             found.append(ColumnQuestion(column, tuple(texts)[:_SHOWN], not is_list))
@@ -107,7 +114,7 @@ def _are_groups(cells: list[tuple[int, str]]) -> bool:
     return len(cells) >= 4 and 2 * len({text for _, text in cells}) <= len(cells)
 
 
-def _names_people(cells: list[tuple[int, str]], people: People) -> float:
+def share_naming_people(cells: list[tuple[int, str]], people: People) -> float:
     """Return the share of cells that name another person of the list, exactly or in whatever spelling.
 
     One exact name counts for two others, so that a quarter of them makes a column one of people.
@@ -141,8 +148,10 @@ def _meant(part: str, people: People) -> int | None:
     return near[0] if near and (len(near) > 1 or is_sure(part, people.names[near[0]])) else None
 
 
-def raise_questions(sheet: Sheet, layout: SheetLayout, people: People) -> None:
+def raise_questions(
+    sheet: Sheet, layout: SheetLayout, people: People, rows: Iterable[tuple[int, int]]
+) -> None:
     """Raise RosterError where a column has to be asked about."""
-    questions = find_questions(sheet, layout, people)
+    questions = find_questions(sheet, layout, people, rows)
     if questions:
         raise RosterError(question_text(sheet, questions))

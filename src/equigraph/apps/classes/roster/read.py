@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from equigraph._utils.text import count
-from equigraph.apps.classes.roster.columns import ColumnRoles, SheetLayout, has_header, make_layout
+from equigraph.apps.classes.roster.columns import ColumnRoles, make_layout
+from equigraph.apps.classes.roster.joining import choose_people, join_tables, own_roles
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
 from equigraph.apps.classes.roster.questions import mentions, raise_questions
 from equigraph.apps.classes.roster.roster import Roster, check_wishes
-from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, place, tidy
+from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, tidy
 from equigraph.apps.classes.roster.text_files import read_text_sheet
 from equigraph.apps.classes.roster.vocabulary import APART, ATTRIBUTE, FIXED, FRIENDS, LISTS, TOGETHER
-from equigraph.apps.classes.roster.wishes import Named, read_named
+from equigraph.apps.classes.roster.wishes import Named, SheetTable, read_named
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
 from equigraph.exceptions import RosterError
 
@@ -29,6 +31,7 @@ def read_roster(
     wishes: str = "any",
     accept_near: bool = False,
     sheet: str | int | None = None,
+    wishes_sheet: str | int | None = None,
     bins: Mapping[str, int] | None = None,
     names: Mapping[str, str | None] | None = None,
 ) -> Roster:
@@ -56,6 +59,10 @@ def read_roster(
         Take a name that is not on the list for the nearest one if only one comes near; `notes` lists them.
     sheet : str or int, optional
         Name of the sheet of a workbook, or its number from 1. By default the only one with people.
+    wishes_sheet : str or int, optional
+        A further sheet that is joined by name: its name or number, or another file. It has one row for each person, or
+        one for each pair (from, to). Sheets that are called after wishes or rules, exports of forms, and lists of pairs
+        are found without it. Of several answers of one person to a form the last counts.
     bins : mapping of str to int, optional
         Columns of numbers, and into how many ranges they go; three where a column has more than six numbers.
     names : mapping of str to str, optional
@@ -97,19 +104,27 @@ def read_roster(
     """
     check_wishes(wishes)
     cells = read_sheet(path, encoding=encoding, sheet=sheet)
-    layout = make_layout(cells, columns)
+    layout = make_layout(cells, own_roles(cells, columns))
     check_cells(cells, layout)
     people = read_people(cells, layout)
-    raise_questions(cells, layout, people)
-    named = read_named(cells, layout, people, LISTS, accept_near, names or {})
+    further, left_out = join_tables(
+        cells, people, _wanted(path, cells, wishes_sheet, encoding), columns, accept_near, names or {}
+    )
+    tables = [SheetTable(cells, layout, tuple(enumerate(people.rows))), *further]
+    for table in tables:
+        check_cells(table.sheet, table.layout)
+        raise_questions(table.sheet, table.layout, people, table.rows)
+    named = read_named(tables, people, LISTS, accept_near, names or {})
     _check_contradictions(cells, people, named)
-    attributes = _attributes(cells, layout, people)
-    fixed = _fixed(cells, layout, people)
+    attributes, repeated = _attributes(tables, people)
     notes = (
         *cells.notes,
         *layout.notes,
         *map(str, layout.columns),
         *people.notes,
+        *(note for table in further for note in table.notes),
+        *left_out,
+        *repeated,
         *named.notes,
         *mentions(cells, layout, people),
         *_notes_on_blanks(people, attributes),
@@ -121,7 +136,7 @@ def read_roster(
         friends=_named_pairs(people, named, FRIENDS),
         apart=_unordered(_named_pairs(people, named, APART)),
         together=_unordered(_named_pairs(people, named, TOGETHER)),
-        fixed=fixed,
+        fixed=_fixed(tables, people),
         wishes=wishes,
         bins=dict(bins or {}),
         columns=layout.columns,
@@ -137,10 +152,30 @@ def read_sheet(
     path = Path(path)
     raw = read_bytes(path)
     if raw.startswith((ZIP, OLE)):
-        return read_workbook(raw, path.name, sheet, has_header)
+        return read_workbook(raw, path.name, sheet, choose_people)
     if sheet is not None:
-        raise RosterError(f"{path.name} is a text file, which has no sheets: leave sheet={sheet!r} out.")
+        raise RosterError(f"{path.name} is a text file, which has no sheets: leave out sheet={sheet!r}.")
     return read_text_sheet(raw, path.name, encoding, path.suffix.lower())
+
+
+def _wanted(
+    path: str | os.PathLike[str], main: Sheet, wanted: str | int | None, encoding: str | None
+) -> Sheet | None:
+    """Return the sheet of wishes that is asked for: of the workbook, or of another file."""
+    if wanted is None:
+        return None
+    others = {one.title: one for one in main.others}
+    if isinstance(wanted, str) and wanted not in others and Path(wanted).is_file():
+        found = read_sheet(wanted, encoding=encoding)
+        return replace(found, title=found.title or Path(wanted).name)
+    if main.is_text:
+        raise RosterError(
+            f"wishes_sheet={wanted!r} is no file, and {Path(path).name} is a text file, which has no sheets."
+        )
+    found = read_sheet(path, sheet=wanted)
+    if found.title == main.title:
+        raise RosterError(f"wishes_sheet={wanted!r} is the sheet of the people: expected another one.")
+    return found
 
 
 def read_bytes(path: Path) -> bytes:
@@ -176,25 +211,41 @@ def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
         if other is not None:
             one, two = (people.names[i] for i in pair)
             raise RosterError(
-                f"{sheet.source}: {one!r} and {two!r} are to be together ({place(*where)}) and apart "
-                f"({place(*other)}): clear one of the cells."
+                f"{sheet.source}: {one!r} and {two!r} are to be together ({where}) and apart ({other}): clear one of "
+                "the cells."
             )
 
 
-def _attributes(sheet: Sheet, layout: SheetLayout, people: People) -> dict[str, tuple[str | None, ...]]:
-    return {
-        column.header: tuple(tidy(sheet.cell(row, column.place)) or None for row in people.rows)
-        for column in layout.of(ATTRIBUTE)
-    }
+def _attributes(
+    tables: list[SheetTable], people: People
+) -> tuple[dict[str, tuple[str | None, ...]], list[str]]:
+    """Return the values of all people by attribute, and notes on columns that two sheets have."""
+    found: dict[str, tuple[str | None, ...]] = {}
+    notes = []
+    for table in tables:
+        for column in table.layout.of(ATTRIBUTE):
+            values = {person: tidy(table.sheet.cell(row, column.place)) for person, row in table.rows}
+            if column.header in found:
+                notes.append(f"{column.header!r} of sheet {table.sheet.title!r} is not used: another has it.")
+            else:
+                found[column.header] = tuple(values.get(i) or None for i in range(len(people.names)))
+    return found, notes
 
 
-def _fixed(sheet: Sheet, layout: SheetLayout, people: People) -> dict[str, str]:
-    return {
-        name: tidy(sheet.cell(row, column.place))
-        for column in layout.of(FIXED)
-        for name, row in zip(people.names, people.rows, strict=True)
-        if sheet.cell(row, column.place)
-    }
+def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
+    """Return the class that is fixed for some people, or raise RosterError where two sheets name two."""
+    fixed: dict[str, str] = {}
+    for table in tables:
+        for column in table.layout.of(FIXED):
+            for person, row in table.rows:
+                text = tidy(table.sheet.cell(row, column.place))
+                name = people.names[person]
+                if text and fixed.setdefault(name, text) != text:
+                    raise RosterError(
+                        f"{table.sheet.where(row, column.place)}: {name!r} is fixed in {text!r}, and elsewhere in "
+                        f"{fixed[name]!r}: clear one of the cells."
+                    )
+    return fixed
 
 
 def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> list[str]:

@@ -41,7 +41,7 @@ def _sheet(found: Any) -> dict[str, Any]:
 
 
 def read(raw: bytes, wanted: str | int | None) -> dict[str, Any]:
-    """Return the names of all sheets, those that are visible, and the cells of these, or of the one that is wanted."""
+    """Return the names of all sheets, those that are visible, and the cells of these and of the one that is wanted."""
     import python_calamine
 
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(raw))
@@ -49,8 +49,8 @@ def read(raw: bytes, wanted: str | int | None) -> dict[str, Any]:
     names = list(book.sheet_names)
     visible = [name for name in names if name not in hidden] or names
     numbered = dict(enumerate(names, start=1))
-    chosen = visible if wanted is None else [numbered.get(wanted) if isinstance(wanted, int) else wanted]
-    sheets = {name: _sheet(book.get_sheet_by_name(name)) for name in chosen if name in names}
+    chosen = [*visible, numbered.get(wanted) if isinstance(wanted, int) else wanted]
+    sheets = {name: _sheet(book.get_sheet_by_name(name)) for name in names if name in chosen}
     return {"names": names, "visible": visible, "sheets": sheets}
 
 

@@ -45,6 +45,9 @@ class Sheet:
     notes: tuple[str, ...] = ()  # what was guessed to read it
     # Whether it was a text file, in which a cell cannot hold its own separator without quotes.
     is_text: bool = False
+    title: str = ""  # name of the sheet in its workbook
+    others: tuple[Sheet, ...] = ()  # the other sheets of the workbook that have cells
+    is_further: bool = False  # whether people are read from another sheet, and this one is joined to it
 
     @property
     def width(self) -> int:
@@ -63,6 +66,10 @@ class Sheet:
         'class.xlsx, row 7, column C'
         """
         return f"{self.source}, {place(row, column)}"
+
+    def place(self, row: int, column: int) -> str:
+        """Return where a cell is, in a message that names the source already."""
+        return f"{self.title!r}, {place(row, column)}" if self.is_further else place(row, column)
 
 
 def place(row: int, column: int) -> str:

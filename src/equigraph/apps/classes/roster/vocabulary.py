@@ -74,10 +74,14 @@ _PHRASES = {
         electronico; telefono; direccion; codigo postal; fecha de nacimiento; edad; comentario; comentarios;
         observaciones; notas; indirizzo; cap; data di nascita; eta; commento; commenti; osservazioni;
         annotazioni; note varie; leerlingnummer; telefoon; adres; straat; geboortedatum; leeftijd;
-        opmerking; opmerkingen; timestamp; zeitstempel; horodateur; marca temporal; informazioni cronologiche;
-        tijdstempel; email address; username; adresse e mail; start time; completion time; startzeit;
-        fertigstellungszeit; uwagi; anmaerkningar; bemaerkninger; notlar; poznamky""",
+        opmerking; opmerkingen; email address; username; adresse e mail; start time; startzeit; uwagi; anmaerkningar;
+        bemaerkninger; notlar; poznamky""",
 }
+# When a web form was answered.
+_TIMES = """timestamp; zeitstempel; horodateur; marca temporal; informazioni cronologiche; tijdstempel; completion time;
+    fertigstellungszeit; submitted at; submitted on; submission date; submission time; date submitted; abgeschickt am;
+    eingereicht am; gesendet am; datum der antwort; heure de fin; date de soumission; hora de finalizacion;
+    ora di completamento; tijd van voltooien; sygnatura czasowa; tidsstaempel; tidsstempel; casova znacka"""
 _WRITTEN_OUT = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "æ": "ae", "œ": "oe", "ł": "l", "\u0131": "i"}
 )
@@ -143,7 +147,9 @@ def phrase(header: str) -> str:
     return " ".join(kept or words)
 
 
+_TIME_PHRASES = {" ".join(words.split()) for words in _TIMES.split(";")}
 _KNOWN = {" ".join(words.split()): role for role, listed in _PHRASES.items() for words in listed.split(";")}
+_KNOWN |= dict.fromkeys(_TIME_PHRASES, UNUSED)
 _PEOPLE_WORDS = """child childs children s kind kindes kinds pupil pupils student students enfant eleve alumno alumna
     hijo hija alunno alunna figlio figlia leerling aluno aluna filho"""
 # What questions of web forms are made of, beside the words that matter.
@@ -152,6 +158,15 @@ _FILLERS = """what is are the a an of your my our his her please enter write typ
     qual e il tuo di della vostro wat je uw van jouw o do da seu"""
 _NUMBER = re.compile(r"\b(?:no|nr|num|n)\b[.:]?\s*(?=\d)|\bno\.?\s*$")
 _CONTRACTION = re.compile(r"n['\u2019]t\b")
+
+
+def is_time(header: str) -> bool:
+    """Return whether a column tells when a web form was answered.
+
+    >>> is_time("Timestamp"), is_time("Time")
+    (True, False)
+    """
+    return phrase(header) in _TIME_PHRASES
 
 
 def role_of(header: str) -> str | None:

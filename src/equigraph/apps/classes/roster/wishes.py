@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from equigraph._utils.text import count
 from equigraph.apps.classes.roster.columns import Column, SheetLayout
 from equigraph.apps.classes.roster.nearest import is_sure, nearest
 from equigraph.apps.classes.roster.people import People, same
-from equigraph.apps.classes.roster.sheet import Sheet, place
+from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.exceptions import ParameterError, RosterError
 
 _MAX_UNKNOWN = 200
@@ -28,11 +28,12 @@ class Unknown:
     person: int
     column: Column
     row: int
+    sheet: Sheet
 
     @property
     def place(self) -> str:
         """Where it stands."""
-        return place(self.row, self.column.place)
+        return self.sheet.place(self.row, self.column.place)
 
 
 class UnknownNamesError(RosterError):
@@ -53,14 +54,23 @@ class UnknownNamesError(RosterError):
 class Named:
     """Who names whom."""
 
-    # By role: pairs of places in the order of the sheet, with the row and column they stand in.
-    pairs: dict[str, dict[tuple[int, int], tuple[int, int]]]
+    # By role: pairs of people in the order of the sheet, and where they stand.
+    pairs: dict[str, dict[tuple[int, int], str]]
     notes: list[str] = field(default_factory=list)  # what was taken for something else than it says
 
 
+@dataclass(frozen=True)
+class SheetTable:
+    """A sheet, what its columns are, and whom its rows are about."""
+
+    sheet: Sheet
+    layout: SheetLayout
+    rows: tuple[tuple[int, int], ...]  # person and row
+    notes: tuple[str, ...] = ()
+
+
 def read_named(
-    sheet: Sheet,
-    layout: SheetLayout,
+    tables: Sequence[SheetTable],
     people: People,
     roles: tuple[str, ...],
     accept: bool,
@@ -71,33 +81,43 @@ def read_named(
     A name that is not on the list is an error, unless `meant` says whose it is (None: nobody's), or `accept` is true
     and only one name comes near.
     """
-    known = _meant_people(people, meant)
     named = Named({role: {} for role in roles})
     unknown: list[Unknown] = []
     dashes = 0
-    for person, row in enumerate(people.rows):
-        for column in layout.of(*roles):
-            text = sheet.cell(row, column.place)
-            dashes += bool(_DASHES.match(text))
-            for part in names_in(text, people):
-                found = people.find(part)
-                if found is None and same(part) in known:
-                    found = known[same(part)]
+    for table in tables:
+        sheet = table.sheet
+        for person, row in table.rows:
+            for column in table.layout.of(*roles):
+                text = sheet.cell(row, column.place)
+                dashes += bool(_DASHES.match(text))
+                for part in names_in(text, people):
+                    one = Unknown(part, person, column, row, sheet)
+                    found = find_person(one, people, meant, named.notes)
                     if found is None:
-                        named.notes.append(f"Left out, as was said: {part!r} ({place(row, column.place)}).")
-                        continue
-                    named.notes.append(
-                        f"Taken, as was said: {part!r} ({place(row, column.place)}) for {people.names[found]!r}."
-                    )
-                if found is None:
-                    unknown.append(Unknown(part, person, column, row))
-                else:
-                    _add(sheet, named, column, row, person, found, people)
+                        unknown.append(one)
+                    elif found >= 0:
+                        _add(named, one, found, people)
     if dashes:
         named.notes.append(f"Cells with a dash only are taken for blank: {dashes}.")
-    if unknown:
-        _take_near(sheet, named, people, unknown, accept)
+    for one, other in take_near(unknown, people, accept, named.notes):
+        _add(named, one, other, people)
     return named
+
+
+def find_person(
+    one: Unknown, people: People, meant: Mapping[str, str | None], notes: list[str]
+) -> int | None:
+    """Return who is named: a person of the list, -1 for nobody, as was said, or None if that is not known."""
+    found = people.find(one.text)
+    known = _meant_people(people, meant)
+    if found is not None or same(one.text) not in known:
+        return found
+    found = known[same(one.text)]
+    if found is None:
+        notes.append(f"Left out, as was said: {one.text!r} ({one.place}).")
+        return -1
+    notes.append(f"Taken, as was said: {one.text!r} ({one.place}) for {people.names[found]!r}.")
+    return found
 
 
 def _meant_people(people: People, meant: Mapping[str, str | None]) -> dict[str, int | None]:
@@ -136,34 +156,38 @@ def _comma_names(parts: list[str], people: People) -> Iterator[str]:
         yield from [part] if whole else joined
 
 
-def _add(
-    sheet: Sheet, named: Named, column: Column, row: int, person: int, other: int, people: People
-) -> None:
-    if person == other:
+def _add(named: Named, one: Unknown, other: int, people: People) -> None:
+    if one.person == other:
         raise RosterError(
-            f"{sheet.where(row, column.place)}: {people.names[person]!r} is named in their own row: name "
+            f"{one.sheet.where(one.row, one.column.place)}: {people.names[other]!r} is named in their own row: name "
             "somebody else, or clear the cell."
         )
-    named.pairs[column.role].setdefault((person, other), (row, column.place))
+    named.pairs[one.column.role].setdefault((one.person, other), one.place)
 
 
-def _take_near(sheet: Sheet, named: Named, people: People, unknown: list[Unknown], accept: bool) -> None:
-    """Take the only near name for each that is not on the list, or raise RosterError with what may be meant."""
+def take_near(
+    unknown: list[Unknown], people: People, accept: bool, notes: list[str]
+) -> list[tuple[Unknown, int]]:
+    """Return the only near name for each that is not on the list, or raise RosterError with what may be meant."""
+    if not unknown:
+        return []
+    first = unknown[0]
     if len(unknown) > _MAX_UNKNOWN:
-        first = unknown[0]
         raise RosterError(
-            f"{sheet.source}: {len(unknown):,} names of other people are not on the list, first {first.text[:40]!r} "
-            f"({first.place}): look whether {first.column.header!r} is a column of people, and which column has their "
-            "own names."
+            f"{first.sheet.source}: {len(unknown):,} names of other people are not on the list, first "
+            f"{first.text[:40]!r} ({first.place}): look whether {first.column.header!r} is a column of people, and "
+            "which column has their own names."
         )
     found = [(one, nearest(one.text, people.names)) for one in unknown]
     open_ones = [(one, near) for one, near in found if not (accept and _is_plain(one, near, people))]
     if open_ones:
         names = [(one, tuple(people.names[place] for place in near)) for one, near in open_ones]
-        raise UnknownNamesError(_sentence(sheet, people, open_ones, accept), names)
-    for one, (other,) in found:
-        _add(sheet, named, one.column, one.row, one.person, other, people)
-        named.notes.append(f"Taken as a near name: {one.text!r} ({one.place}) for {people.names[other]!r}.")
+        raise UnknownNamesError(_sentence(first.sheet, people, open_ones, accept), names)
+    notes += [
+        f"Taken as a near name: {one.text!r} ({one.place}) for {people.names[near[0]]!r}."
+        for one, near in found
+    ]
+    return [(one, near[0]) for one, near in found]
 
 
 def _sentence(sheet: Sheet, people: People, found: list[tuple[Unknown, list[int]]], accept: bool) -> str:

@@ -24,27 +24,25 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def read_workbook(
-    raw: bytes, source: str, sheet: str | int | None, has_header: Callable[[Sheet], bool]
+    raw: bytes, source: str, sheet: str | int | None, choose: Callable[[list[Sheet]], Sheet | None]
 ) -> Sheet:
-    """Return one sheet of a workbook: the one that is named, or the only one that has people.
+    """Return one sheet of a workbook, with the others: the one that is named, or the one with the people.
 
     It is given by its name, or its number from 1.
     """
     book = Workbook(raw, source, sheet)
-    if sheet is not None:
-        return book.read(book.name_of(sheet))
-    filled = [one for one in map(book.read, book.visible) if one.rows]
-    if not filled:
+    named = None if sheet is None else book.read(book.name_of(sheet))
+    filled = book.filled(must=sheet is None)
+    if not filled and named is None:
         raise RosterError(f"{source} has no cells: expected one row per person below a header.")
-    if len(filled) == 1:
-        return filled[0]
-    known = [one for one in filled if has_header(one)]
-    if len(known) == 1:
-        others = [one.source for one in filled if one is not known[0]]
-        note = f"Read {known[0].source}, the only sheet with a header that is known; left out: {len(others)}."
-        return replace(known[0], notes=(*known[0].notes, note))
-    listed = ", ".join(repr(name) for name in book.visible[:8])
-    raise RosterError(f"{source} has {len(filled)} sheets ({listed}): say which one with sheet (--sheet).")
+    found = named or (filled[0] if len(filled) == 1 else choose(filled))
+    if found is None:
+        listed = ", ".join(repr(name) for name in book.visible[:8])
+        raise RosterError(
+            f"{source} has {len(filled)} sheets ({listed}): say which one has the people with sheet (--sheet), and "
+            "which one their wishes with wishes_sheet (--wishes-sheet)."
+        )
+    return replace(found, others=tuple(one for one in filled if one.title != found.title))
 
 
 class Workbook:
@@ -87,7 +85,19 @@ class Workbook:
         merged += tuple(self._contents.merged.get(name, ()))
         rows = [[cell_text(value) for value in row] for row in found["rows"]]
         notes = (_OLD,) if self.is_old else ()
-        return check_bounds(Sheet(source, rows, merged, self._contents.broken.get(name, {}), notes))
+        broken = self._contents.broken.get(name, {})
+        return check_bounds(Sheet(source, rows, merged, broken, notes, title=name))
+
+    def filled(self, must: bool = True) -> list[Sheet]:
+        """Return the visible sheets that have cells; those that cannot be read are left out unless all must be."""
+        found = []
+        for name in self.visible:
+            try:
+                found.append(self.read(name))
+            except RosterError:
+                if must:
+                    raise
+        return [one for one in found if one.rows]
 
 
 def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
@@ -129,7 +139,7 @@ def read_cells(path: Path) -> list[list[str]]:
         raise GraphError(f"{source} is no spreadsheet: expected .xlsx, .xls or .ods.")
     try:
         book = Workbook(raw, source)
-        filled = [one for one in map(book.read, book.visible) if one.rows]
+        filled = book.filled()
     except RosterError as error:
         raise GraphError(str(error)) from error
     if len(filled) != 1:

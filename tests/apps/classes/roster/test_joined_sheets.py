@@ -1,0 +1,119 @@
+"""Several sheets joined by name, lists of pairs, and exports of web forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import equigraph as eg
+from equigraph.exceptions import RosterError
+from tests.apps.classes.roster.sheets import Rows, write_csv, write_xlsx
+
+pytest.importorskip("xlsxwriter")
+pytest.importorskip("python_calamine")
+
+PUPILS = [
+    ["Name", "Gender"],
+    *([name, "fm"[i % 2]] for i, name in enumerate(["Ada A", "Ben B", "Cem C", "Dora D"])),
+]
+PAIRS = [["From", "To"], ["Ada A", "Ben B"], ["Ada A", "Cem C"], ["Ben B", "Ada A"]]
+WISHED = (("Ada A", "Ben B"), ("Ada A", "Cem C"), ("Ben B", "Ada A"))
+FORM = [
+    ["Timestamp", "What is your full name?", "Which friends would you like to be with?"],
+    ["2024/05/03 9:12:11 PM GMT+2", "Ada A", "Ben B"],
+    ["2024/05/03 9:12:12 AM GMT+2", "ada a", "Cem C, Dora D"],
+    ["2024/05/03 9:13:12 AM GMT+2", "Ben B", "Ada A"],
+]
+
+
+@pytest.mark.parametrize(
+    ("tabs", "options", "wished", "apart"),
+    [
+        ({"Pupils": PUPILS, "Wishes": PAIRS}, {}, WISHED, set()),
+        ({"Wishes": PAIRS, "Pupils": PUPILS}, {}, WISHED, set()),
+        ({"Liste": PUPILS, "Trennungen": [["Titel", ""], *PAIRS]}, {}, (), {"Ada Ben", "Ada Cem"}),
+        ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"columns": {"To": "not_with"}}, (), {"Ada Ben", "Ada Cem"}),
+        ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"sheet": 1, "wishes_sheet": 2}, WISHED, set()),
+        (
+            {
+                "Wishes": [["Name", "Friend 1", "Friend 2"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Ada A"]],
+                "P": PUPILS,
+            },
+            {},
+            WISHED,
+            set(),
+        ),
+        ({"Pupils": PUPILS, "Answers": FORM}, {}, (("Ada A", "Ben B"), ("Ben B", "Ada A")), set()),
+        (
+            {"Pupils": PUPILS, "Wishes": [*PAIRS, ["Dorra D", "Cem C"]]},
+            {"accept_near": True},
+            (*WISHED, ("Dora D", "Cem C")),
+            set(),
+        ),
+    ],
+)
+def test_sheets_are_joined_by_name(
+    tabs: dict[str, Rows], options: dict, wished: tuple, apart: set[str], tmp_path: Path
+) -> None:
+    (first, rows), *more = tabs.items()
+    roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", rows, sheet=first, more=dict(more)), **options)
+    assert roster.people == ("Ada A", "Ben B", "Cem C", "Dora D")
+    assert list(roster.attributes) == ["Gender"]
+    assert roster.friends == wished
+    assert {" ".join(sorted(name.split()[0] for name in pair)) for pair in roster.apart} == apart
+    assert any(note.startswith("Joined by name: sheet") for note in roster.notes)
+
+
+@pytest.mark.parametrize(
+    ("tabs", "options", "pattern"),
+    [
+        ({"P": PUPILS, "Tabelle2": PAIRS}, {}, r"'To', names people.*--columns \"To=not_with\" or"),
+        ({"P": PUPILS, "Wishes": PAIRS[1:]}, {}, "expected a header above the names"),
+        ({"P": PUPILS, "Wishes": [*PAIRS, ["Bob", "Ada A"]]}, {}, r"'Bob' \('Wishes', row 5, column A\)"),
+        (
+            {"P": PUPILS, "Q": [["a", "b"], ["c", "d"]]},
+            {"wishes_sheet": "Q"},
+            "no column with names of the list",
+        ),
+        ({"P": PUPILS, "Q": PAIRS}, {"sheet": "P", "wishes_sheet": "P"}, "expected another one"),
+        ({"P": PUPILS, "Apart": [["Name", "Friend"], *PAIRS[1:]]}, {}, "looks like friends, and the name of"),
+        ({"5a": PUPILS, "5b": PUPILS}, {}, "which one has the people with sheet"),
+    ],
+)
+def test_what_cannot_be_joined(tabs: dict[str, Rows], options: dict, pattern: str, tmp_path: Path) -> None:
+    (first, rows), *more = tabs.items()
+    path = write_xlsx(tmp_path / "a.xlsx", rows, sheet=first, more=dict(more))
+    with pytest.raises(RosterError, match=pattern):
+        eg.read_roster(path, **options)
+
+
+def test_a_list_of_pairs_may_be_a_file(tmp_path: Path) -> None:
+    people, pairs = write_csv(tmp_path / "p.csv", PUPILS), write_csv(tmp_path / "w.csv", PAIRS)
+    assert eg.read_roster(people, wishes_sheet=str(pairs)).friends == WISHED
+    with pytest.raises(RosterError, match="is no file"):
+        eg.read_roster(people, wishes_sheet="Wishes")
+
+
+@pytest.mark.parametrize(
+    ("times", "counts"),
+    [
+        (["03.05.2024 10:00:00", "03.05.2024 09:00:00", "04.05.2024 08:00:00"], "Ben B"),
+        (["5/3/2024 10:00", "5/13/2024 9:00", "5/13/2024 9:01"], "Cem C"),
+        (["2024-05-03T10:00:00", "2024-05-03T09:00:00", "2024-05-04T09:00:00"], "Ben B"),
+        (["on Monday", "later", ""], "Cem C"),  # in the order of the rows
+    ],
+)
+def test_the_last_answer_counts_and_the_others_are_named(
+    times: list[str], counts: str, tmp_path: Path
+) -> None:
+    answers = [["Ada A", "Ben B"], ["ADA A", "Cem C"], ["Ben B", ""]]
+    rows = [
+        ["Zeitstempel", "Name", "Wunsch"],
+        *([time, *one] for time, one in zip(times, answers, strict=True)),
+    ]
+    roster = eg.read_roster(write_csv(tmp_path / "f.csv", [*rows, [times[-1], "Cem C", ""]]))
+    first = roster.people[0]
+    assert (len(roster.people), roster.friends_of(first)) == (3, (counts,))
+    row = 2 if counts == "Ben B" else 3
+    assert any(f"of which row {row} counts, and not {5 - row}" in note for note in roster.notes)
