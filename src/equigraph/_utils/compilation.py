@@ -51,7 +51,7 @@ def compiled(
 
 
 def _forgiving(dispatcher: Any) -> Any:
-    """Take an index of the cache that cannot be read for an empty one.
+    """Treat an index of the cache that cannot be read as an empty one.
 
     The index names the classes of arguments; one that an older version of this package left behind may name a class
     that is gone, and numba looks at whether the index is out of date only after it was read.
@@ -71,7 +71,7 @@ def _forgiving(dispatcher: Any) -> Any:
 
 @cache
 def watch_compiler() -> None:
-    """Say once per process that loops of this package are being compiled; loading them is silent.
+    """Print once per process that loops of this package are being compiled; loading them is silent.
 
     Call it in any module with compiled loops before they run. Loops of other packages are not mentioned.
     """

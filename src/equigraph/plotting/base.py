@@ -31,7 +31,7 @@ class Display:
     _is_part = False  # whether it was drawn on axes of the user's
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw; without axes a figure of its own is made, and pyplot is left alone."""
+        """Draw; without axes a new figure is made, without pyplot."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:

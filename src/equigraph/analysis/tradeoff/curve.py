@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equigraph._utils.hooks import hook
 from equigraph._utils.notebook import page_of
-from equigraph._utils.parameters import check_known
+from equigraph._utils.parameters import Real, check_known, check_parameters
 from equigraph._utils.records import plain, write_csv, write_json
 from equigraph.analysis.tradeoff import selection
 from equigraph.analysis.tradeoff.contents import (
@@ -225,6 +225,7 @@ class TradeoffCurve(Featured):
         >>> curve.at_least(0.9).scores["NB"] >= 0.9
         True
         """
+        check_parameters("at_least", {"fairness": Real(low=0, high=1)}, {"fairness": fairness})
         return self.select(min_fairness=fairness)
 
     def select(

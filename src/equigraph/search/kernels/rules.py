@@ -27,6 +27,9 @@ def cost_of(rules: Any, c: int, size: int, row: Any) -> int:
         cost += max(floor - number, 0) + max(number - ceiling, 0)
         if 0 < number < rules.alone[v]:
             cost += min(number, rules.alone[v] - number)
+        # Never so, but loops that may end early are not compiled into vectors, which takes a second.
+        if number < 0:
+            break
     return cost
 
 

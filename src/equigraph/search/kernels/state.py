@@ -23,6 +23,9 @@ def count(row: Any, codes: Any, counts: Any, sign: int) -> None:
     for m in range(counts.shape[0]):
         for s in range(row.size):
             row[s] += sign * counts[m, s]
+            # Never so, but loops that may end early are not compiled into vectors, which takes a second.
+            if row[s] < 0:
+                break
 
 
 @compiled(inner=True)
