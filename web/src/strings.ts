@@ -70,8 +70,10 @@ const en = {
   addRule: "Add a rule",
   add: "Add",
   price: "What do rules and evenness cost?",
-  ruleCost: (wishes: number, rules: number) =>
-    wishes ? `without ${rules > 1 ? `these ${rules}` : "it"}: ${plural(wishes, "more wish", "more wishes")}` : "costs no wish",
+  ruleCost: (kept: number, rules: number, directed: boolean) => {
+    const more = directed ? plural(kept, "more wish", "more wishes") : plural(kept, "more friendship", "more friendships");
+    return kept ? `without ${rules > 1 ? `these ${rules}` : "it"}: ${more}` : `costs no ${directed ? "wish" : "friendship"}`;
+  },
   costWait: "finding out what it costs…",
   // A rule in words, by its kind; a kind without words here is told in those of the server.
   ruleWords: {
@@ -333,8 +335,10 @@ const de: Words = {
   addRule: "Regel hinzufügen",
   add: "Hinzufügen",
   price: "Was kosten Regeln und Gleichmaß?",
-  ruleCost: (wishes, rules) =>
-    wishes ? `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${plural(wishes, "Wunsch mehr", "Wünsche mehr")}` : "kostet keinen Wunsch",
+  ruleCost: (kept, rules, directed) => {
+    const more = directed ? plural(kept, "Wunsch mehr", "Wünsche mehr") : plural(kept, "Freundschaft mehr", "Freundschaften mehr");
+    return kept ? `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${more}` : `kostet ${directed ? "keinen Wunsch" : "keine Freundschaft"}`;
+  },
   costWait: "was es kostet, wird gesucht…",
   ruleWords: {
     together: (_, names) => `${list(names, "und")} zusammen`,
