@@ -216,7 +216,7 @@ const en = {
     sizes: () => "The sizes that were set do not fit this number of groups: they are even now.",
     unlocked: (name) => `${name} is not locked any more: the group is gone.`,
   } as Record<string, (words: string) => string>,
-  conflict: (rules: string[]) => `These rules cannot all be kept: ${rules.join("; ")}. Nothing was changed.`,
+  conflict: (rules: string[]) => `These rules cannot all be kept: ${rules.join("; ")}.`,
   errors: {
     busy: () => "The groups are still being made: wait a moment.",
     changed: () => "The board was changed meanwhile, so what was found was not used.",
@@ -480,7 +480,7 @@ const de: Words = {
     sizes: () => "Die gewählten Größen passen nicht zu dieser Anzahl von Gruppen: Sie sind jetzt gleich.",
     unlocked: (name) => `${name} ist nicht mehr festgehalten: Die Gruppe gibt es nicht mehr.`,
   },
-  conflict: (rules) => `Diese Regeln widersprechen sich: ${rules.join("; ")}. Nichts wurde geändert.`,
+  conflict: (rules) => `Diese Regeln widersprechen sich: ${rules.join("; ")}.`,
   errors: {
     busy: () => "Die Gruppen werden noch gemacht: einen Augenblick.",
     changed: () => "Die Tafel wurde inzwischen geändert, darum wurde das Gefundene nicht verwendet.",
