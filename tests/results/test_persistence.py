@@ -203,9 +203,7 @@ def test_files_of_others_are_neither_deleted_nor_overwritten(
         assert (tmp_path / name).read_text() == theirs[name]
 
 
-def test_a_file_of_ours_that_was_changed_is_the_users(
-    result: eg.ClusteringResult, tmp_path: Path
-) -> None:
+def test_a_file_of_ours_that_was_changed_is_the_users(result: eg.ClusteringResult, tmp_path: Path) -> None:
     result.save(tmp_path)
     (tmp_path / "labels.csv").write_text("edited by hand")
     with pytest.raises(
