@@ -126,7 +126,7 @@ def test_at_least_takes_the_most_cohesive_that_is_fair_enough(curve: TradeoffCur
         assert point.scores["NB"] >= level
         assert point.scores["Q"] == max(q for q, n in map(pair, curve.front) if n >= level)
         assert curve.select(min_fairness=level) is point
-    with pytest.raises(ParameterError, match=r"min_fairness must be a finite number in \[0, 1\]"):
+    with pytest.raises(ParameterError, match=r"fairness must be a finite number in \[0, 1\]"):
         curve.at_least(2)
 
 
