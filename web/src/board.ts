@@ -6,7 +6,7 @@ import { h, replace } from "./dom";
 import { dragFrom } from "./drag";
 import { openMenu } from "./menu";
 import { clusterColor, groupColor, sign } from "./palette";
-import { isLocked, name, on, select, store } from "./store";
+import { isLocked, name, on, select, store, valueName } from "./store";
 import { lang, t } from "./strings";
 import { isDark } from "./theme";
 
@@ -234,9 +234,9 @@ function newCard(who: number, state: string): HTMLElement {
         ...told.slice(0, 4).map(({ attribute, values, code }) =>
           h(
             "span",
-            { class: "chip", title: `${attribute}: ${values.names[code]}` },
+            { class: "chip", title: `${attribute}: ${valueName(values.names[code])}` },
             h("span", { class: "sign", style: { color: groupColor(values.first + code, dark) } }, sign(values.first + code)),
-            values.names[code],
+            valueName(values.names[code]),
           ),
         ),
       ),

@@ -36,12 +36,14 @@ export function line(job: Job): HTMLElement {
   );
 }
 
+export const failure = (job: Job): string => (job.rules.length ? t.conflict(job.rules.map(ruleWords)) : job.error);
+
 export function jobChanged(job: Job): void {
   const before = store.jobs.get(job.number);
   store.jobs.set(job.number, job);
   while (store.jobs.size > 20) store.jobs.delete(store.jobs.keys().next().value!);
   if (before?.status !== job.status) {
-    if (job.status === "failed") warn(job.rules.length ? t.conflict(job.rules.map(ruleWords)) : job.error);
+    if (job.status === "failed" && !QUIET.has(job.kind)) warn(failure(job));
     if (job.status === "cancelled") say(t.jobCancelled(t.jobs[job.kind] ?? job.kind));
   }
   tell("jobs");

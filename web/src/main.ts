@@ -182,7 +182,7 @@ async function stored(place: HTMLElement, content: Stored): Promise<void> {
 const place = address();
 const data = document.getElementById("equigraph-data");
 if (place && data) void stored(place, JSON.parse(data.textContent ?? ""));
-else if (place) void live(place);
+else if (place) live(place).catch((error: Error) => replace(place, h("p", { class: "error", role: "alert" }, error.message)));
 
 // In a notebook: what anywidget calls.
 export default {

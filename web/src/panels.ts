@@ -62,12 +62,12 @@ export const compositionPanel = (): HTMLElement =>
   });
 
 function composition(attribute: string): HTMLElement {
-  const { people, state, members, source } = store;
+  const { board, people, state, members, source } = store;
   const values = people.values[attribute];
   const even = state.scores!.even_by_attribute[attribute];
   const chosen = state.even.includes(attribute);
   const cost = chosen ? state.costs?.attributes[attribute] : undefined;
-  const costs = cost !== undefined ? t.ruleCost(cost, 1) : chosen && running("price") ? t.costWait : "";
+  const costs = cost !== undefined ? t.ruleCost(cost, 1, board.directed) : chosen && running("price") ? t.costWait : "";
   const box = h("input", {
     type: "checkbox",
     checked: chosen,

@@ -46,7 +46,7 @@ function line(rule: Rule, number: number): HTMLElement {
         ? h("button", { type: "button", class: "link", onclick: () => select(rule.people[0]) }, words)
         : words,
       h("small", null, ` ${holds ? t.holds : t.broken(rule.broken)}`),
-      cost && cost.numbers[0] === number && h("small", { class: "cost" }, ` · ${t.ruleCost(cost.wishes, cost.numbers.length)}`),
+      cost && cost.numbers[0] === number && h("small", { class: "cost" }, ` · ${t.ruleCost(cost.wishes, cost.numbers.length, store.board.directed)}`),
     ),
     store.source.live &&
       h(

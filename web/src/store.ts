@@ -110,8 +110,9 @@ export function select(who: number | null): void {
 }
 
 export const name = (who: number): string => store.board.people[who];
-// What stands for a cell that is blank while others of its column are marked.
-export const valueName = (value: string): string => (value === "(blank)" ? t.unmarked : value);
+// A value in the language of the page: blank where others of the column are marked, or a range of numbers.
+export const valueName = (value: string): string =>
+  value === "(blank)" ? t.unmarked : value.replace(/^(-?[\d.]+) to (-?[\d.]+)$/, "$1–$2");
 export const isLocked = (who: number): boolean => store.state.locked.includes(who);
 export const running = (kind: string): Job | undefined =>
   [...store.jobs.values()].find((job) => job.kind === kind && job.status === "running");

@@ -70,8 +70,10 @@ const en = {
   addRule: "Add a rule",
   add: "Add",
   price: "What do rules and evenness cost?",
-  ruleCost: (wishes: number, rules: number) =>
-    wishes ? `without ${rules > 1 ? `these ${rules}` : "it"}: ${plural(wishes, "more wish", "more wishes")}` : "costs no wish",
+  ruleCost: (kept: number, rules: number, directed: boolean) => {
+    const more = directed ? plural(kept, "more wish", "more wishes") : plural(kept, "more friendship", "more friendships");
+    return kept ? `without ${rules > 1 ? `these ${rules}` : "it"}: ${more}` : `costs no ${directed ? "wish" : "friendship"}`;
+  },
   costWait: "finding out what it costs…",
   // A rule in words, by its kind; a kind without words here is told in those of the server.
   ruleWords: {
@@ -214,7 +216,7 @@ const en = {
     sizes: () => "The sizes that were set do not fit this number of groups: they are even now.",
     unlocked: (name) => `${name} is not locked any more: the group is gone.`,
   } as Record<string, (words: string) => string>,
-  conflict: (rules: string[]) => `These rules cannot all be kept: ${rules.join("; ")}. Nothing was changed.`,
+  conflict: (rules: string[]) => `These rules cannot all be kept: ${rules.join("; ")}.`,
   errors: {
     busy: () => "The groups are still being made: wait a moment.",
     changed: () => "The board was changed meanwhile, so what was found was not used.",
@@ -225,6 +227,7 @@ const en = {
     number: ({ most }) => `There can be 2 to ${most} groups of these people.`,
     "same-rule": () => "This rule is there already.",
   } as Record<string, (values: Record<string, string | number>) => string>,
+  cell: (row: number, column: string) => `row ${row}, column ${column}`,
   group: "Group",
   unmarked: "no entry",
   roles: {
@@ -232,11 +235,11 @@ const en = {
     first_name: "first name",
     middle_name: "middle name",
     last_name: "last name",
-    friends: "wishes (friends)",
+    friends: "wishes",
     not_with: "apart from",
     together_with: "together with",
     fixed_class: "fixed group",
-    attribute: "to spread or show",
+    attribute: "attribute",
     unused: "not used",
   } as Record<string, string>,
   notes: "How the file was read",
@@ -332,8 +335,10 @@ const de: Words = {
   addRule: "Regel hinzufügen",
   add: "Hinzufügen",
   price: "Was kosten Regeln und Gleichmaß?",
-  ruleCost: (wishes, rules) =>
-    wishes ? `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${plural(wishes, "Wunsch mehr", "Wünsche mehr")}` : "kostet keinen Wunsch",
+  ruleCost: (kept, rules, directed) => {
+    const more = directed ? plural(kept, "Wunsch mehr", "Wünsche mehr") : plural(kept, "Freundschaft mehr", "Freundschaften mehr");
+    return kept ? `ohne ${rules > 1 ? `diese ${rules}` : "das"}: ${more}` : `kostet ${directed ? "keinen Wunsch" : "keine Freundschaft"}`;
+  },
   costWait: "was es kostet, wird gesucht…",
   ruleWords: {
     together: (_, names) => `${list(names, "und")} zusammen`,
@@ -475,7 +480,7 @@ const de: Words = {
     sizes: () => "Die gewählten Größen passen nicht zu dieser Anzahl von Gruppen: Sie sind jetzt gleich.",
     unlocked: (name) => `${name} ist nicht mehr festgehalten: Die Gruppe gibt es nicht mehr.`,
   },
-  conflict: (rules) => `Diese Regeln widersprechen sich: ${rules.join("; ")}. Nichts wurde geändert.`,
+  conflict: (rules) => `Diese Regeln widersprechen sich: ${rules.join("; ")}.`,
   errors: {
     busy: () => "Die Gruppen werden noch gemacht: einen Augenblick.",
     changed: () => "Die Tafel wurde inzwischen geändert, darum wurde das Gefundene nicht verwendet.",
@@ -486,6 +491,7 @@ const de: Words = {
     number: ({ most }) => `Aus diesen Leuten können 2 bis ${most} Gruppen werden.`,
     "same-rule": () => "Diese Regel gibt es schon.",
   },
+  cell: (row, column) => `Zeile ${row}, Spalte ${column}`,
   group: "Gruppe",
   unmarked: "ohne Angabe",
   roles: {
@@ -493,11 +499,11 @@ const de: Words = {
     first_name: "Vorname",
     middle_name: "zweiter Vorname",
     last_name: "Nachname",
-    friends: "Wünsche (Freunde)",
+    friends: "Wünsche",
     not_with: "nicht mit",
     together_with: "zusammen mit",
     fixed_class: "feste Gruppe",
-    attribute: "zum Verteilen oder Zeigen",
+    attribute: "Merkmal",
     unused: "nicht verwendet",
   },
   notes: "Wie die Datei gelesen wurde",

@@ -138,7 +138,7 @@ export interface Understood {
 }
 
 export interface Preview {
-  unknown: { text: string; place: string; near: string[] }[];
+  unknown: { text: string; row: number; column: string; near: string[] }[];
   understood: Understood | null;
   number: number;
   notes: string[];

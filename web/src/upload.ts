@@ -243,7 +243,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
 
   function unknownNames(seen: Preview, asked: Record<string, unknown>): HTMLElement {
     const choices = new Map<string, HTMLSelectElement>();
-    const rows = seen.unknown.map(({ text, place: where, near }) => {
+    const rows = seen.unknown.map(({ text, row, column, near }) => {
       const select = h(
         "select",
         { "aria-label": t.whoIs(text) },
@@ -253,7 +253,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
       );
       if (near.length === 1) select.value = near[0];
       choices.set(text, select);
-      return h("li", null, h("b", null, text), h("small", null, ` (${where}) `), select);
+      return h("li", null, h("b", null, text), h("small", null, ` (${t.cell(row, column)}) `), select);
     });
     const go = () => {
       const open = [...choices.values()].filter((select) => !select.value);

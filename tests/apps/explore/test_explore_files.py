@@ -253,7 +253,9 @@ def test_a_file_that_is_too_large_is_refused(reader: Running) -> None:
     assert "32 MB" in seen["error"]
 
 
-def test_html_in_names_is_shown_and_not_run(browser: Any, room: BoardPeople, labelled: Any) -> None:
+def test_html_is_shown_and_not_run_and_another_file_opens(
+    browser: Any, room: BoardPeople, labelled: Any
+) -> None:
     from dataclasses import replace
 
     nasty = "<img src=x onerror=\"document.title='run'\">"
@@ -268,4 +270,15 @@ def test_html_in_names_is_shown_and_not_run(browser: Any, room: BoardPeople, lab
         assert page.locator("img").count() == 0
         assert page.title() != "run"
         assert nasty in page.inner_text(".card-name >> nth=0")
+        # A file that is opened in place of a board that was changed gets its groups.
+        for who in range(3):
+            ask(running, "/api/act", {"do": "lock", "who": who})
+        page.click("[data-do=open]")
+        sheet = {"name": "class.csv", "mimeType": "text/csv", "buffer": _school_csv()}
+        page.set_input_files("dialog input[type=file]", sheet)
+        page.click("[data-do=go-on]")
+        page.click("[data-do=make]")
+        page.wait_for_selector("h1:has-text('class.csv')", timeout=90_000)
+        page.wait_for_selector(".card >> nth=19", timeout=90_000)
+        assert page.locator(".card").count() == 20
         page.close()

@@ -105,6 +105,11 @@ def test_a_card_is_dragged_and_everything_answers(open_page: Any, server: Runnin
         "cards => cards.map(c => [+c.dataset.who, c.matches('.helped') ? 1 : c.matches('.hurt') ? -1 : 0])",
     )
     assert dict(map(tuple, marked)) == {i: int(np.sign(here[i] - then[i])) for i in range(30)}
+    # No light is green over somebody without a friend.
+    lights = page.eval_on_selector_all(".column .light", "all => all.map(one => one.className)")
+    lonely = {int(labels[i]) for i in range(30) if wished[i] and not here[i]}
+    assert lonely
+    assert not any("good" in lights[cluster] for cluster in lonely)
     # It fits every screen, and nothing in the bar lies over anything else.
     for width in (360, 768, 3840):
         page.set_viewport_size({"width": width, "height": 800})

@@ -132,7 +132,7 @@ class Explorer:
     def start_costs(self, session: Session) -> None:
         """Start a job that finds what rules and columns cost, where they are not known."""
         small = session.people.n_people <= _EAGER
-        if session is self.session and small and session.has_labels and session.costs is None:
+        if session is self.session and small and session.has_labels and session.costs_wanted():
             step = session.step
             payload = {"people": session.people, "step": step}
             take = self._then(session, lambda found: session.costs_found(found, step))

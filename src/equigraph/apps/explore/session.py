@@ -47,6 +47,7 @@ class Session:
         self.others: list[dict[str, Any]] = []
         self.drawn: dict[str, Any] | None = None
         self.costs: dict[str, Any] | None = None
+        self._costs_asked: tuple[Any, ...] | None = None
         self.changes: list[dict[str, Any]] = []  # what the last step changed besides what was asked for
         self.asked: tuple[Any, ...] | None = None  # what the curve that is being found will answer
         self.stored = True
@@ -208,6 +209,13 @@ class Session:
     def given_up(self, rules: Iterable[Rule]) -> list[dict[str, Any]]:
         """Return the changes of a step that does not keep some of its rules, because they contradict others."""
         return [self._change("conflict", rule) for rule in rules]
+
+    def costs_wanted(self) -> bool:
+        """Return whether costs are neither known nor being found; note that they will be."""
+        question = self._cost_question(self.people, self.step)
+        wanted = self.costs is None and self._costs_asked != question
+        self._costs_asked = question
+        return wanted
 
     @staticmethod
     def _cost_question(people: BoardPeople, step: Step) -> tuple[Any, ...]:

@@ -233,17 +233,12 @@ def _cluster(step: Step, value: Any) -> int:
 
 
 def _move(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
-    """Move a person into a cluster; or trade places with somebody who is there."""
+    """Move a person into a cluster."""
     who, to = _person(people, payload.get("who")), _cluster(step, payload.get("to"))
-    moves = {who: to}
-    if payload.get("swap") is not None:
-        other = _person(people, payload["swap"])
-        moves = {who: int(step.labels[other]), other: int(step.labels[who])}
-    for one in moves:
-        if one in step.locked:
-            raise BoardError("locked", name=people.names[one])
+    if who in step.locked:
+        raise BoardError("locked", name=people.names[who])
     labels = step.labels.copy()
-    labels[list(moves)] = list(moves.values())
+    labels[who] = to
     return replace(step, labels=labels, what="move")
 
 

@@ -235,7 +235,7 @@ def preview(
                 found, _ = read(path, name, notify, kind, people, attribute)
     except UnknownNamesError as error:
         unknown = {
-            one.text: {"text": one.text, "place": one.place, "near": list(near)}
+            one.text: {"text": one.text, "row": one.row + 1, "column": one.column.letter, "near": list(near)}
             for one, near in error.unknown
         }
         return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
