@@ -328,10 +328,10 @@ def test_a_conflict_leaves_no_board_empty_and_is_said_in_words_of_people() -> No
     (change,) = session.state()["changes"]
     assert (change["kind"], change["rule"]["names"]) == ("conflict", list(pair))
     assert [rule["broken"] for rule in session.state()["rules"]].count(0) == len(step.rules) - 1
-    told = failure(ConflictError("x", (Apart(pair), Fixed(pair[0], 1))), {"people": people, "step": step})
-    assert step.clusters[1] in told["error"]
-    assert not re.search(r"\bnode|cluster", told["error"])
-    assert [rule["kind"] for rule in told["rules"]] == ["apart", "fixed"]
+    refused = failure(ConflictError("x", (Apart(pair), Fixed(pair[0], 1))), {"people": people, "step": step})
+    assert step.clusters[1] in refused["error"]
+    assert not re.search(r"\bnode|cluster", refused["error"])
+    assert [rule["kind"] for rule in refused["rules"]] == ["apart", "fixed"]
 
 
 def test_the_files_of_a_board_speak_of_people(year: BoardPeople, tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ def _sheet(folder: Path) -> OfferedSheet:
     stream = io.StringIO()
     csv.writer(stream).writerows(rows)
     path.write_text(stream.getvalue(), encoding="utf-8")
-    return OfferedSheet(path, inspect(str(path), path.name, None), {}, number=3)
+    options = {"columns": {"Notes": "none"}}
+    return OfferedSheet(path, inspect(str(path), path.name, None, options), options, number=3)
 
 
 def _state(server: Running) -> dict[str, Any]:
