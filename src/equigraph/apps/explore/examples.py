@@ -32,7 +32,7 @@ def school_roster() -> Roster:
     from equigraph.apps.classes.roster import read_roster
     from equigraph.datasets import make_school_roster
 
-    with tempfile.TemporaryDirectory(prefix="equigraph-explore-") as folder:
+    with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
         path = Path(folder) / "school.csv"
         with path.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(make_school_roster().rows)
