@@ -98,6 +98,7 @@ def tight_instance(seed: int, nodes: tuple[int, int] = (14, 60)) -> tuple[Instan
         "gender": rng.choice(["girl", "boy"], n, p=[0.45, 0.55]),
         "needs": rng.choice(["yes", "no"], n, p=[0.2, 0.8]),
     }
+    groups["gender"][:2], groups["needs"][:2] = ["girl", "boy"], ["yes", "no"]
     names, sizes = graph.node_names.tolist(), np.bincount(labels)
     rules: dict[str, Any] = {"sizes": (int(sizes.min()), int(sizes.max()))}
     for attribute in groups:

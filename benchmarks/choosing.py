@@ -3,8 +3,8 @@
 Run ``python -m benchmarks choosing``. Every node's group is the toss of a coin, so that no planted cluster has exact
 shares: planted graphs of several sizes and degrees of mixing, block models whose groups bind more than the clusters do,
 and random graphs, for which nothing should be recommended. ``--halves`` gives every planted cluster exact halves.
-``--seeds`` sets how many graphs there are of each kind, ``--first`` the first seed: the rule was tuned on seeds 1, 2, 1001
-and 1002.
+``--seeds`` sets how many graphs there are of each kind, ``--first`` the first seed. The rule was tuned on seeds 1, 2,
+1001 and 1002.
 """
 
 from __future__ import annotations
