@@ -209,8 +209,8 @@ function newCard(who: number, state: string): HTMLElement {
   const locked = isLocked(who);
   const wished = board.wishes[who].length;
   const groups = Object.entries(people.values).map(([attribute, values]) => ({ attribute, values, code: values.codes[who] }));
-  const told = groups.filter(({ values, code }) => !BLANKS.includes(values.names[code]));
-  const spoken = told.map((group) => group.values.names[group.code]).join(", ");
+  const known = groups.filter(({ values, code }) => !BLANKS.includes(values.names[code]));
+  const spoken = known.map((group) => valueName(group.values.names[group.code])).join(", ");
   const dark = isDark();
   const change = helped.has(who) ? t.helped : hurt.has(who) ? t.hurt : "";
   return h(
@@ -231,7 +231,7 @@ function newCard(who: number, state: string): HTMLElement {
       h(
         "span",
         { class: "chips" },
-        ...told.slice(0, 4).map(({ attribute, values, code }) =>
+        ...known.slice(0, 4).map(({ attribute, values, code }) =>
           h(
             "span",
             { class: "chip", title: `${attribute}: ${valueName(values.names[code])}` },

@@ -75,7 +75,7 @@ const en = {
     return kept ? `without ${rules > 1 ? `these ${rules}` : "it"}: ${more}` : `costs no ${directed ? "wish" : "friendship"}`;
   },
   costWait: "finding out what it costs…",
-  // A rule in words, by its kind; a kind without words here is told in those of the server.
+  // A rule in words, by its kind; a kind without words here has those of the server.
   ruleWords: {
     together: (_, names) => `${list(names, "and")} together`,
     apart: (_, names) => `${list(names, "and")} apart`,

@@ -145,37 +145,6 @@ def test_a_card_is_moved_by_keys_and_told(open_page: Any, server: Running) -> No
     _in(page, 3, 0)
 
 
-def test_lock_apart_repair_and_undo_to_the_start(open_page: Any, server: Running) -> None:
-    page = open_page()
-    start = _state(server)
-    page.locator("[data-who='0'] .card-menu").click()
-    page.get_by_role("menuitem", name="Lock here").click()
-    page.wait_for_selector("[data-who='0'].locked")
-    page.locator("[data-who='0'] [data-part=card]").focus()
-    page.keyboard.press("m")
-    page.get_by_role("menuitem", name="Keep apart from…").click()
-    other = page.inner_text("[data-who='3'] .card-name")
-    page.locator("dialog input[type=search]").fill(other)
-    page.locator("dialog .choices button").first.click()
-    page.wait_for_selector(".rules li.broken")
-    assert _score(page, "rules") == "1 of 2"
-    page.click("[data-do=repair]")
-    page.wait_for_selector(".rules li:not(.broken) >> nth=1")
-    after = _state(server)
-    assert [rule["broken"] for rule in after["rules"]] == [0, 0]
-    assert after["labels"][0] == start["labels"][0]
-    assert after["labels"][0] != after["labels"][3]
-    moved = sum(a != b for a, b in zip(after["labels"], start["labels"], strict=True))
-    assert 1 <= moved <= 3
-    assert page.locator(".moved-list li").count() == moved
-    for _ in range(3):
-        page.click("[data-do=undo]")
-    page.wait_for_selector("[data-do=undo]:disabled")
-    end = _state(server)
-    same = ("labels", "locked", "rules", "scores", "clusters")
-    assert {key: end[key] for key in same} == {key: start[key] for key in same}
-
-
 def test_why_rename_and_search(open_page: Any, server: Running) -> None:
     page = open_page()
     page.locator("[data-who='5'] .card-menu").click()

@@ -37,7 +37,8 @@ def _sheet(folder: Path) -> OfferedSheet:
     stream = io.StringIO()
     csv.writer(stream).writerows(rows)
     path.write_text(stream.getvalue(), encoding="utf-8")
-    return OfferedSheet(path, inspect(str(path), path.name, None), {}, number=3)
+    options = {"columns": {"Notes": "none"}}
+    return OfferedSheet(path, inspect(str(path), path.name, None, options), options, number=3)
 
 
 def _state(server: Running) -> dict[str, Any]:
@@ -136,15 +137,22 @@ def _edit(page: Any, server: Running, narrow: bool) -> None:
     who = next(i for i in range(8, 24) if state["labels"][i] == 0)
     _move(page, who, 1, narrow)
     page.wait_for_selector(".column[data-cluster='1'] .light.bad")
+    after_move = _state(server)["labels"]
     _menu(page, who, "Lock here")
     page.wait_for_selector(f"[data-who='{who}'].locked .lock")
     for key, locked in (("z", ":not(.locked)"), ("y", ".locked")):
         page.keyboard.press(f"Control+{key}")
         page.wait_for_selector(f"[data-who='{who}']{locked}")
+    friend = next(i for i in range(24) if i != who and after_move[i] == 1)
+    _menu(page, who, "Keep apart from…")
+    page.fill("dialog input[type=search]", NAMES[friend])
+    page.locator("dialog .choices button").first.click()
+    page.wait_for_selector(".rules li.broken:has-text('apart')")
     page.click("[data-do=repair]")
     page.wait_for_selector(".rules li.broken", state="detached")
     after = _state(server)
     assert after["labels"][who] == 1
+    assert after["labels"][friend] != 1
     assert not any(rule["broken"] for rule in after["rules"])
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from equigraph._utils.files import private_folder
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.workers import Cancelled, Worker
 
 
@@ -23,7 +27,7 @@ def test_a_pipe_is_not_closed_under_the_thread_that_reads_it() -> None:
     assert not worker.is_alive()
     assert pipe.poll(5)  # the other end is gone, and the number is still ours
     with pytest.raises(EOFError):
-        pipe.recv()
+        list(iter(pipe.recv, None))  # it may have said before that it was ready
 
 
 def test_a_task_that_waits_ends_with_the_server() -> None:
@@ -38,3 +42,17 @@ def test_a_task_that_waits_ends_with_the_server() -> None:
     with pytest.raises(Cancelled):
         worker.run("first", {}, seconds=60, cancelled=cancelled, notify=_tell)
     assert not worker.is_alive()
+
+
+def test_a_second_server_leaves_the_files_of_the_first_alone(
+    room: BoardPeople, labelled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from equigraph.apps.explore import files, tasks
+
+    def write(people: Any, step: Any, path: Path) -> None:
+        path.write_bytes(b"x")
+        with private_folder(path.parent.parent, "equigraph-explore-"):  # as a server does when it starts
+            assert path.exists()
+
+    monkeypatch.setitem(files.WRITERS, "board.json", write)
+    assert tasks.download(room, labelled, "board.json", lambda progress: None) == b"x"

@@ -25,7 +25,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.safety import cookie_name, is_token
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import GROUP, Step, first_step
-from equigraph.apps.explore.uploads import OfferedSheet, Uploads
+from equigraph.apps.explore.uploads import OfferedSheet, ReadRequest, Uploads
 from equigraph.apps.explore.workers import Cancelled, TaskFailed, Worker
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
@@ -180,8 +180,8 @@ class Explorer:
 
         def take(found: Any) -> None:
             then = replace(step, rules=found["rules"])
-            told = [*changes, *session.given_up(found["given_up"])]
-            session.labels_found(found["labels"], what, basis, then, told)
+            besides = [*changes, *session.given_up(found["given_up"])]
+            session.labels_found(found["labels"], what, basis, then, besides)
             for start in (self.start_costs, self.start_curve):
                 loop.call_soon_threadsafe(start, session)
 
@@ -278,7 +278,7 @@ class Explorer:
         elif "stored" in payload:
             people, step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
         else:
-            people, step = await self._read(payload)
+            people, step = await self.jobs.run("read", {"request": self._asked(payload)})
         number = payload.get("number")
         attribute = payload.get("attribute") if payload.get("kind") == "people" else None
         fresh = payload.get("fresh") is True
@@ -302,13 +302,10 @@ class Explorer:
         """Return what is understood of a file that was sent, before a board is made of it."""
         payload = await _payload(request)
         number = payload.get("number")
-        asked = {**self._asked(payload), "number": number if isinstance(number, int) else None}
+        asked = {"request": self._asked(payload), "number": number if isinstance(number, int) else None}
         return JSONResponse(await self.jobs.run("preview", asked))
 
-    async def _read(self, payload: dict[str, Any]) -> tuple[BoardPeople, Step | None]:
-        return await self.jobs.run("read", self._asked(payload))
-
-    def _asked(self, payload: dict[str, Any]) -> dict[str, Any]:
+    def _asked(self, payload: dict[str, Any]) -> ReadRequest:
         """Return how to read a file that was sent, checked."""
         upload = self.uploads.get(payload.get("upload"))
         people = self.uploads.get(payload["people"]) if payload.get("people") else None
@@ -316,17 +313,24 @@ class Explorer:
         if kind not in ("people", "links", "board"):
             raise ParameterError("A file holds people, links or a board.")
         attribute = payload.get("attribute")
-        given = {key: payload[key] for key in ("columns", "names") if payload.get(key) is not None}
-        if not all(isinstance(value, dict) for value in given.values()):
+        columns, names = payload.get("columns") or {}, payload.get("names") or {}
+        if not (isinstance(columns, dict) and isinstance(names, dict)):
             raise ParameterError("Columns and names are given by what they are.")
-        return {
-            "path": str(upload.path),
-            "name": upload.name,
-            "kind": kind,
-            "people": None if people is None else (str(people.path), people.name),
-            "attribute": attribute if isinstance(attribute, str) else None,
-            "options": {**upload.options, **given},
-        }
+        options = dict(upload.options)
+        known = options.get("columns") or {}
+        if columns and self._offered is not None:  # the page names all columns of the sheet by their letters
+            here = {one[key] for one in self._offered["columns"] for key in ("header", "letter")}
+            known = {name: role for name, role in known.items() if name not in here}
+        options["columns"] = {**known, **columns}
+        options["names"] = {**(options.get("names") or {}), **names}
+        return ReadRequest(
+            str(upload.path),
+            upload.name,
+            kind,
+            options,
+            None if people is None else (str(people.path), people.name),
+            attribute if isinstance(attribute, str) else None,
+        )
 
     async def stored(self, request: Request) -> Response:
         """List the boards that are stored on this machine."""

@@ -27,15 +27,15 @@ def school() -> BoardPeople:
     return BoardPeople.of_roster(school_roster(), "school")
 
 
-def school_roster() -> Roster:
-    """Return the pupils of that year, read as a sheet is."""
+def school_roster(n_pupils: int = 78) -> Roster:
+    """Return pupils of such a year, read as a sheet is."""
     from equigraph.apps.classes.roster import read_roster
     from equigraph.datasets import make_school_roster
 
-    with tempfile.TemporaryDirectory(prefix="equigraph-explore-") as folder:
+    with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
         path = Path(folder) / "school.csv"
         with path.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream).writerows(make_school_roster().rows)
+            csv.writer(stream).writerows(make_school_roster(n_pupils).rows)
         return read_roster(path)
 
 

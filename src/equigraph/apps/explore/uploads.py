@@ -186,53 +186,43 @@ def _some_cells(sheet: Sheet, column: int, first: int) -> list[str]:
     return list(itertools.islice(dict.fromkeys(text for text in texts if text), _CELLS))
 
 
-def read(
-    path: str,
-    name: str,
-    notify: Any,
-    kind: str = "people",
-    people: tuple[str, str] | None = None,
-    attribute: str | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> tuple[BoardPeople, Step | None]:
-    """Read a file that was sent.
+@dataclass(frozen=True)
+class ReadRequest:
+    """A file that is to be read, and how."""
 
-    It holds people, read with `options` of `equigraph.read_roster`; links, with path and name of the table of their
-    people and the attribute; or a board.
-    """
-    if kind == "board":
+    path: str
+    name: str
+    kind: str = "people"  # or "links", or "board"
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `read_roster`
+    people: tuple[str, str] | None = None  # path and name of the table of the people whose links these are
+    attribute: str | None = None  # what to spread evenly; of links a column of that table
+
+
+def read(request: ReadRequest, notify: Any) -> tuple[BoardPeople, Step | None]:
+    """Read a file that was sent."""
+    path, name = request.path, request.name
+    if request.kind == "board":
         return _board(path, name)
-    with _named(path, name), _named(*(people or (path, name))):
-        if kind == "people":
-            return _read_roster(path, name, options), None
-        return _links(path, name, people, attribute), None
+    with _named(path, name), _named(*(request.people or (path, name))):
+        return _read_people(request), None
 
 
-def _read_roster(path: str, name: str, options: Mapping[str, Any] | None) -> BoardPeople:
-    from equigraph.apps.classes.roster import read_roster
+def _read_people(request: ReadRequest) -> BoardPeople:
+    if request.kind == "people":
+        from equigraph.apps.classes.roster import read_roster
 
-    return BoardPeople.of_roster(read_roster(path, **(options or {})), name)
+        return BoardPeople.of_roster(read_roster(request.path, **request.options), request.name)
+    return _links(request.path, request.name, request.people, request.attribute)
 
 
-def preview(
-    path: str,
-    name: str,
-    notify: Any,
-    kind: str = "people",
-    people: tuple[str, str] | None = None,
-    attribute: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    number: int | None = None,
-) -> dict[str, Any]:
+def preview(request: ReadRequest, number: int | None, notify: Any) -> dict[str, Any]:
     """Return what is understood of a file before a board is made of it, or whom its unknown names may mean."""
     from equigraph.apps.explore.steps import first_step
 
+    table = request.people or (request.path, request.name)
     try:
-        with _named(path, name, UnknownNamesError):
-            if kind == "people":
-                found = _read_roster(path, name, options)
-            else:
-                found, _ = read(path, name, notify, kind, people, attribute)
+        with _named(request.path, request.name, UnknownNamesError), _named(*table, UnknownNamesError):
+            found = _read_people(request)
     except UnknownNamesError as error:
         unknown = {
             one.text: {"text": one.text, "row": one.row + 1, "column": one.column.letter, "near": list(near)}
@@ -240,7 +230,7 @@ def preview(
         }
         return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
     notes = [note for note in found.notes if not note.startswith("Column ")]
-    step = first_step(found, number, attribute if found.directed else None)
+    step = first_step(found, number, request.attribute if found.directed else None)
     facts = understood(found, step.attributes)
     return {"unknown": [], "understood": facts, "number": step.n_clusters, "notes": notes}
 
