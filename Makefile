@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint loops search-loops factor-loops rewritten format fuzz hostile coverage mutation audit test-minimal test-lowest docs dist bench bench-regressions clean
+.PHONY: demo test lint loops search-loops factor-loops rewritten format fuzz hostile coverage mutation audit test-minimal test-lowest docs reproduction dist bench bench-regressions clean
 
 demo: $(VENV)/.user
 	$(BIN)/equigraph warmup
@@ -51,6 +51,10 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet -e ".[docs]"
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "The site is in docs/_build/html/index.html."
+
+# The paper's tables and figures, written into the docs: at most an hour on two cores, and it can be resumed.
+reproduction: $(VENV)/.dev
+	$(BIN)/equigraph reproduce all -o docs/reproduction --page docs/reproduction.md
 
 # Every method on every hostile matrix; a slice of it is in the suite.
 hostile: $(VENV)/.dev

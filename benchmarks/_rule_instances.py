@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from equigraph.graph import Graph
-from equigraph.rules import Rules
+from equigraph.rules import Friends, Rules
 
 KINDS = ("together", "apart", "fixed", "sizes", "friends", "at_least", "at_most", "not_alone", "shares")
 
@@ -81,6 +81,9 @@ def _argument(
     return {attribute: float(rng.choice([0.0, 0.05, 0.1, 0.2]))}
 
 
+FAMILIES = ("sizes", "units", "cliques", "groups", "friends", "mixed")
+
+
 def tight_instance(seed: int, nodes: tuple[int, int] = (14, 60)) -> tuple[Instance, np.ndarray]:
     """Return an instance whose rules leave no slack around labels that were drawn first, and these labels."""
     rng = np.random.default_rng([seed, 99])
@@ -95,6 +98,7 @@ def tight_instance(seed: int, nodes: tuple[int, int] = (14, 60)) -> tuple[Instan
         "gender": rng.choice(["girl", "boy"], n, p=[0.45, 0.55]),
         "needs": rng.choice(["yes", "no"], n, p=[0.2, 0.8]),
     }
+    groups["gender"][:2], groups["needs"][:2] = ["girl", "boy"], ["yes", "no"]
     names, sizes = graph.node_names.tolist(), np.bincount(labels)
     rules: dict[str, Any] = {"sizes": (int(sizes.min()), int(sizes.max()))}
     for attribute in groups:
@@ -114,6 +118,42 @@ def tight_instance(seed: int, nodes: tuple[int, int] = (14, 60)) -> tuple[Instan
     if not lonely.size and rng.random() < 0.5:
         rules["friends"] = 1
     return Instance(graph, groups, Rules.from_dict(rules), k), labels
+
+
+def planted_instance(seed: int, family: str) -> tuple[Instance, np.ndarray]:
+    """Return an instance that is tight in one way or in all (see `FAMILIES`), and labels that keep its rules."""
+    rng = np.random.default_rng([seed, FAMILIES.index(family)])
+    n, k = int(rng.integers(30, 100)), int(rng.integers(4, 11))
+    labels = rng.permutation(np.arange(n) % k)
+    graph = random_graph(rng, n)
+    names, sizes = graph.node_names.tolist(), np.bincount(labels)
+    groups = {"gender": rng.choice(["girl", "boy"], n), "street": rng.choice(list("abcde"), n)}
+    rules: dict[str, Any] = {"sizes": (int(sizes.min()), int(sizes.max()))}
+    if family in ("units", "mixed"):
+        for cluster in range(k):
+            members = rng.permutation(np.flatnonzero(labels == cluster))
+            for unit in np.array_split(members, max(members.size // 3, 1)):
+                if unit.size > 1 and rng.random() < 0.7:
+                    rules.setdefault("together", []).append(tuple(names[i] for i in unit))
+    if family in ("cliques", "mixed"):
+        clusters = [rng.permutation(k)[: int(rng.integers(2, k + 1))] for _ in range(n // 4)]
+        rules["apart"] = [
+            tuple(names[int(rng.choice(np.flatnonzero(labels == c)))] for c in some) for some in clusters
+        ]
+    if family in ("groups", "mixed"):
+        for attribute, column in groups.items():
+            for value in np.unique(column).tolist():
+                counts = np.bincount(labels[column == value], minlength=k)
+                rules.setdefault("at_most", {}).setdefault(attribute, {})[value] = int(counts.max())
+    items = list(Rules.from_dict(rules).items)
+    if family in ("friends", "mixed"):
+        asked = {}
+        for node in range(n):
+            same = np.flatnonzero((labels == labels[node]) & (np.arange(n) != node))
+            others = [rng.choice(same), *rng.choice(np.flatnonzero(labels != labels[node]), 2, replace=False)]
+            asked[names[node]] = [names[int(other)] for other in others]
+        items.append(Friends(1, of=asked))
+    return Instance(graph, groups, Rules.of(items), k), labels
 
 
 def with_people_rules(instance: Instance, seed: int) -> Instance:

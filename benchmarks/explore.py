@@ -52,19 +52,19 @@ def board_file(n_people: int, folder: Path) -> Path:
     from equigraph.apps.explore.steps import act, first_step, with_labels
     from equigraph.apps.explore.tasks import first_labels
 
-    matter = classroom(n_people, max(2, n_people // 24))
-    step = first_step(matter, max(2, n_people // 24))
-    step = with_labels(step, first_labels(matter, step, lambda progress: None), "first")
-    for told in (
+    people = classroom(n_people, max(2, n_people // 24))
+    step = first_step(people, max(2, n_people // 24))
+    step = with_labels(step, first_labels(people, step, lambda progress: None)["labels"], "first")
+    for payload in (
         {"do": "apart", "who": 0, "other": 1},
         {"do": "together", "who": 2, "other": 3},
         {"do": "add-rule", "rule": {"friends": 1}},
         {"do": "add-rule", "rule": {"shares": {"gender": 0.1}}},
         {"do": "add-rule", "rule": {"not_alone": {"house": 2}}},
     ):
-        step = act(matter, step, told)
+        step = act(people, step, payload)
     path = folder / "people.board.json"
-    WRITERS["board.json"](matter, step, path)
+    WRITERS["board.json"](people, step, path)
     return path
 
 

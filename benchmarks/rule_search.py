@@ -1,9 +1,10 @@
 """The search under rules: zero violations, every feasible instance solved, the optimum of small graphs, time.
 
 Run ``python -m benchmarks.rule_search --random 300`` for random instances of 20 to 120 nodes with rules of all kinds
-(every answer is checked by the oracle, every conflict for being irreducible), ``--brute 100`` for random rules on 8 to
-11 nodes against all divisions, ``--school`` for a made-up school, and ``--large`` for a million nodes and
-ten million edges with 1,000 pairs together, 1,000 apart, two attributes and bounds on sizes.
+(every answer is checked by the oracle, every conflict for being irreducible), ``--planted 300`` for such as are tight
+in sizes, units, cliques to be apart, groups, friends or all of them and feasible by construction, ``--brute 100`` for
+random rules on 8 to 11 nodes against all divisions, ``--school`` for a made-up school, and ``--large`` for a million
+nodes and ten million edges with 1,000 pairs together, 1,000 apart, two attributes and bounds on sizes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 import equigraph as eg
-from benchmarks._rule_instances import Instance, random_instance
+from benchmarks._rule_instances import FAMILIES, Instance, planted_instance, random_instance
 from equigraph.exceptions import ConflictError, EquigraphWarning, NotFoundError
 from equigraph.rules import Facts, Rules, compile_rules, feasible_labels, keeps
 from equigraph.search.agree import search_under
@@ -64,19 +65,22 @@ def check_conflict(instance: Instance, rules: tuple[Any, ...]) -> None:
         assert feasible_labels(compile_rules(rest, graph, groups, k)).status != "impossible"
 
 
-def random_instances(first: int, number: int, effort: float) -> None:
-    """Solve random instances."""
+def random_instances(first: int, number: int, effort: float, planted: bool = False) -> None:
+    """Solve random instances, or such as are feasible by construction and tight in one way or in all."""
     answers: Counter[str] = Counter()
     seconds = []
     for seed in range(first, first + number):
-        begin = time.perf_counter()
-        came = answer(random_instance(seed), effort=effort)
-        seconds.append(time.perf_counter() - begin)
+        instance = (
+            planted_instance(seed, FAMILIES[seed % len(FAMILIES)])[0] if planted else random_instance(seed)
+        )
+        begin = time.process_time()
+        came = answer(instance, effort=effort)
+        seconds.append(time.process_time() - begin)
         answers[came] += 1
         if came == "not found":
             print(f"seed {seed}: not found", flush=True)
     print(f"{number} instances, none with a violation: {dict(answers)}")
-    print(f"median {np.median(seconds):.2f} s, worst {max(seconds):.1f} s")
+    print(f"median {np.median(seconds):.2f} CPU s, worst {max(seconds):.1f}")
 
 
 def small_instance(seed: int) -> Instance:
@@ -208,6 +212,7 @@ def large(n: int, k: int = 10, pairs: int = 1000) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--random", type=int, metavar="N", help="solve N random instances")
+    parser.add_argument("--planted", type=int, metavar="N", help="solve N tight instances that are feasible")
     parser.add_argument("--brute", type=int, metavar="N", help="compare N small instances with all divisions")
     parser.add_argument("--first", type=int, default=0, help="seed of the first instance")
     parser.add_argument("--effort", type=float, default=1.0, help="of the random instances")
@@ -218,6 +223,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.random:
         random_instances(args.first, args.random, args.effort)
+    if args.planted:
+        random_instances(args.first, args.planted, args.effort, planted=True)
     if args.brute:
         brute_force(args.first, args.brute)
     if args.school:

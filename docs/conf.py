@@ -27,7 +27,13 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "**/.ipynb_checkpoints", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "reproduction/**",
+    "**/.ipynb_checkpoints",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
 root_doc = "index"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

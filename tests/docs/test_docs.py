@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import runpy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,3 +126,10 @@ def test_a_wrong_block_is_noticed(tmp_path: Path) -> None:
         run(wrong, page, {})
     with pytest.raises(ZeroDivisionError):
         run(failing, page, {})
+
+
+def test_typed_script_runs() -> None:
+    pytest.importorskip("networkx")
+    found = runpy.run_path(str(Path(__file__).with_name("typed_script.py")))
+    assert found["same"] == found["parts"]
+    assert {"conductance", "ncut"} <= found["rows"].keys()

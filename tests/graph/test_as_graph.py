@@ -293,9 +293,9 @@ def test_labelled_matrices():
     [
         ("friends.csv", "a file is read with read_graph"),
         (3, "a networkx, igraph or networkit graph"),
-        (None, "A NoneType is not a graph: expected a scipy sparse matrix"),
-        ({"a": "b"}, "A dict is not a graph"),
-        (pd.Series([1, 2]), "A Series is not a graph"),
+        (None, "NoneType is not a graph: expected a scipy sparse matrix"),
+        ({"a": "b"}, "dict is not a graph"),
+        (pd.Series([1, 2]), "Series is not a graph"),
         (pl.DataFrame({"a": [1], "b": [1], "c": [1], "d": [1]}), "1 rows and 4 columns"),
         (pl.DataFrame({"a": ["x"] * 4, "b": [1] * 4, "c": [1] * 4, "d": [1] * 4}), "'a' of the square table"),
         (

@@ -50,7 +50,7 @@ def test_equal_points_have_the_similarity_one():
 @pytest.mark.parametrize(
     ("points", "k", "error", "message"),
     [
-        (POINTS, 120, ParameterError, "needs more points"),
+        (POINTS, 120, ParameterError, "needs more than"),
         (POINTS, 0, ParameterError, "whole number"),
         ([[np.nan], [1.0]], 1, GraphError, "NaN"),
         ([["x"], ["y"]], 1, GraphError, "points cannot be used"),

@@ -112,6 +112,24 @@ def test_saved_pictures_are_not_blank(room: Graph, result: eg.ClusteringResult, 
     assert not list(tmp_path.glob(".partial*"))
 
 
+def test_notebooks_show_the_picture_of_every_display(room: Graph, result: eg.ClusteringResult) -> None:
+    formatter = pytest.importorskip("IPython.core.formatters").DisplayFormatter()
+    curve = eg.tradeoff_curve(room, estimator=eg.FairLouvain(3), fairness=[0, 1], random_state=0)
+    displays = [
+        curve.plot(),
+        eg.tradeoff.TradeoffCurves({3: curve}).plot(),
+        GraphDisplay(room, result.labels),
+        ClusterGraphDisplay.from_result(result, room),
+    ]
+    for display in displays:
+        shown, _ = formatter.format(display)
+        assert shown["image/png"].startswith(b"\x89PNG")
+    from matplotlib.figure import Figure
+
+    # Axes of the user's are shown by who made them.
+    assert "image/png" not in formatter.format(curve.plot(ax=Figure().add_subplot()))[0]
+
+
 def test_save_refuses_an_unknown_format(result: eg.ClusteringResult, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="no known format"):
         InteractionDisplay.from_result(result).save(tmp_path / "picture.doc")

@@ -42,7 +42,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     ],
 )
 @pytest.mark.parametrize("raw", [False, True])
-def test_9_a_result_comes_back_as_it_was(tmp_path: Path, names: list, groups: list, raw: bool) -> None:
+def test_a_result_comes_back_as_it_was(tmp_path: Path, names: list, groups: list, raw: bool) -> None:
     graph = Graph(
         nx.to_scipy_sparse_array(nx.path_graph(4)), np.array(names), np.array(groups), attribute="what"
     )
@@ -57,7 +57,7 @@ def test_9_a_result_comes_back_as_it_was(tmp_path: Path, names: list, groups: li
     assert Graph(graph.adjacency, back.node_names, back.sensitive_features).fingerprint() == back.input_hash
 
 
-def test_9_a_curve_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
+def test_a_curve_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
     curve = eg.tradeoff_curve(
         room, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.3, 1], random_state=0, n_restarts=2
     )
@@ -71,18 +71,18 @@ def test_9_a_curve_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
     assert back.select("product").fairness == curve.select("product").fairness
 
 
-def test_9_a_comparison_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
+def test_a_comparison_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
     comparison = eg.compare(room, methods=["random", "ifair-nmtf", "dmon"], n_clusters=3, n_seeds=2)
     path = tmp_path / "t.json"
     comparison.to_json(path)
     assert eg.Comparison.load(path) == comparison
     text = path.read_text(encoding="utf-8")
-    unknown = {**comparison.summary(), "rows": [{"method": "x", "colour": "red"}]}
+    unknown = {**comparison.content(), "rows": [{"method": "x", "colour": "red"}]}
     for wrong, part in [
         (text[:-30], "is no JSON"),
         (text.replace('"n_nodes": 30', '"n_nodes": 31'), "has changed since"),
         ("{}", "is no comparison"),
-        (json.dumps(record("curve", comparison.summary())), "is no comparison"),
+        (json.dumps(record("curve", comparison.content())), "is no comparison"),
         (json.dumps(record("comparison", unknown)), "unknown entry 'colour'"),
     ]:
         path.write_text(wrong, encoding="utf-8")
@@ -92,7 +92,7 @@ def test_9_a_comparison_comes_back_as_it_was(room: Graph, tmp_path: Path) -> Non
         eg.Comparison.load(tmp_path / "nowhere.json")
 
 
-def test_9_notebooks_show_tables_and_run_nothing(room: Graph, result: eg.ClusteringResult) -> None:
+def test_notebooks_show_tables_and_run_nothing(room: Graph, result: eg.ClusteringResult) -> None:
     nasty = "<script>alert(1)</script>"
     graph = Graph(room.adjacency, None, np.array([nasty, "b"] * 15), nasty)
     curve = eg.tradeoff_curve(graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 1], random_state=0)
@@ -113,7 +113,7 @@ def test_9_notebooks_show_tables_and_run_nothing(room: Graph, result: eg.Cluster
     assert "10" in shown[2]._repr_html_()
 
 
-def test_d17_every_damage_is_refused_in_one_sentence(result: eg.ClusteringResult, tmp_path: Path) -> None:
+def test_every_damage_is_refused_in_one_sentence(result: eg.ClusteringResult, tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     result.save(whole)
     rng = np.random.default_rng(0)
@@ -140,7 +140,7 @@ def test_d17_every_damage_is_refused_in_one_sentence(result: eg.ClusteringResult
     assert eg.ClusteringResult.load(whole).n_clusters == 3
 
 
-def test_d17_a_changed_cluster_is_noticed(result: eg.ClusteringResult, tmp_path: Path) -> None:
+def test_a_changed_cluster_is_noticed(result: eg.ClusteringResult, tmp_path: Path) -> None:
     result.save(tmp_path)
     lines = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines(keepends=True)
     name, cluster, rest = lines[1].split(",", 2)
@@ -157,7 +157,7 @@ def test_d17_a_changed_cluster_is_noticed(result: eg.ClusteringResult, tmp_path:
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", '{"format": "equigraph", "version": 2, "files": {}}'])
-def test_d17_foreign_folders_are_refused(tmp_path: Path, content: str) -> None:
+def test_foreign_folders_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / MANIFEST).write_text(content)
     (tmp_path / "result.json").write_text("{}")
     with pytest.raises(InputError, match=MANIFEST):
@@ -170,7 +170,7 @@ def rewrite_manifest(folder: Path, **changes: Any) -> None:
     (folder / MANIFEST).write_text(json.dumps({**told, "checksum": checksum_of(told)}))
 
 
-def test_d17_another_kind_and_another_version_are_told(result: eg.ClusteringResult, tmp_path: Path) -> None:
+def test_another_kind_and_another_version_are_told(result: eg.ClusteringResult, tmp_path: Path) -> None:
     result.save(tmp_path)
     with pytest.raises(InputError, match=r"holds no curve\.json.*another kind"):
         eg.TradeoffCurve.load(tmp_path)
@@ -185,7 +185,7 @@ def test_d17_another_kind_and_another_version_are_told(result: eg.ClusteringResu
             eg.ClusteringResult.load(tmp_path)
 
 
-def test_d14_files_of_others_are_neither_deleted_nor_overwritten(
+def test_files_of_others_are_neither_deleted_nor_overwritten(
     result: eg.ClusteringResult, tmp_path: Path
 ) -> None:
     theirs = {
@@ -203,9 +203,7 @@ def test_d14_files_of_others_are_neither_deleted_nor_overwritten(
         assert (tmp_path / name).read_text() == theirs[name]
 
 
-def test_d14_a_file_of_ours_that_was_changed_is_the_users(
-    result: eg.ClusteringResult, tmp_path: Path
-) -> None:
+def test_a_file_of_ours_that_was_changed_is_the_users(result: eg.ClusteringResult, tmp_path: Path) -> None:
     result.save(tmp_path)
     (tmp_path / "labels.csv").write_text("edited by hand")
     with pytest.raises(
@@ -219,7 +217,7 @@ def test_d14_a_file_of_ours_that_was_changed_is_the_users(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "labels.csv", MANIFEST]
 
 
-def test_d14_a_folder_in_the_way_is_told(result: eg.ClusteringResult, tmp_path: Path) -> None:
+def test_a_folder_in_the_way_is_told(result: eg.ClusteringResult, tmp_path: Path) -> None:
     (tmp_path / "labels.csv").mkdir()
     for force in (False, True):
         with pytest.raises(ParameterError, match="is a folder where a file is to be written"):
@@ -235,7 +233,7 @@ def test_d14_a_folder_in_the_way_is_told(result: eg.ClusteringResult, tmp_path: 
         lambda folder: folder / "nul\0",
     ],
 )
-def test_8_an_impossible_folder_is_one_sentence(
+def test_an_impossible_folder_is_one_sentence(
     result: eg.ClusteringResult, tmp_path: Path, make: Callable[[Path], Path]
 ) -> None:
     (tmp_path / "file").write_text("here")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import OptimizeResult
 
-from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
+from benchmarks._rule_instances import (
+    FAMILIES,
+    planted_instance,
+    random_asked,
+    random_instance,
+    with_people_rules,
+)
 from equigraph.exceptions import ConflictError, NotFoundError, ParameterError
 from equigraph.rules import (
     Facts,
@@ -23,6 +29,7 @@ from equigraph.rules import (
     violations,
 )
 from equigraph.rules.propagate import propagated
+from equigraph.rules.solve import is_refuted
 
 
 def ask(instance, rules=None, **more):
@@ -320,3 +327,15 @@ def test_many_nodes_are_few_kinds_of_nodes():
 def test_wrong_parameters(options, message):
     with pytest.raises(ParameterError, match=message):
         settle_rules(Rules(), TRIANGLE, **options)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_quick_refutation_is_a_proof(seed):
+    instance, labels = planted_instance(seed, FAMILIES[seed])
+    graph, groups, rules, k = instance
+    assert not rules.check(graph, labels, groups, n_clusters=k)
+    facts = Facts.of(graph, groups)
+    assert not is_refuted(compile_rules(rules, facts, None, k))
+    # One node more than there are clusters, any two of them apart.
+    clique = combinations(graph.node_names[: k + 1].tolist(), 2)
+    assert is_refuted(compile_rules(Rules(apart=list(clique)), facts, None, k))

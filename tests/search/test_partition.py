@@ -16,7 +16,7 @@ from equigraph.search.arrays import BROKEN, GAIN, LACKING, MOVED, Cooling, Tour
 from equigraph.search.kernels.anneal import anneal as anneal_kernel
 from equigraph.search.kernels.local import MOST_DENSE, visit
 from equigraph.search.level import aggregate, common_parts, compact, first_level
-from equigraph.search.moves import anneal, climb, local_search, swap
+from equigraph.search.moves import anneal, by_cluster, climb, local_search, near_room, swap
 from equigraph.search.objective import MOST_GROUPS, make_objective
 from equigraph.search.partition import Partition, scores_of
 from equigraph.search.ruling import Ruling
@@ -71,7 +71,8 @@ def pair_of(case, make_graph, labels=None, **bounds):
 def one_visit(partition, site, *, within=EVERYTHING, fixed=True):
     """Let one site move; return the number of moves and what Q, the notion and the objective rose by."""
     awake, gained = np.ones(partition.level.n_sites, dtype=np.bool_), np.zeros(5)
-    visit(*partition.arrays, Tour(0, np.array([site]), within, fixed, awake, NOTHING, gained))
+    room = near_room(partition.n_clusters)
+    visit(*partition.arrays, Tour(0, np.array([site]), within, fixed, awake, NOTHING, gained, *room))
     return gained[:4]
 
 
@@ -172,7 +173,8 @@ def test_after_many_moves_everything_is_that_of_the_labels(case, fixed, make_gra
 def annealed(partition, *, hot=5.0, n_steps=400, seed=0, cheap=1.0, dear=1.0):
     """Run the kernel of an annealing; return its cooling."""
     cooling = Cooling(hot, 0.5, cheap, dear, 50, n_steps, 0.4, np.array([seed], dtype=np.uint64),
-                      partition.labels.copy(), np.array([0.0, 0.0, 0.0, float(partition.broken == 0)]))  # fmt: skip
+                      partition.labels.copy(), np.array([0.0, 0.0, 0.0, float(partition.broken == 0)]),
+                      **by_cluster(partition))  # fmt: skip
     anneal_kernel(*partition.arrays, cooling)
     return cooling
 

@@ -2,7 +2,7 @@
 
 import { api } from "./api";
 import { say, warn } from "./announce";
-import { name, running, store, take, ruleWords } from "./store";
+import { name, select, receive, running, store, ruleWords } from "./store";
 import { t } from "./strings";
 import type { State } from "./types";
 
@@ -10,10 +10,10 @@ import type { State } from "./types";
 const times: { what: string; ms: number }[] = [];
 (globalThis as Record<string, unknown>).equigraphTimes = times;
 
-export async function act(told: Record<string, unknown>, what = String(told.do)): Promise<boolean> {
+export async function act(payload: Record<string, unknown>, what = String(payload.do)): Promise<boolean> {
   const start = performance.now();
   try {
-    take(await store.source.act(told));
+    await receive(await store.source.act(payload));
   } catch (error) {
     warn((error as Error).message);
     return false;
@@ -52,6 +52,20 @@ export async function pair(kind: "together" | "apart", who: number, other: numbe
     const { rules } = store.state;
     say(t.ruleAdded(ruleWords(rules[rules.length - 1])));
   }
+}
+
+// Raises the sentence of a refusal, which the dialog shows.
+export async function arrival(person: { name: string; values: Record<string, string>; friends: number[] }): Promise<void> {
+  await receive(await store.source.act({ do: "arrival", ...person }));
+  const who = store.board.people.length - 1;
+  const { state, kept, board } = store;
+  select(who);
+  say(t.arrived(name(who), state.clusters[state.labels[who]], kept[who], board.wishes[who].length));
+}
+
+export async function leaver(who: number): Promise<void> {
+  const gone = name(who);
+  if (await act({ do: "leaver", who })) say(t.hasLeft(gone));
 }
 
 // The dial may be turned faster than answers come: only the last wish counts.

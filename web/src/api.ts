@@ -1,7 +1,7 @@
 // The server: JSON in, JSON out, and events. A refusal is an Error with the sentence that the server said.
 
 import { t } from "./strings";
-import type { Board, Drawn, Inspected, Job, KeptBoard, Preview, Source, State, Why } from "./types";
+import type { Board, Drawn, Inspected, Job, StoredBoard, Preview, Source, State, Why } from "./types";
 
 // Where no server answers, the sentence of the browser ("Failed to fetch") helps nobody.
 async function reach(path: string, options: RequestInit = {}): Promise<Response> {
@@ -16,7 +16,7 @@ async function ask<T>(path: string, options: RequestInit = {}): Promise<T> {
   const answer = await reach(path, options);
   const type = answer.headers.get("content-type") ?? "";
   const content = type.startsWith("application/json") ? await answer.json() : { error: await answer.text() };
-  if (!answer.ok) throw new Error(String(content.error));
+  if (!answer.ok) throw new Error(t.errors[content.code]?.(content.values) ?? String(content.error));
   return content as T;
 }
 
@@ -26,18 +26,19 @@ const send = <T>(path: string, content: unknown, method = "POST") =>
 export const api = {
   live: true,
   board: () => ask<Board>("/api/board"),
+  offered: () => ask<{ offered?: Inspected }>("/api/board"),
   state: () => ask<State>("/api/state"),
-  act: (told: Record<string, unknown>) => send<State>("/api/act", told),
-  number: (number: number) => send<State>("/api/number", { number }),
+  act: (payload: Record<string, unknown>) => send<State>("/api/act", payload),
+  number: (number: number) => send<State>("/api/number", { number, word: t.group }),
   why: (who: number) => ask<Why>(`/api/why?who=${who}`),
   start: (kind: string) => send<Job>("/api/jobs", { kind }),
   cancel: (number: number) => ask<unknown>(`/api/jobs/${number}`, { method: "DELETE" }),
   graph: () => ask<Drawn>("/api/graph"),
   upload: (file: File) => ask<Inspected>(`/api/upload?name=${encodeURIComponent(file.name)}`, { method: "PUT", body: file }),
-  preview: (told: Record<string, unknown>) => send<Preview>("/api/preview", told),
-  open: (told: Record<string, unknown>) => send<Board>("/api/open", told),
-  kept: () => ask<KeptBoard[]>("/api/kept"),
-  forget: (mark: string) => ask<unknown>(`/api/kept/${mark}`, { method: "DELETE" }),
+  preview: (payload: Record<string, unknown>) => send<Preview>("/api/preview", payload),
+  open: (payload: Record<string, unknown>) => send<Board>("/api/open", { ...payload, word: t.group }),
+  stored: () => ask<StoredBoard[]>("/api/stored"),
+  forget: (mark: string) => ask<unknown>(`/api/stored/${mark}`, { method: "DELETE" }),
   async download(kind: string): Promise<Blob> {
     const answer = await reach(`/api/download/${kind}`);
     if (!answer.ok) throw new Error(String((await answer.json()).error));
@@ -49,7 +50,8 @@ export interface Handlers {
   job(job: Job): void;
   state(revision: number): void;
   board(): void;
-  lost(lost: boolean): void;
+  open(): void;
+  lost(): void;
 }
 
 export function follow(handlers: Handlers): void {
@@ -58,6 +60,6 @@ export function follow(handlers: Handlers): void {
   events.addEventListener("job", (event) => handlers.job(content(event)));
   events.addEventListener("state", (event) => handlers.state(content(event).revision));
   events.addEventListener("board", () => handlers.board());
-  events.addEventListener("open", () => handlers.lost(false));
-  events.addEventListener("error", () => handlers.lost(true));
+  events.addEventListener("open", () => handlers.open());
+  events.addEventListener("error", () => handlers.lost());
 }

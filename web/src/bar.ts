@@ -3,10 +3,11 @@
 import { redo, start, undo } from "./actions";
 import { api } from "./api";
 import { warn } from "./announce";
+import { arrivalDialog } from "./arrival";
 import { findAlternatives } from "./compare";
 import { downloadsDialog } from "./downloads";
 import { h, replace } from "./dom";
-import { on, running, store, take, tell } from "./store";
+import { on, receive, running, store, tell } from "./store";
 import { languages, lang, speak, t } from "./strings";
 import { toggleTheme } from "./theme";
 import { openDialog } from "./upload";
@@ -32,6 +33,7 @@ export function bar(opened: (board: Board) => void): HTMLElement {
           button("repair", t.repair, () => void start("repair"), { class: "primary", title: t.repairHelp, disabled: !ready || Boolean(running("repair")) }),
           button("alternatives", t.alternatives, () => void findAlternatives(), { title: t.alternativesHelp, disabled: !ready || Boolean(running("alternatives")) }),
           numberField(),
+          button("arrival", t.arrival, arrivalDialog, { disabled: !ready }),
           button("open", t.open, () => openDialog(opened)),
           button("save", t.save, downloadsDialog, { disabled: !ready }),
         ),
@@ -77,8 +79,7 @@ function numberField(): HTMLElement {
     "data-do": "number",
     onchange: async () => {
       try {
-        take(await api.number(Number(input.value)));
-        if (store.state.said.length) warn(store.state.said.join(" "));
+        await receive(await api.number(Number(input.value)));
       } catch (error) {
         warn((error as Error).message);
         input.value = String(store.state.clusters.length);

@@ -1,12 +1,12 @@
 // The board: a column per cluster, a card per person.
 
-import { act, lock, move } from "./actions";
+import { act, lock, move, start } from "./actions";
 import { say } from "./announce";
 import { h, replace } from "./dom";
 import { dragFrom } from "./drag";
 import { openMenu } from "./menu";
 import { clusterColor, groupColor, sign } from "./palette";
-import { isLocked, name, on, select, store } from "./store";
+import { isLocked, name, on, select, store, valueName } from "./store";
 import { lang, t } from "./strings";
 import { isDark } from "./theme";
 
@@ -25,6 +25,7 @@ export function boardView(): HTMLElement {
     draw();
   });
   on(["state", "search"], draw);
+  on(["jobs"], () => store.state.labels.length || draw());
   on(["selected"], mark);
   place.addEventListener("keydown", onKey);
   place.addEventListener("focusin", (event) => {
@@ -44,7 +45,7 @@ function draw(): void {
   const { state } = store;
   if (!state.labels.length) {
     columns = [];
-    replace(place, h("div", { class: "wait", role: "status" }, h("p", null, t.making), h("p", { class: "hint" }, t.makingFirst)));
+    replace(place, waiting());
     return;
   }
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement : null;
@@ -61,6 +62,18 @@ function draw(): void {
   if (who !== null && document.activeElement !== focused) focusCard(who, part);
 }
 
+function waiting(): HTMLElement {
+  const job = [...store.jobs.values()].filter((one) => one.kind === "first").pop();
+  if (!job || job.status === "running" || job.status === "done")
+    return h("div", { class: "wait", role: "status" }, h("p", null, t.making), h("p", { class: "hint" }, t.makingFirst));
+  return h(
+    "div",
+    { class: "wait" },
+    h("p", { class: "error" }, job.status === "failed" ? job.error : t.jobCancelled(t.jobs.first)),
+    h("p", null, h("button", { type: "button", class: "primary", onclick: () => void start("first") }, t.openIt)),
+  );
+}
+
 export function focusCard(who: number, part = "card"): void {
   const label = store.state.labels[who];
   const at = store.members[label]?.indexOf(who) ?? -1;
@@ -68,7 +81,9 @@ export function focusCard(who: number, part = "card"): void {
     shown.set(label, at + 1);
     draw();
   }
-  place.querySelector<HTMLElement>(`[data-who="${who}"] [data-part="${part}"]`)?.focus();
+  const target = place.querySelector<HTMLElement>(`[data-who="${who}"] [data-part="${part}"]`);
+  target?.focus();
+  target?.scrollIntoView({ inline: "nearest", block: "nearest" });
 }
 
 function brokenClusters(): Set<number> {
@@ -81,7 +96,7 @@ function light(cluster: number, breaking: Set<number>): Light {
   if (breaking.has(cluster)) return "bad";
   if (store.members[cluster].some((who) => store.board.wishes[who].length && !store.kept[who])) return "alone";
   const even = store.state.scores?.even_by_cluster[cluster];
-  return even !== undefined && even < 0.995 ? "fair" : "good";
+  return store.uneven.has(cluster) || (even !== undefined && even < 0.995) ? "fair" : "good";
 }
 
 interface ColumnParts {
@@ -219,9 +234,9 @@ function newCard(who: number, state: string): HTMLElement {
         ...told.slice(0, 4).map(({ attribute, values, code }) =>
           h(
             "span",
-            { class: "chip", title: `${attribute}: ${values.names[code]}` },
+            { class: "chip", title: `${attribute}: ${valueName(values.names[code])}` },
             h("span", { class: "sign", style: { color: groupColor(values.first + code, dark) } }, sign(values.first + code)),
-            values.names[code],
+            valueName(values.names[code]),
           ),
         ),
       ),

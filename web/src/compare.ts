@@ -1,10 +1,12 @@
 // Alternatives beside each other.
 
 import { act, start } from "./actions";
+import { warn } from "./announce";
+import { api } from "./api";
 import { countsOf, keptOf, membersOf, friendless } from "./derive";
 import { dialog, h } from "./dom";
 import { clusterColor } from "./palette";
-import { on, store } from "./store";
+import { on, store, valueName } from "./store";
 import { t } from "./strings";
 import type { Alternative } from "./types";
 
@@ -14,7 +16,8 @@ export function watchAlternatives(): void {
   on(["jobs"], () => {
     if (!wanted) return;
     const job = [...store.jobs.values()].filter((one) => one.kind === "alternatives").pop();
-    if (job && job.status === "failed") wanted = false;
+    if (job && (job.status === "failed" || job.status === "cancelled")) wanted = false;
+    if (job?.status === "done") void sayNone();
   });
   on(["state"], () => {
     if (wanted && store.state.alternatives.length) {
@@ -22,6 +25,13 @@ export function watchAlternatives(): void {
       show();
     }
   });
+}
+
+async function sayNone(): Promise<void> {
+  const { alternatives } = await api.state();
+  if (!wanted || alternatives.length) return;
+  wanted = false;
+  warn(t.compareNone);
 }
 
 export async function findAlternatives(): Promise<void> {
@@ -67,7 +77,7 @@ function show(): void {
             "li",
             { style: { "--cluster": clusterColor(i) } },
             h("strong", null, `${state.clusters[i]} (${people.length})`),
-            values && h("small", null, countsOf(values, people).map((n, code) => `${values.names[code]} ${n}`).join(", ")),
+            values && h("small", null, countsOf(values, people).map((n, code) => `${valueName(values.names[code])} ${n}`).join(", ")),
             people.length <= 60 && h("span", null, people.map((who) => mark(who, one)).join(", ")),
           ),
         ),

@@ -2,6 +2,7 @@
 
 import { start, takePoint } from "./actions";
 import { h, replace, svg } from "./dom";
+import { failure, line } from "./jobs";
 import { on, running, store } from "./store";
 import { panel } from "./panels";
 import { t } from "./strings";
@@ -39,12 +40,15 @@ function contents(): HTMLElement {
   const { points, current } = state.curve;
   if (!state.even.length) return panel(t.dial, h("p", null, t.noAttribute));
   const busy = running("curve");
+  const last = [...store.jobs.values()].filter((job) => job.kind === "curve").pop();
   const stale = source.live && points.length > 0 && !current && !busy;
   return panel(
     t.dial,
     h("p", { class: "hint" }, points.length || !busy ? t.dialHelp : t.curveWait),
     h("div", { class: "chart" }, chart()),
     points.length > 1 && dial(),
+    Boolean(busy) && line(busy!),
+    last?.status === "failed" && h("p", { class: "stale" }, failure(last)),
     stale &&
       h(
         "p",

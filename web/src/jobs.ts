@@ -3,9 +3,12 @@
 import { api } from "./api";
 import { say, warn } from "./announce";
 import { h, replace } from "./dom";
-import { on, store, tell } from "./store";
+import { on, ruleWords, store, tell } from "./store";
 import { t } from "./strings";
 import type { Job } from "./types";
+
+// These begin by themselves, and are shown where what they find will be.
+const QUIET = new Set(["curve", "price"]);
 
 export function jobsBar(): HTMLElement {
   const place = h("div", { class: "jobs" });
@@ -13,14 +16,14 @@ export function jobsBar(): HTMLElement {
     replace(
       place,
       store.lost && h("p", { class: "error", role: "alert" }, t.lost),
-      !store.state.kept && h("p", { class: "error" }, t.notKept),
-      ...[...store.jobs.values()].filter((job) => job.status === "running").map(line),
+      !store.state.stored && h("p", { class: "error" }, t.notStored),
+      ...[...store.jobs.values()].filter((job) => job.status === "running" && !QUIET.has(job.kind)).map(line),
     );
   on(["jobs", "words", "state"], draw);
   return place;
 }
 
-function line(job: Job): HTMLElement {
+export function line(job: Job): HTMLElement {
   const words = t.jobs[job.kind] ?? job.kind;
   return h(
     "div",
@@ -33,12 +36,14 @@ function line(job: Job): HTMLElement {
   );
 }
 
+export const failure = (job: Job): string => (job.rules.length ? t.conflict(job.rules.map(ruleWords)) : job.error);
+
 export function jobChanged(job: Job): void {
   const before = store.jobs.get(job.number);
   store.jobs.set(job.number, job);
   while (store.jobs.size > 20) store.jobs.delete(store.jobs.keys().next().value!);
   if (before?.status !== job.status) {
-    if (job.status === "failed") warn(job.error);
+    if (job.status === "failed" && !QUIET.has(job.kind)) warn(failure(job));
     if (job.status === "cancelled") say(t.jobCancelled(t.jobs[job.kind] ?? job.kind));
   }
   tell("jobs");

@@ -12,25 +12,24 @@ import { graphView } from "./graph";
 import { jobChanged, jobsBar } from "./jobs";
 import { compositionPanel, lastStepPanel, scoresPanel } from "./panels";
 import { rulesPanel } from "./rules";
-import { begin, on, store, take, tell } from "./store";
+import { begin, on, receive, ruleWords, show, store, tell } from "./store";
 import { storedSource, type Stored } from "./stored";
 import { lang, t } from "./strings";
 import { showTheme } from "./theme";
-import { openDialog } from "./upload";
-import type { Board, Source } from "./types";
+import { confirmSheet, openDialog } from "./upload";
+import type { Board, Change, Source } from "./types";
 import { fromAddress, keepAddress, languageOfAddress } from "./address";
 
-async function show(place: HTMLElement, source: Source): Promise<void> {
+function prepare(place: HTMLElement): void {
   setRoot(place);
   place.classList.add("equigraph");
   showTheme();
   replace(place, h("p", { class: "wait", role: "status" }, t.loading));
+}
+
+async function showPage(place: HTMLElement, source: Source): Promise<void> {
   begin(source, await source.board());
-  const opened = (board: Board) => {
-    begin(source, board);
-    tell("board");
-    tell("state");
-  };
+  const opened = (board: Board) => show(source, board);
   replace(
     place,
     h("a", { class: "skip", href: "#board" }, t.skip),
@@ -58,9 +57,11 @@ function notice(opened: (board: Board) => void): HTMLElement {
   const place = h("div", { class: "welcome" });
   const draw = () => {
     const { board, source } = store;
+    const { changes } = store.state;
     replace(
       place,
       !source.live && h("p", null, t.readOnly),
+      changes.length > 0 && h("ul", { class: "changes", role: "status" }, ...changes.map((change) => h("li", null, changeWords(change)))),
       source.live &&
         board.restored &&
         h(
@@ -68,15 +69,20 @@ function notice(opened: (board: Board) => void): HTMLElement {
           null,
           t.restored,
           " ",
-          h("button", { type: "button", onclick: async () => opened(await api.open({ kept: board.mark, fresh: true })) }, t.fresh),
+          h("button", { type: "button", onclick: async () => opened(await api.open({ stored: board.mark, fresh: true })) }, t.fresh),
         ),
       board.notes.length > 0 &&
         h("details", null, h("summary", null, t.notes), h("ul", null, ...board.notes.map((note) => h("li", null, note)))),
     );
   };
-  on(["board", "words"], draw);
+  on(["board", "words", "state"], draw);
   draw();
   return place;
+}
+
+function changeWords(change: Change): string {
+  const words = change.rule ? ruleWords(change.rule) : (change.name ?? "");
+  return t.changes[change.kind](words);
 }
 
 function tabs(): HTMLElement {
@@ -116,58 +122,67 @@ function tabs(): HTMLElement {
 async function live(place: HTMLElement): Promise<void> {
   languageOfAddress();
   document.documentElement.lang = lang();
-  await show(place, api);
+  prepare(place);
+  const { offered } = await api.offered();
+  if (offered) await confirmSheet(place, offered);
+  await showPage(place, api);
   document.title = `${store.board.title} · equigraph`;
   await fromAddress();
   keepAddress();
-  let asked = 0;
+  let wanted = 0;
+  let asking = false;
   const refresh = async (revision: number) => {
-    if (revision <= store.state.revision || asked >= revision) return;
-    asked = revision;
-    take(await api.state());
-  };
-  const reopen = async () => {
-    const board = await api.board();
-    if (board.mark === store.board.mark && board.state.revision === store.state.revision) return;
-    begin(api, board);
-    asked = 0;
-    tell("board");
-    tell("state");
+    wanted = Math.max(wanted, revision);
+    if (asking) return;
+    asking = true;
+    try {
+      while (wanted > store.state.revision) {
+        const state = await api.state();
+        if (state.revision <= store.state.revision) break;
+        await receive(state);
+      }
+    } catch {
+      // Whether the server has ended is shown by the stream of events.
+    } finally {
+      asking = false;
+    }
   };
   follow({
     job: jobChanged,
     state: (revision) => void refresh(revision),
-    board: () => void reopen(),
-    lost: (lost) => {
-      if (lost === store.lost) return;
-      store.lost = lost;
-      tell("jobs");
-      if (!lost) void reopen();
+    board: async () => show(api, await api.board()),
+    // What was found before the stream was open, or while it was broken, was not told.
+    open: () => {
+      setLost(false);
+      void refresh(store.state.revision + 1);
     },
+    lost: () => setLost(true),
   });
+  function setLost(lost: boolean): void {
+    if (lost === store.lost) return;
+    store.lost = lost;
+    tell("jobs");
+  }
   place.addEventListener("dragover", (event) => event.preventDefault());
   place.addEventListener("drop", (event) => {
     event.preventDefault();
     const files = event.dataTransfer?.files;
     if (files?.length && !document.querySelector("dialog[open]")) {
-      openDialog((board) => {
-        begin(api, board);
-        tell("board");
-        tell("state");
-      }, files);
+      openDialog((board) => show(api, board), files);
     }
   });
 }
 
 async function stored(place: HTMLElement, content: Stored): Promise<void> {
   languageOfAddress();
-  await show(place, storedSource(content));
+  prepare(place);
+  await showPage(place, storedSource(content));
 }
 
 const place = address();
 const data = document.getElementById("equigraph-data");
 if (place && data) void stored(place, JSON.parse(data.textContent ?? ""));
-else if (place) void live(place);
+else if (place) live(place).catch((error: Error) => replace(place, h("p", { class: "error", role: "alert" }, error.message)));
 
 // In a notebook: what anywidget calls.
 export default {

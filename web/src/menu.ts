@@ -1,6 +1,6 @@
 // The menu of a card, and the choice of a second person.
 
-import { lock, move, pair } from "./actions";
+import { leaver, lock, move, pair } from "./actions";
 import { dialog, h, replace, root } from "./dom";
 import { isLocked, name, select, store, tell } from "./store";
 import { t } from "./strings";
@@ -31,6 +31,7 @@ export function openMenu(who: number, anchor: HTMLElement): void {
       if (to !== here) items.push([t.moveTo(cluster), () => void move(who, to)]);
     });
   }
+  items.push([t.leaves, () => void leaver(who)]);
   const menu = h(
     "div",
     { class: "menu", role: "menu", "aria-label": t.menu(name(who)) },

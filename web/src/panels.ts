@@ -4,7 +4,7 @@ import { act } from "./actions";
 import { countsOf, friendless, type Values } from "./derive";
 import { h, replace } from "./dom";
 import { clusterColor, groupColor, sign } from "./palette";
-import { name, on, select, store } from "./store";
+import { name, on, running, select, store, valueName } from "./store";
 import { t } from "./strings";
 import { isDark } from "./theme";
 import { focusCard } from "./board";
@@ -19,6 +19,7 @@ function drawn(make: () => Node[]): HTMLElement {
   const place = h("div", { class: "panel-place" });
   const draw = () => replace(place, ...make());
   on(["state", "board", "words"], draw);
+  on(["jobs"], () => store.state.costs || draw());
   draw();
   return place;
 }
@@ -32,7 +33,7 @@ export const scoresPanel = (): HTMLElement =>
     const holding = state.rules.filter((rule) => !rule.broken).length;
     const tiles = [
       scores.even !== null &&
-        tile("even", t.even, t.percent(scores.even), t.evenHelp, scores.even > 0.995 ? "good" : scores.even > 0.8 ? "fair" : "bad"),
+        tile("even", t.even, t.percent(scores.even), t.evenHelp, scores.even > 0.995 && !store.uneven.size ? "good" : scores.even > 0.8 ? "fair" : "bad"),
       tile("kept", board.directed ? t.wishes : t.friends, t.keptOf(scores.kept, scores.wished), "", ""),
       tile("alone", t.alone, String(lonely.length), `${t.aloneHelp} ${lonely.slice(0, 20).map(name).join(", ")}`, lonely.length ? "bad" : "good"),
       (store.source.live || state.rules.length > 0) &&
@@ -61,11 +62,12 @@ export const compositionPanel = (): HTMLElement =>
   });
 
 function composition(attribute: string): HTMLElement {
-  const { people, state, members, source } = store;
+  const { board, people, state, members, source } = store;
   const values = people.values[attribute];
   const even = state.scores!.even_by_attribute[attribute];
   const chosen = state.even.includes(attribute);
   const cost = chosen ? state.costs?.attributes[attribute] : undefined;
+  const costs = cost !== undefined ? t.ruleCost(cost, 1, board.directed) : chosen && running("price") ? t.costWait : "";
   const box = h("input", {
     type: "checkbox",
     checked: chosen,
@@ -79,7 +81,8 @@ function composition(attribute: string): HTMLElement {
   return h(
     "div",
     { class: "composition" },
-    h("p", { class: "composition-head" }, h("label", null, box, ` ${attribute}`), cost !== undefined && h("small", { class: "cost" }, cost ? t.priceCost(cost) : t.priceFree), h("span", { class: "figure" }, t.percent(even))),
+    h("p", { class: "composition-head" }, h("label", null, box, ` ${attribute}`), h("span", { class: "figure" }, t.percent(even))),
+    costs && h("p", { class: "cost", "data-cost": attribute }, costs),
     legend(values),
     h("ul", { class: "bars" }, bar(t.everybody, values.totals, values, null), ...rows),
   );
@@ -92,7 +95,7 @@ function legend({ names, first }: Values): HTMLElement {
     "p",
     { class: "legend" },
     ...shown.map((value, code) =>
-      h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(first + code, dark) } }, sign(first + code)), value),
+      h("span", { class: "chip" }, h("span", { class: "sign", style: { color: groupColor(first + code, dark) } }, sign(first + code)), valueName(value)),
     ),
     names.length > shown.length && ` ${t.andMore(names.length - shown.length)}`,
   );
@@ -100,7 +103,7 @@ function legend({ names, first }: Values): HTMLElement {
 
 function bar(label: string, counts: number[], values: Values, color: string | null): HTMLElement {
   const dark = isDark();
-  const text = counts.map((n, i) => `${values.names[i]} ${n}`).filter((_, i) => counts[i]).join(", ");
+  const text = counts.map((n, i) => `${valueName(values.names[i])} ${n}`).filter((_, i) => counts[i]).join(", ");
   return h(
     "li",
     { title: text },

@@ -25,7 +25,7 @@ function contents(): Node[] {
   if (!state.rules.length) return [h("p", { class: "hint" }, t.noRules)];
   return [
     h("ul", { class: "rules" }, ...state.rules.map(line)),
-    ...(source.live
+    ...(source.live && !state.costs
       ? [h("button", { type: "button", disabled: Boolean(running("price")), onclick: () => void start("price") }, t.price)]
       : []),
   ];
@@ -34,7 +34,7 @@ function contents(): Node[] {
 function line(rule: Rule, number: number): HTMLElement {
   const words = ruleWords(rule);
   const holds = rule.broken === 0;
-  const cost = store.state.costs?.rules[number];
+  const cost = store.state.costs?.rules.find((one) => one.numbers.includes(number));
   return h(
     "li",
     { class: holds ? "" : "broken" },
@@ -46,7 +46,7 @@ function line(rule: Rule, number: number): HTMLElement {
         ? h("button", { type: "button", class: "link", onclick: () => select(rule.people[0]) }, words)
         : words,
       h("small", null, ` ${holds ? t.holds : t.broken(rule.broken)}`),
-      cost !== undefined && h("small", { class: "cost" }, ` · ${cost ? t.priceCost(cost) : t.priceFree}`),
+      cost && cost.numbers[0] === number && h("small", { class: "cost" }, ` · ${t.ruleCost(cost.wishes, cost.numbers.length, store.board.directed)}`),
     ),
     store.source.live &&
       h(

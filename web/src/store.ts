@@ -1,6 +1,6 @@
 // What the page knows, and whom it tells when that changes.
 
-import { keptOf, membersOf, peopleOf, type People } from "./derive";
+import { keptOf, membersOf, peopleOf, uneven, type People } from "./derive";
 import type { Board, Job, Rule, Source, State } from "./types";
 import { t } from "./strings";
 
@@ -19,6 +19,7 @@ export interface Store {
   state: State;
   kept: Int32Array;
   members: number[][];
+  uneven: Set<number>; // clusters in which something that is to be even is not, to a person who counts
   helped: Set<number>;
   hurt: Set<number>;
   moved: Moved[];
@@ -49,6 +50,7 @@ export function begin(source: Source, board: Board): void {
     state: board.state,
     kept: new Int32Array(0),
     members: [],
+    uneven: new Set(),
     helped: new Set(),
     hurt: new Set(),
     moved: [],
@@ -65,6 +67,7 @@ function count(state: State): void {
   const { board } = store;
   store.state = state;
   store.members = membersOf(state.labels, state.clusters.length);
+  store.uneven = new Set(state.even.flatMap((attribute) => [...uneven(store.people.values[attribute], store.members)]));
   store.kept = state.labels.length ? keptOf(board.wishes, state.labels) : new Int32Array(board.people.length);
 }
 
@@ -88,6 +91,18 @@ export function take(state: State): void {
   tell("state");
 }
 
+// Take a state that the server sent; where people came or left, the board as a whole.
+export async function receive(state: State): Promise<void> {
+  if (state.mark === store.board.mark) take(state);
+  else show(store.source, await store.source.board());
+}
+
+export function show(source: Source, board: Board): void {
+  begin(source, board);
+  tell("board");
+  tell("state");
+}
+
 export function select(who: number | null): void {
   if (store.selected === who) return;
   store.selected = who;
@@ -95,13 +110,15 @@ export function select(who: number | null): void {
 }
 
 export const name = (who: number): string => store.board.people[who];
+// A value in the language of the page: blank where others of the column are marked, or a range of numbers.
+export const valueName = (value: string): string =>
+  value === "(blank)" ? t.unmarked : value.replace(/^(-?[\d.]+) to (-?[\d.]+)$/, "$1–$2");
 export const isLocked = (who: number): boolean => store.state.locked.includes(who);
-// In how many wishes two people count: a link without direction is one friendship of both.
 export const running = (kind: string): Job | undefined =>
   [...store.jobs.values()].find((job) => job.kind === kind && job.status === "running");
 
 export function ruleWords(rule: Rule): string {
   const groups = rule.clusters ?? (rule.cluster === undefined ? [] : [rule.cluster]);
   const say = t.ruleWords[rule.kind];
-  return say ? say(rule, rule.people.map(name), groups.map((i) => store.state.clusters[i] ?? "?")) : rule.says;
+  return say ? say(rule, rule.names ?? rule.people.map(name), groups.map((i) => store.state.clusters[i] ?? "?")) : rule.says;
 }

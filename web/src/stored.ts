@@ -51,7 +51,7 @@ export function storedSource(content: Stored): Source {
     live: false,
     board: async () => ({ ...board, state }),
     state: async () => state,
-    act: async (told) => (state = at(Number(told.number))),
+    act: async (payload) => (state = at(Number(payload.number))),
     graph: async () => {
       if (!content.drawn) throw new Error(t.noLinks);
       return { ...content.drawn, links: content.drawn.links ?? content.links };

@@ -14,6 +14,9 @@ export interface Rule {
   attribute?: string;
   value?: string;
   within?: number;
+  own?: boolean; // whether friends are those whom people wished for
+  fewer?: [string, number][]; // who has to do with how many
+  names?: string[]; // of people who may have left
 }
 
 export interface Scores {
@@ -36,12 +39,20 @@ export interface Alternative extends Point {
 }
 
 export interface Costs {
-  rules: number[];
+  rules: { numbers: number[]; wishes: number }[]; // rules that are left out together
   attributes: Record<string, number>;
+}
+
+// What a step changed besides what was asked for.
+export interface Change {
+  kind: "conflict" | "rule" | "sizes" | "unlocked";
+  rule?: Rule;
+  name?: string;
 }
 
 export interface State {
   revision: number;
+  mark: string; // of the people
   step: number;
   can_undo: boolean;
   can_redo: boolean;
@@ -55,8 +66,8 @@ export interface State {
   curve: { points: Point[]; here: number | null; current: boolean };
   alternatives: Alternative[];
   costs: Costs | null;
-  kept: boolean;
-  said: string[];
+  stored: boolean;
+  changes: Change[];
 }
 
 export interface Board {
@@ -64,6 +75,7 @@ export interface Board {
   mark: string;
   people: string[];
   attributes: Record<string, string[]>;
+  columns: Record<string, string[]>; // the values of every column of the sheet
   wishes: number[][];
   directed: boolean;
   notes: string[];
@@ -95,6 +107,7 @@ export interface Job {
   step: number;
   total: number;
   error: string;
+  rules: Rule[]; // those that contradict each other
 }
 
 export interface Drawn {
@@ -108,11 +121,26 @@ export interface Column {
   letter: string;
   header: string;
   role: string; // empty where it has to be asked for
+  cells: string[]; // the first that are not blank
+}
+
+export interface Understood {
+  people: number;
+  links?: number;
+  wishes: number;
+  wishing: number;
+  apart: number;
+  together: number;
+  fixed: number;
+  even: { name: string; ranges: number }[];
+  shown: string[];
+  unused: string[];
 }
 
 export interface Preview {
-  unknown: { text: string; place: string; near: string[] }[];
-  said: string;
+  unknown: { text: string; row: number; column: string; near: string[] }[];
+  understood: Understood | null;
+  number: number;
   notes: string[];
 }
 
@@ -125,9 +153,12 @@ export interface Inspected {
   columns?: Column[];
   n_rows?: number;
   people?: number;
+  // Of a sheet that the command was given.
+  number?: number | null;
+  attribute?: string | null;
 }
 
-export interface KeptBoard {
+export interface StoredBoard {
   mark: string;
   title: string;
   changed: number;
@@ -138,6 +169,6 @@ export interface Source {
   live: boolean;
   board(): Promise<Board>;
   state(): Promise<State>;
-  act(told: Record<string, unknown>): Promise<State>;
+  act(payload: Record<string, unknown>): Promise<State>;
   graph(): Promise<Drawn>;
 }

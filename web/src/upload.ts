@@ -5,19 +5,42 @@ import { dialog, h, newId, replace } from "./dom";
 import { t } from "./strings";
 import type { Board, Column, Inspected, Preview } from "./types";
 
-export function openDialog(opened: (board: Board) => void, first?: FileList): void {
+type Opened = (board: Board) => void;
+
+export function openDialog(opened: Opened, first?: FileList): void {
+  const place = h("div");
+  const box = dialog(t.openTitle, t.close, place);
+  box.classList.add("wide");
+  const flow = opening(place, (board) => {
+    box.close();
+    opened(board);
+  });
+  if (first?.length) void flow.send(first);
+  else flow.choose();
+}
+
+// The page for a sheet that the command was given: what was understood of it, before there is a board.
+export function confirmSheet(page: HTMLElement, sheet: Inspected): Promise<void> {
+  document.title = `${sheet.name} · equigraph`;
+  return new Promise((resolve) => {
+    const place = h("div");
+    replace(page, h("header", { class: "bar" }, h("h1", null, sheet.name)), h("main", { class: "confirm" }, place));
+    opening(place, () => resolve()).offer(sheet);
+  });
+}
+
+// The steps from a file to a board: choose it, say what its columns are, whom its names mean, and confirm.
+function opening(content: HTMLElement, opened: Opened): { send(files: FileList | null): Promise<void>; choose(): void; offer(sheet: Inspected): void } {
   const place = h("div");
   const error = h("p", { class: "error", role: "alert" });
-  const box = dialog(t.openTitle, t.close, place, error);
-  box.classList.add("wide");
+  replace(content, place, error);
   let number: number | null = null;
+  let back = choose; // from what was understood to the columns
 
-  async function open(told: Record<string, unknown>): Promise<void> {
+  async function open(payload: Record<string, unknown>): Promise<void> {
     error.textContent = "";
     try {
-      const board = await api.open(number ? { ...told, number } : told);
-      box.close();
-      opened(board);
+      opened(await api.open(number ? { ...payload, number } : payload));
     } catch (problem) {
       error.textContent = (problem as Error).message;
     }
@@ -54,7 +77,7 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
       zone.classList.remove("over");
       void send((event as DragEvent).dataTransfer?.files ?? null);
     });
-    const kept = h("div");
+    const stored = h("div");
     replace(
       place,
       zone,
@@ -62,27 +85,27 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
       h("button", { type: "button", onclick: () => void open({ example: "classroom" }) }, t.exampleClassroom),
       " ",
       h("button", { type: "button", onclick: () => void open({ example: "school" }) }, t.exampleSchool),
-      kept,
+      stored,
     );
-    void listKept(kept);
+    void listStored(stored);
   }
 
-  async function listKept(kept: HTMLElement): Promise<void> {
-    const boards = await api.kept();
+  async function listStored(list: HTMLElement): Promise<void> {
+    const boards = await api.stored();
     if (!boards.length) return;
     replace(
-      kept,
-      h("h3", null, t.openKept),
+      list,
+      h("h3", null, t.openStored),
       h(
         "ul",
-        { class: "kept" },
+        { class: "stored" },
         ...boards.slice(0, 12).map((board) =>
           h(
             "li",
             null,
             h(
               "button",
-              { type: "button", class: "link", onclick: () => void open({ kept: board.mark }) },
+              { type: "button", class: "link", onclick: () => void open({ stored: board.mark }) },
               board.title || "?",
             ),
             h("small", null, ` ${new Date(1000 * board.changed).toLocaleString()}`),
@@ -94,7 +117,7 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
                 "aria-label": t.forgetBoard(board.title),
                 onclick: async () => {
                   await api.forget(board.mark);
-                  void listKept(kept);
+                  void listStored(list);
                 },
               },
               t.forget,
@@ -119,8 +142,6 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
   function mapping(main: Inspected, people: Inspected | undefined): HTMLElement {
     let kind = people ? "links" : main.kind;
     const details = h("div");
-    const near = h("input", { type: "checkbox" });
-    const numbers = h("input", { type: "number", min: 2, max: 60, placeholder: "–" });
     const holds = h(
       "select",
       { onchange: () => ((kind = holds.value as "people" | "links"), draw()) },
@@ -134,51 +155,50 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
       roles.clear();
       replace(
         details,
-        main.rows?.length ? h("h3", null, `${t.firstRows}: ${main.name}`) : "",
-        kind === "people" ? table(main, roles) : plainTable(main),
-        kind === "people" ? h("p", null, h("label", null, near, ` ${t.near}`)) : "",
+        main.rows?.length ? h("h3", null, kind === "people" ? t.columns : `${t.firstRows}: ${main.name}`) : "",
+        kind === "people" ? columnList(main, roles) : plainTable(main),
         kind === "links" && people
           ? h("div", null, h("h3", null, `${t.groupsFile}: ${people.name}`), plainTable(people), field(t.groupsColumn, groups))
           : "",
       );
     }
     draw();
-    return h(
+    const page = h(
       "div",
       null,
       main.error ? h("p", { class: "error" }, main.error) : "",
       field(t.fileHolds, holds),
       details,
-      field(t.number, numbers),
       h(
         "p",
-        null,
+        { class: "buttons" },
         h(
           "button",
           {
             type: "button",
             class: "primary",
+            "data-do": "go-on",
             onclick: () => {
-              number = Number(numbers.value) || null;
               const undecided = [...roles.values()].filter((select) => !select.value);
               if (kind === "people" && undecided.length) {
                 error.textContent = t.askColumns;
                 undecided[0].focus();
                 return;
               }
+              back = () => replace(place, page);
               void confirm(
                 kind === "people"
-                  ? { upload: main.key, kind, columns: given(main.columns ?? [], roles), accept_near: near.checked }
+                  ? { upload: main.key, kind, columns: given(main.columns ?? [], roles), attribute: main.attribute }
                   : { upload: main.key, kind, people: people?.key, attribute: people ? groups.value : null },
               );
             },
           },
           t.goOn,
         ),
-        " ",
         h("button", { type: "button", onclick: choose }, t.cancel),
       ),
     );
+    return page;
   }
 
   // What was understood, to be confirmed before any groups are made; names that nobody has are asked for first.
@@ -194,17 +214,28 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
   }
 
   function understood(seen: Preview, asked: Record<string, unknown>): HTMLElement {
+    const numbers = h("input", {
+      type: "number",
+      min: 2,
+      max: 60,
+      value: String(seen.number),
+      onchange: () => {
+        number = Number(numbers.value) || null;
+        void confirm(asked); // which columns can be spread depends on it
+      },
+    });
     return h(
       "div",
       { class: "understood" },
       h("h3", null, t.understood),
-      h("p", null, seen.said),
-      seen.notes.length > 0 && h("ul", null, ...seen.notes.map((note) => h("li", null, note))),
+      h("ul", { class: "facts" }, ...t.understoodFacts(seen.understood!).map((fact) => h("li", null, fact))),
+      seen.notes.length > 0 && h("details", null, h("summary", null, t.notes), h("ul", { lang: "en" }, ...seen.notes.map((note) => h("li", null, note)))),
+      field(t.number, numbers),
       h(
         "p",
-        null,
-        h("button", { type: "button", class: "primary", onclick: () => void open(asked) }, t.openIt),
-        " ",
+        { class: "buttons" },
+        h("button", { type: "button", class: "primary", "data-do": "make", onclick: () => void open(asked) }, t.openIt),
+        h("button", { type: "button", onclick: () => back() }, t.changeColumns),
         h("button", { type: "button", onclick: choose }, t.cancel),
       ),
     );
@@ -212,7 +243,7 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
 
   function unknownNames(seen: Preview, asked: Record<string, unknown>): HTMLElement {
     const choices = new Map<string, HTMLSelectElement>();
-    const rows = seen.unknown.map(({ text, place: where, near }) => {
+    const rows = seen.unknown.map(({ text, row, column, near }) => {
       const select = h(
         "select",
         { "aria-label": t.whoIs(text) },
@@ -222,7 +253,7 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
       );
       if (near.length === 1) select.value = near[0];
       choices.set(text, select);
-      return h("li", null, h("b", null, text), h("small", null, ` (${where}) `), select);
+      return h("li", null, h("b", null, text), h("small", null, ` (${t.cell(row, column)}) `), select);
     });
     const go = () => {
       const open = [...choices.values()].filter((select) => !select.value);
@@ -238,12 +269,20 @@ export function openDialog(opened: (board: Board) => void, first?: FileList): vo
       { class: "unknown" },
       h("h3", null, t.unknownNames(seen.unknown.length)),
       h("ul", null, ...rows),
-      h("p", null, h("button", { type: "button", class: "primary", onclick: go }, t.goOn), " ", h("button", { type: "button", onclick: choose }, t.cancel)),
+      h("p", { class: "buttons" }, h("button", { type: "button", class: "primary", "data-do": "go-on", onclick: go }, t.goOn), h("button", { type: "button", onclick: choose }, t.cancel)),
     );
   }
 
-  if (first?.length) void send(first);
-  else choose();
+  // A sheet without questions goes straight to what was understood of it.
+  function offer(sheet: Inspected): void {
+    number = sheet.number ?? null;
+    const columns = mapping(sheet, undefined);
+    back = () => replace(place, columns);
+    if (sheet.error || (sheet.columns ?? []).some((column) => !column.role)) back();
+    else columns.querySelector<HTMLElement>("button.primary")!.click();
+  }
+
+  return { send, choose, offer };
 }
 
 function field(words: string, input: HTMLElement): HTMLElement {
@@ -256,9 +295,10 @@ function given(columns: Column[], roles: Map<string, HTMLSelectElement>): Record
   return Object.fromEntries(columns.map((column) => [column.letter, roles.get(column.letter)?.value || "unused"]));
 }
 
-function table(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElement {
+// One line for each column: its header, its first cells and what it is; those that have to be asked about come first.
+function columnList(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElement {
   const columns = seen.columns ?? [];
-  const head = columns.map((column) => {
+  const lines = columns.map((column) => {
     const select = h(
       "select",
       { "aria-label": t.columnIs(column.header) },
@@ -266,9 +306,9 @@ function table(seen: Inspected, roles: Map<string, HTMLSelectElement>): HTMLElem
       ...Object.entries(t.roles).map(([role, words]) => h("option", { value: role, selected: role === column.role }, words)),
     );
     roles.set(column.letter, select);
-    return h("th", { scope: "col", class: column.role ? "" : "ask" }, h("span", null, column.header), select);
+    return { asked: !column.role, node: h("li", { class: column.role ? "" : "ask" }, h("b", null, column.header || column.letter), select, h("small", null, column.cells.join(" · "))) };
   });
-  return scrolling(h("table", { class: "rows" }, h("thead", null, h("tr", null, ...head)), body((seen.rows ?? []).slice(1), columns.length)));
+  return h("ul", { class: "column-list" }, ...lines.filter((one) => one.asked).map((one) => one.node), ...lines.filter((one) => !one.asked).map((one) => one.node));
 }
 
 function plainTable(seen: Inspected): HTMLElement {

@@ -20,7 +20,7 @@ export async function whyDialog(who: number): Promise<void> {
   dialog(
     t.whyTitle(name(who)),
     t.close,
-    why.locked && h("p", null, `🔒 ${t.whyLocked}`),
+    why.locked && h("p", null, h("span", { class: "lock" }), ` ${t.whyLocked}`),
     h("p", null, t.whyIntro(name(who), here)),
     h("ul", { class: "why" }, ...why.options.map(line)),
   );

@@ -41,7 +41,7 @@ Callbacks: TypeAlias = Callback | Iterable[Callback] | None
 
 
 class Notifier:
-    """Tell several callbacks about progress, and say whether one of them wants to stop."""
+    """Call several callbacks, and return whether one of them asks to stop."""
 
     def __init__(self, callbacks: Callbacks = None):
         if callbacks is None:
@@ -52,7 +52,7 @@ class Notifier:
             self.callbacks = tuple(callbacks)
 
     def __call__(self, stage: str, step: int, total: int, objective: float | None = None) -> bool:
-        """Return True when a callback asks to stop; every callback is told in any case."""
+        """Return True when a callback asks to stop; every callback is called in any case."""
         if not self.callbacks:
             return False
         progress = Progress(stage, step, total, objective)
@@ -75,14 +75,14 @@ class Watched(_Shared):
         self.stopped = False
 
     def __call__(self, progress: Progress) -> bool:
-        """Tell all of them; return True from the first wish to stop on."""
+        """Call all of them; return True from the first request to stop on."""
         answers = [callback(progress) is True for callback in self._callbacks]
         self.stopped = self.stopped or any(answers)
         return self.stopped
 
 
 class TimeLimit(_Shared):
-    """Stop after a number of seconds, counted from the first step it is told of; the current state is kept.
+    """Stop after a number of seconds, counted from its first call; the current state is kept.
 
     A fit may have several stages, all under the same clock: take a new object for every fit.
 

@@ -30,7 +30,7 @@ class Constraint:
         return (value is None and self.optional) or self._accepts(value)
 
     def describe(self) -> str:
-        """Say in words what is accepted."""
+        """Return in words what is accepted."""
         return f"{self._describe()} or None" if self.optional else self._describe()
 
     def _accepts(self, value: Any) -> bool:
@@ -86,7 +86,8 @@ class Choice(Constraint):
         return any(type(value) is type(one) and value == one for one in self.values)
 
     def _describe(self) -> str:
-        return "one of " + ", ".join(repr(value) for value in self.values)
+        words = ", ".join(repr(value) for value in self.values)
+        return words if len(self.values) == 1 else f"one of {words}"
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,8 @@ def check_parameters(owner: str, constraints: Mapping[str, Constraint], values: 
     for name, constraint in constraints.items():
         if name in values and not constraint.accepts(values[name]):
             # What a method is asked of says little; the words for the command line say what it is for.
-            told = constraint.help.rstrip(".") if isinstance(constraint, (Instance, AnyOf)) else ""
-            meant = f" ({told[:1].lower()}{told[1:]})" if told else ""
+            help_text = constraint.help.rstrip(".") if isinstance(constraint, (Instance, AnyOf)) else ""
+            meant = f" ({help_text[:1].lower()}{help_text[1:]})" if help_text else ""
             raise ParameterError(
                 f"{owner}: {name} must be {constraint.describe()}{meant}; got {values[name]!r}."
             )

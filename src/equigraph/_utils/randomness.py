@@ -29,7 +29,7 @@ def as_seed(random_state: RandomState) -> int:
 
 @contextmanager
 def random_state_kept() -> Iterator[None]:
-    """Put Python's random state back at the end: some packages draw from it when they are imported."""
+    """Restore Python's random state at the end: some packages draw from it when they are imported."""
     state = random.getstate()
     try:
         yield

@@ -42,10 +42,10 @@ def small_words(sizes: ArrayLike, small: NDArray[np.intp]) -> str:
     """Return the part of a sentence that names small clusters."""
     sizes = np.asarray(sizes)
     first = small[:_MOST_NAMED]
-    told = [f"cluster {cluster} has {count(int(sizes[cluster]), 'node')}" for cluster in first.tolist()]
+    parts = [f"cluster {cluster} has {count(int(sizes[cluster]), 'node')}" for cluster in first.tolist()]
     if small.size > first.size:
-        told.append(f"{small.size - first.size:,} more have at most {SMALL}")
-    return listed(told)
+        parts.append(f"{small.size - first.size:,} more have at most {SMALL}")
+    return listed(parts)
 
 
 def proposed_bounds(n_nodes: int, n_clusters: int) -> tuple[int, None]:

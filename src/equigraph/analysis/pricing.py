@@ -7,15 +7,16 @@ searches differ the price is a range.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Callbacks, Notifier
+from equigraph._utils.notebook import page_of, text_table
 from equigraph._utils.parameters import CALLBACKS, Boolean, Choice, Real, check_parameters
 from equigraph._utils.records import Tabular
 from equigraph.exceptions import ParameterError
@@ -72,15 +73,17 @@ class Price:
     @property
     def sure(self) -> bool:
         """Whether all searches agree on the cost, to three digits."""
-        return self.high - self.low < _SAME
+        return f"{self.low:.3f}" == f"{self.high:.3f}"
 
     @property
     def cost_in_words(self) -> str:
-        """The cost, as a range where searches differ."""
+        """The cost, as a range where searches differ; that the rule binds nobody where it costs nothing."""
+        if not self.binds:
+            return "binds nobody"
         return f"{self.cost:.3f}" if self.sure else f"{self.low:.3f} to {self.high:.3f}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RulePrices(Tabular):
     """What each rule costs.
 
@@ -110,9 +113,37 @@ class RulePrices(Tabular):
         heads = {"notion": self.measure}
         return {heads.get(name, name): np.array([getattr(row, name) for row in self.rows]) for name in names}
 
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Return the prices of which `to_dict` made this."""
+        rows = tuple(Price(**row) for row in content["rows"])
+        return cls(rows, content["measure"], content.get("missed", 0.0))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the rows and the measure, ready for JSON."""
         return {"measure": self.measure, "missed": self.missed, "rows": [vars(row) for row in self.rows]}
+
+    def shown(self) -> tuple[list[str], list[list[Any]]]:
+        """Return the heads and the rows of the table for people; the first row is the result itself."""
+        rows = [
+            [
+                one.rule,
+                one.objective,
+                one.Q,
+                one.notion,
+                f"{one.links:.0%}",
+                one.cost_in_words if place else "",
+            ]
+            for place, one in enumerate(self.rows)
+        ]
+        return ["left out", "objective", "Q", self.measure, "links", "cost"], rows
+
+    def __repr__(self) -> str:
+        return text_table(self.describe() or "Prices of rules", *self.shown())
+
+    def _repr_html_(self) -> str:
+        """Return the table, for a notebook."""
+        return page_of(self.describe() or "Prices of rules", *self.shown())
 
     def describe(self) -> str:
         """Say in words what is dearest, and which rules bind nobody.

@@ -189,7 +189,7 @@ def fair_louvain(
     max_passes: int = 100,
     seed: int = 0,
 ) -> LouvainLabels:
-    """Do what `FairLouvain` says, on a validated adjacency and the group codes of each attribute (None: none)."""
+    """Implement `FairLouvain` on a validated adjacency and the group codes of each attribute (None: none)."""
     objective, columns = make_objective(
         codes,
         n_nodes=adjacency.shape[0],
@@ -229,7 +229,7 @@ class _Climber:
     def climb(
         self, labels: NDArray[np.int32], objective: Objective, keep: bool = False, max_cycles: int = 20
     ) -> NDArray[np.int32]:
-        """Climb an objective on all levels."""
+        """Raise an objective by moves on all levels."""
         from equigraph.search.moves import climb
 
         labels, n_cycles = climb(
@@ -262,7 +262,7 @@ class _Climber:
         )
 
     def raise_dial(self, labels: NDArray[np.int32], n_clusters: int | None = None) -> NDArray[np.int32]:
-        """Climb modularity alone, then with an ever higher dial, so that no step has far to go."""
+        """Raise modularity alone, then the objective at an ever higher dial, so that steps stay small."""
         cohesive = replace(self.objective, fairness=0.0)
         labels = self.climb(labels, cohesive)
         if n_clusters is not None:
@@ -274,7 +274,7 @@ class _Climber:
         return labels
 
     def settle(self, labels: NDArray[np.int32]) -> LouvainLabels:
-        """Climb from labels to the end, with the number of clusters that is asked for."""
+        """Improve labels to a local optimum, with the number of clusters that is asked for."""
         if self.n_clusters is not None:
             if int(labels.max()) + 1 != self.n_clusters:
                 labels = self.climb(labels, self.objective)

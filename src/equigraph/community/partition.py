@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.parameters import (
@@ -24,7 +23,7 @@ from equigraph._utils.parameters import (
 )
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
-from equigraph.community.refining import read_start, warn_if_short
+from equigraph.community.refining import in_given_terms, read_start, warn_if_short
 from equigraph.exceptions import ParameterError
 from equigraph.metrics.notions import NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
@@ -243,7 +242,7 @@ class FairPartition(GraphClusterer):
     def refine(
         self,
         X: Any,
-        labels: ArrayLike,
+        labels: Any,
         *,
         sensitive_features: Any = None,
         max_moves: int | None = None,
@@ -425,7 +424,7 @@ class FairPartition(GraphClusterer):
 
 def refine_labels(
     graph: Any,
-    labels: ArrayLike,
+    labels: Any,
     *,
     sensitive_features: Any = None,
     max_moves: int | None = None,
@@ -433,10 +432,10 @@ def refine_labels(
     n_clusters: int | None = None,
     effort: float = 0.0,
     **parameters: Any,
-) -> NDArray[np.intp]:
+) -> NDArray[Any]:
     r"""Improve labels that any other tool made.
 
-    A shorthand for ``FairPartition(...).refine(graph, labels, ...).labels_``.
+    A shorthand for ``FairPartition(...).refine(graph, labels, ...).labels_``, in the words of the labels given.
 
     Parameters
     ----------
@@ -451,8 +450,9 @@ def refine_labels(
 
     Returns
     -------
-    ndarray of shape (n_nodes,), dtype intp
-        Labels 0, 1, ..., numbered by size, largest first (ties: by their first node); exactly ``n_clusters`` of them.
+    ndarray of shape (n_nodes,)
+        Labels as those given, numbers or texts, so that ``labels != given`` tells who moved: a cluster has the label
+        of the one that it shares most nodes with. Where ``n_clusters`` is another number, 0, 1, ... by size.
         No move of a single node raises :math:`(1 - f) Q + f N`; above 128 clusters, none to a neighbour's cluster. On
         large graphs (100,000 nodes or two million stored entries) that is nearly so: the number of passes is bounded.
 
@@ -478,6 +478,7 @@ def refine_labels(
 
     Two who do not get on, at the price of few changes:
 
+    >>> import numpy as np
     >>> first, second = np.flatnonzero(better == 0)[:2].tolist()
     >>> rules = eg.Rules(apart=[(first, second)], sizes=(8, 12))
     >>> apart = eg.refine_labels(
@@ -493,4 +494,6 @@ def refine_labels(
     """
     model = FairPartition(n_clusters, effort=effort, **parameters)
     model.refine(graph, labels, sensitive_features=sensitive_features, max_moves=max_moves, stay=stay)
-    return model.labels_
+    few = max_moves is not None or stay > 0
+    keeps_numbers = few or as_rules(model.rules or {}).names_clusters
+    return in_given_terms(labels, graph, model.labels_, keeps_numbers)

@@ -116,12 +116,12 @@ def row_updates(
     steps = RowSteps(product, H, penalty)
     history: list[float] = []
 
-    def told(stage: str, step: int, total: int, objective: float) -> bool:
+    def record(stage: str, step: int, total: int, objective: float) -> bool:
         history.append(objective)
         return notify(stage, step, total, objective)
 
     try:
-        return iterate(steps, W, notify=told, **options)
+        return iterate(steps, W, notify=record, **options)
     except SchedulerLostError:
         if steps.kept is None:
             raise

@@ -36,7 +36,7 @@ class TextCodes:
         self._codes: list[NDArray[np.int32]] = []
 
     def add(self, columns: list[Any]) -> None:
-        """Take one batch: an array of text, encoded by pyarrow or not, for each column."""
+        """Add one batch: an array of text, encoded by pyarrow or not, for each column."""
         self._waiting += [column.dictionary_encode() for column in columns]
         known = 0 if self._known is None else len(self._known)
         if sum(len(column.dictionary) for column in self._waiting) > max(self._limit, known):
@@ -72,7 +72,9 @@ BATCH = 1 << 16
 _LONG = 1 << 10
 
 
-def rows_of_table(table: Any, weight: str | int | bool | None, told: Ends | None = None) -> EdgeRows | None:
+def rows_of_table(
+    table: Any, weight: str | int | bool | None, end_names: Ends | None = None
+) -> EdgeRows | None:
     """Return the rows of a pyarrow edge table.
 
     Returns None for a matrix, and for anything odd: missing values, types other than text or integers, ids
@@ -80,17 +82,21 @@ def rows_of_table(table: Any, weight: str | int | bool | None, told: Ends | None
     """
     with only_ours("The table cannot be read", GraphError):
         return _rows(
-            table.schema, weight, told, lambda names: table.select(names).to_batches(max_chunksize=BATCH)
+            table.schema, weight, end_names, lambda names: table.select(names).to_batches(max_chunksize=BATCH)
         )
 
 
-def rows_of_parquet(path: Path, weight: str | int | bool | None, told: Ends | None = None) -> EdgeRows | None:
+def rows_of_parquet(
+    path: Path, weight: str | int | bool | None, end_names: Ends | None = None
+) -> EdgeRows | None:
     """Return the rows of a Parquet file, or None as `rows_of_table` does; only needed columns are read."""
     parquet = require("pyarrow.parquet", extra="io", purpose="Reading Parquet")
     check_rows(parquet.read_metadata(path).num_rows, path)
     schema = parquet.read_schema(path)
     with parquet.ParquetFile(path, read_dictionary=_long_texts(path, schema)) as file:
-        return _rows(schema, weight, told, lambda names: file.iter_batches(batch_size=BATCH, columns=names))
+        return _rows(
+            schema, weight, end_names, lambda names: file.iter_batches(batch_size=BATCH, columns=names)
+        )
 
 
 def _long_texts(path: Path, schema: Any) -> list[str]:
@@ -122,9 +128,11 @@ def _distinct(schema: Any) -> bool:
     return len(set(schema.names)) == len(schema.names)
 
 
-def _rows(schema: Any, weight: str | int | bool | None, told: Ends | None, batches: Any) -> EdgeRows | None:
+def _rows(
+    schema: Any, weight: str | int | bool | None, end_names: Ends | None, batches: Any
+) -> EdgeRows | None:
     names = list(schema.names)
-    found = _edge_columns(schema, weight, told) if _distinct(schema) else None
+    found = _edge_columns(schema, weight, end_names) if _distinct(schema) else None
     if found is None:
         return None
     ends, at = found
@@ -142,11 +150,11 @@ def _rows(schema: Any, weight: str | int | bool | None, told: Ends | None, batch
 
 
 def _edge_columns(
-    schema: Any, weight: str | int | bool | None, told: Ends | None
+    schema: Any, weight: str | int | bool | None, end_names: Ends | None
 ) -> tuple[tuple[int, int], int | None] | None:
-    """Do what `edge_columns` does; whether a text is like a number is seen by the reader of all tables."""
+    """Return what `edge_columns` does; whether a text is like a number is left to the reader of all tables."""
     try:
-        return edge_columns(list(schema.names), weight, told)
+        return edge_columns(list(schema.names), weight, end_names)
     except GraphError:
         if any(_kind(field.type) == "text" for field in schema):
             return None

@@ -215,7 +215,7 @@ def _key_of(
     if table.index is not None and not table.counts_rows:
         return None, keys_of_index(table.index, False, graph)
     if 0 not in places and len(different) == table.n_rows:
-        return 0, table.values[0]  # which will be told to name other nodes than the graph has
+        return 0, table.values[0]  # the caller reports that it names other nodes than the graph has
     return None, None
 
 

@@ -89,7 +89,7 @@ def convert(
     weight: str | int | bool | None = None,
     ends: Ends | None = None,
 ) -> Graph:
-    """Do what `as_graph` says, with a choice of weights and of the columns of the ends."""
+    """Implement `as_graph`, with a choice of weights and of the columns of the ends."""
     check_symmetrize(symmetrize)
     check_duplicates(duplicates)
     check_dtype(dtype)
@@ -156,7 +156,7 @@ def _from_foreign(
     elif hasattr(X, "__array__"):
         return _from_matrix(np.asarray(X), None, symmetrize, dtype, weight)
     hint = "; a file is read with read_graph" if isinstance(X, str) or hasattr(X, "__fspath__") else ""
-    raise GraphError(f"A {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
+    raise GraphError(f"An object of type {type(X).__name__} is not a graph: expected {ACCEPTED}{hint}.")
 
 
 def without_weights(graph: Graph) -> Graph:

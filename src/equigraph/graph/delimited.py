@@ -40,7 +40,7 @@ class TextFile:
     n_empty: int = 0  # fields at the end of the records that are empty in all of them; they are left out
 
     def where(self, line: int) -> str:
-        """Say where a line is."""
+        """Return in words where a line is."""
         return f"{self.path.name}, line {line}"
 
     def records(self, *, empty: bool = False) -> Iterator[Record]:
@@ -94,7 +94,7 @@ class SheetFile(TextFile):
     rows: list[list[str]] = field(default_factory=list)
 
     def where(self, line: int) -> str:
-        """Say where a row is."""
+        """Return in words where a row is."""
         return f"{self.path.name}, row {line}"
 
     def records(self, *, empty: bool = False) -> Iterator[Record]:
@@ -118,8 +118,8 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         while line := read_line(self._stream, self._file.path, self.number + 1):
             self.number += 1
-            told = self.number == 1 and separator_told(line) is not None
-            self.commented = not self.within and (told or line.startswith(COMMENTS))
+            declares = self.number == 1 and declared_separator(line) is not None
+            self.commented = not self.within and (declares or line.startswith(COMMENTS))
             self.within = self._file.delimiter != WHITESPACE
             yield "\n" if self.commented else line
 
@@ -135,7 +135,7 @@ def read_line(stream: IO[str], path: Path, number: int) -> str:
 
 
 def open_text_file(path: Path, delimiter: str | None) -> TextFile:
-    """Return the file with its separator, as told or as the first lines show it."""
+    """Return the file with its separator, as given or as the first lines show it."""
     if delimiter is None:
         delimiter = _told(path) or _sniff(path)
     elif delimiter in ("whitespace", "space", ""):
@@ -146,10 +146,10 @@ def open_text_file(path: Path, delimiter: str | None) -> TextFile:
     return file if delimiter == WHITESPACE else TextFile(path, delimiter, _empty_fields(file))
 
 
-def separator_told(line: str) -> str | None:
+def declared_separator(line: str) -> str | None:
     r"""Return the separator that a first line tells, as spreadsheet programs write it, or None.
 
-    >>> separator_told("sep=;\n"), separator_told("sep=;x")
+    >>> declared_separator("sep=;\n"), declared_separator("sep=;x")
     (';', None)
     """
     match = _SEPARATOR.match(line)
@@ -158,7 +158,7 @@ def separator_told(line: str) -> str | None:
 
 def _told(path: Path) -> str | None:
     with open_text(path) as stream:
-        return separator_told(read_line(stream, path, 1))
+        return declared_separator(read_line(stream, path, 1))
 
 
 def _empty_fields(file: TextFile) -> int:

@@ -18,7 +18,7 @@ from equigraph.graph.edges import EdgeRows, graph_from_rows
 from equigraph.graph.fast_text import is_for_pyarrow, read_columns
 from equigraph.graph.graph import Graph
 from equigraph.graph.names import names_from_text, object_array
-from equigraph.graph.tables import Ends, are_words, end_columns, told_ends, weight_column
+from equigraph.graph.tables import Ends, are_words, end_columns, named_ends, weight_column
 
 # A line of networkx: two nodes and what their edge holds.
 _ATTRIBUTED = re.compile(r"(\S+)\s+(\S+)\s+(\{.*\})\s*\Z")
@@ -140,18 +140,18 @@ def _check_header(file: TextFile, layout: EdgeLayout, first: Record, rows: EdgeR
 
 
 def edge_layout(
-    file: TextFile, header: bool | None, weight: str | int | bool | None, told: Ends | None = None
+    file: TextFile, header: bool | None, weight: str | int | bool | None, end_names: Ends | None = None
 ) -> EdgeLayout:
     """Find the header and the columns."""
     sample = file.sample()
     first = sample[0]
     width = len(first.fields)
     if header is None:
-        by_name = told is not None and any(isinstance(name, str) for name in (*told, weight))
+        by_name = end_names is not None and any(isinstance(name, str) for name in (*end_names, weight))
         header = by_name or looks_like_header(sample)
     columns: list[Any] = first.fields if header else list(range(width))
-    if told is not None:
-        ends: tuple[int, int] | None = told_ends(columns, told, file.path.name)
+    if end_names is not None:
+        ends: tuple[int, int] | None = named_ends(columns, end_names, file.path.name)
     else:
         ends = end_columns(columns) if header else None
     if width < 2 or (ends is None and width > 3 and weight is None):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from equigraph.exceptions import GraphError
 from equigraph.graph.arrow_tables import TextCodes
-from equigraph.graph.delimited import COMMENTS, WHITESPACE, SheetFile, TextFile, separator_told
+from equigraph.graph.delimited import COMMENTS, WHITESPACE, SheetFile, TextFile, declared_separator
 from equigraph.graph.limits import open_bytes
 from equigraph.graph.names import INTEGER, names_from_text, text_array
 
@@ -215,7 +215,7 @@ def _first_record(stream: IO[bytes], header: int | None) -> bytes | None:
         if b"\r" in content.removesuffix(b"\n").removesuffix(b"\r") or len(content) >= LONGEST_FIELD:
             return None  # lines that end in a return alone are counted otherwise
         skip = content.startswith(marks) or not content.strip()
-        if line == 1 and separator_told(content[:8].decode("utf-8", "ignore")) is not None:
+        if line == 1 and declared_separator(content[:8].decode("utf-8", "ignore")) is not None:
             skip = True
         if not content or not (skip or (header is not None and line <= header)):
             # pyarrow drops a byte order mark before its first record, wherever that stands in the file.

@@ -38,7 +38,7 @@ def with_features(graph: Any, sensitive_features: Any = None, attribute_weights:
 
 
 def place_features(graph: Graph, sensitive_features: Any, order_known: bool, missing: str = "error") -> Graph:
-    """Return a graph with all attributes of what was given; every node must have each, unless told otherwise."""
+    """Return a graph with all attributes of what was given; every node must have each, unless ``missing`` says so."""
     given = take_groups(sensitive_features, None, None, graph, every=True)
     return attach(graph, given, missing=missing, unknown="error", order_known=order_known)
 
@@ -63,7 +63,8 @@ def named_feature(source: Any, graph: Graph, sensitive_features: Any) -> Any:
         names = [sensitive_features]
     elif isinstance(sensitive_features, (list, tuple)) and len(sensitive_features) != graph.n_nodes:
         names = list(sensitive_features)
-        if not names or not all(isinstance(name, str) for name in names):
+        # What has repetitions is groups, of the wrong number of nodes, and no names of attributes.
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             return sensitive_features
     else:
         return sensitive_features
@@ -152,7 +153,7 @@ class AttributeChoice:
         return self._applied(graph)
 
     def _applied(self, graph: Graph) -> Graph:
-        # Attributes may have been told by the number of their column; from here on they have names.
+        # Attributes may have been given by the number of their column; from here on they have names.
         names = dict(zip(self.wanted or graph.features, graph.features, strict=True))
         kept = [names[one] for one in self.kept] if self.wanted else list(graph.features)
         columns, bins = graph.features, _checked_bins(_renamed(self.bins, names), list(graph.features))
@@ -176,9 +177,11 @@ class AttributeChoice:
         return graph._but(sensitive_features=features, attribute=attribute, attribute_options=options)
 
 
-def _renamed(told: Any, names: Mapping[Any, str]) -> Any:
+def _renamed(given: Any, names: Mapping[Any, str]) -> Any:
     return (
-        {names.get(name, name): value for name, value in told.items()} if isinstance(told, Mapping) else told
+        {names.get(name, name): value for name, value in given.items()}
+        if isinstance(given, Mapping)
+        else given
     )
 
 

@@ -145,7 +145,7 @@ class Graph:
         return Graph._trusted(**{**parts, **changes})
 
     def weighted(self, attribute_weights: Mapping[str, float] | None) -> Graph:
-        """Return the same graph whose attributes count as told; None leaves it as it is.
+        """Return the same graph whose attributes have other weights; None leaves it as it is.
 
         Parameters
         ----------
@@ -344,16 +344,16 @@ def group_words(
     features: Features | None, attribute: str | None, options: AttributeOptions | None = None
 ) -> list[str]:
     """Return what the repr of a graph tells about its groups, such as ``'team': 2 groups``."""
-    told = []
+    parts = []
     for name, column in named_features(features, attribute).items():
         absent = is_missing(column)
         number = 0
         if not absent.all():
             number = encode_attributes({name: column}, missing="ignore", options=options)[name].n_groups
         groups = count(number, "group")
-        told.append(f"{name!r}: {groups}" if attribute else groups)
-        told += [f"{np.count_nonzero(absent):,} without one"] if absent.any() else []
-    return told
+        parts.append(f"{name!r}: {groups}" if attribute else groups)
+        parts += [f"{np.count_nonzero(absent):,} without one"] if absent.any() else []
+    return parts
 
 
 def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -364,7 +364,7 @@ def _parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def hash_features(digest: Any, features: Features | None) -> None:
-    """Take groups into a hash; several attributes with their names."""
+    """Update a hash with groups; several attributes with their names."""
     if isinstance(features, dict):
         _hash_texts(digest, "attributes", np.array(list(features), dtype=object))
     for column in named_features(features, None).values():

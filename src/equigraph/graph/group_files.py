@@ -56,10 +56,10 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
     chosen = values_of_table(Table(names, values), wanted, node_column, graph)
     if not header:
         # A number is no name, but several have to be told apart.
-        told = wanted if wanted else [None]
+        asked = wanted if wanted else [None]
         chosen = [
             replace(one, attribute=str(name) if isinstance(name, str) or len(chosen) > 1 else None)
-            for one, name in zip(chosen, told, strict=True)
+            for one, name in zip(chosen, asked, strict=True)
         ]
     return [replace(one, values=_typed(one.values)) for one in chosen]
 
@@ -67,8 +67,8 @@ def read_groups_file(path: Path, wanted: Sequence[Any], node_column: Any, graph:
 def _index_first(table: Any) -> Any:
     """Return an arrow table with the column first that was the index of a pandas frame, if one was."""
     try:
-        told = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
-        index = [name for name in told.get("index_columns", []) if name in table.column_names]
+        pandas = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+        index = [name for name in pandas.get("index_columns", []) if name in table.column_names]
     except (ValueError, AttributeError, TypeError):
         return table  # what others write there is theirs to know
     return table.select([*index, *(name for name in table.column_names if name not in index)])

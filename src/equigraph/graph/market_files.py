@@ -1,4 +1,7 @@
-"""Matrix Market files, read in parts; sizes in the header make no array before the entries are there."""
+"""Matrix Market files, read in parts; sizes in the header make no array before the entries are there.
+
+Not scipy's reader, which takes ``3x`` for 3 and ``1d5`` for 1, and ignores further words of a line.
+"""
 
 from __future__ import annotations
 

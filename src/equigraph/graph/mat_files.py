@@ -1,7 +1,8 @@
 """Matrices in MATLAB files of versions 4 and 5: numeric arrays, dense or sparse, and nothing else.
 
 The layout is that of "MAT-File Format" (The MathWorks, 2019). Every length is compared with the bytes that are there
-before anything is made of it; what a variable unpacks to is bounded by the size of the file.
+before anything is made of it; what a variable unpacks to is bounded by the size of the file. Not scipy's reader, which
+ends the process on some damaged files.
 """
 
 from __future__ import annotations

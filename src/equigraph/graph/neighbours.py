@@ -61,11 +61,15 @@ def knn_graph(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean") -> Gr
         raise ParameterError(f"n_neighbors must be a whole number of at least 1; got {n_neighbors!r}.")
     if isinstance(X, Graph):
         raise GraphError("A Graph has its links already: knn_graph expects points, one per row.")
+    if np.ndim(X) == 1:
+        raise GraphError(
+            "The points have one dimension: expected a table with one row per point, such as X[:, None]."
+        )
     with only_ours("The points cannot be used", GraphError):
         search = NearestNeighbors(n_neighbors=int(n_neighbors), metric=metric).fit(X)
     n = search.n_samples_fit_
     if n <= n_neighbors:
-        raise ParameterError(f"n_neighbors={n_neighbors} needs more points than that; got {n}.")
+        raise ParameterError(f"n_neighbors={n_neighbors} needs more than {n_neighbors} points; got {n}.")
     with only_ours("The points cannot be used", GraphError):
         distances, neighbours = search.kneighbors()
     sources = np.repeat(np.arange(n), n_neighbors)

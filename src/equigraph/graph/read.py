@@ -47,7 +47,7 @@ FORMATS = ("edges", "matrix", "csv", "tsv", "txt", "parquet", "graphml", "gml", 
 
 
 def file_format(path: Path, format: str | None) -> str:
-    """Return the format of a file, as told or by its suffix."""
+    """Return the format of a file, as given or by its suffix."""
     if format is not None:
         if format not in FORMATS:
             raise ParameterError(f"format={format!r} is unknown: expected one of {', '.join(FORMATS)}.")
@@ -227,14 +227,14 @@ def read_graph(
         ``"npz"`` or ``"mat"``.
     header : bool, optional
         Whether the first line of a text file names the columns. By default that is looked at; two words
-        above words, found nowhere else in the file, may be either and must be told.
+        above words, found nowhere else in the file, may be either: say which.
     delimiter : str, optional
         Separator of a text file, ``" "`` for any white space. By default the one among comma, tab,
         semicolon and white space that the first lines show, or the one that a first line ``sep=;`` tells.
     weight : str, int or False, optional
         Column, or edge attribute, of the weights; ``False`` ignores weights. By default a column after the
         two ends that is called weight, weights, w, value, strength or count, or the third of three columns
-        without names. Any other further column must be told, since it may be a weight or not.
+        without names. Any other further column must be named, since it may be a weight or not.
     node_column : str or int, optional
         Column of `groups` that names the node. By default the first.
     symmetrize : {"max", "min", "mean", "sum"}, optional
@@ -250,7 +250,7 @@ def read_graph(
     dtype : float32 or float64, optional
         Type of the weights.
     attribute_weights : mapping from attribute to number, optional
-        How much each of several attributes counts in the mean over them; 1 unless told.
+        How much each of several attributes counts in the mean over them; 1 by default.
     bins : mapping from attribute to int, optional
         Attributes whose values are numbers, and into how many bins of about equal size they go.
     intersect : sequence of attributes, or of such sequences, optional

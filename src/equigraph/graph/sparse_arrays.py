@@ -55,7 +55,7 @@ def as_weights(values: NDArray[Any], dtype: np.dtype) -> NDArray[Any]:
 
 
 def cast_weights(values: NDArray[Any], dtype: np.dtype) -> NDArray[Any]:
-    """Return numbers as another type; what it cannot hold becomes infinity, and is told as such later."""
+    """Return numbers as another type; what it cannot hold becomes infinity, which is reported later."""
     with np.errstate(over="ignore", under="ignore"):
         return values.astype(dtype, copy=False)
 
@@ -260,7 +260,7 @@ def _from_dense(matrix: Any, dtype: np.dtype | None) -> sparse.csr_array:
         counts += np.count_nonzero(filled, axis=1).tolist()
         columns.append(np.nonzero(filled)[1].astype(np.int32))
         values.append(rows[filled])
-    # Bad values are told before a bad shape: that is the order in which scikit-learn's checks expect them.
+    # Bad values are reported before a bad shape: that is the order in which scikit-learn's checks expect them.
     _check_shape(array.shape)
     indptr = np.cumsum(counts)
     index = index_type(int(indptr[-1]), array.shape[0])

@@ -52,7 +52,7 @@ def is_table(X: Any) -> bool:
 
 
 def read_table(X: Any) -> Table:
-    """Take the columns out of any table that narwhals knows."""
+    """Return the columns of any table that narwhals knows."""
     import narwhals.stable.v2 as nw
 
     try:
@@ -218,10 +218,10 @@ def listed_columns(columns: list[Any]) -> str:
     return shown if len(columns) <= 10 else f"{shown}, ..."
 
 
-def told_ends(columns: list[Any], told: Ends, where: str) -> tuple[int, int]:
+def named_ends(columns: list[Any], end_names: Ends, where: str) -> tuple[int, int]:
     """Return the positions of the columns that the user names as the ends of an edge. Errors start with ``where``."""
     places = []
-    for name, column in zip(("source", "target"), told, strict=True):
+    for name, column in zip(("source", "target"), end_names, strict=True):
         place = column_place(columns, column)
         if place is None:
             raise GraphError(
@@ -239,12 +239,12 @@ def told_ends(columns: list[Any], told: Ends, where: str) -> tuple[int, int]:
 def edge_columns(
     columns: list[Any],
     weight: str | int | bool | None,
-    told: Ends | None = None,
+    end_names: Ends | None = None,
     is_text: Callable[[int], bool] = lambda column: False,
 ) -> tuple[tuple[int, int], int | None] | None:
     """Return the positions of the two ends and of the weights, or None if the table is no edge table."""
     where = "The edge table"
-    ends = end_columns(columns) if told is None else told_ends(columns, told, where)
+    ends = end_columns(columns) if end_names is None else named_ends(columns, end_names, where)
     if ends is None:
         if len(columns) not in (2, 3):
             return None
@@ -257,15 +257,17 @@ def row_text(row: int) -> str:
     return f"row {row} of the edge table (counting from 0)"
 
 
-def edge_rows(table: Table, weight: str | int | bool | None, told: Ends | None = None) -> EdgeRows | None:
+def edge_rows(
+    table: Table, weight: str | int | bool | None, end_names: Ends | None = None
+) -> EdgeRows | None:
     """Return the rows of an edge table, or None if the table is a matrix."""
-    if told is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
+    if end_names is None and end_columns(table.columns) is None and _is_labelled_matrix(table):
         return None
-    found = edge_columns(table.columns, weight, told, lambda k: are_words(table.values[k][:50].tolist()))
+    found = edge_columns(table.columns, weight, end_names, lambda k: are_words(table.values[k][:50].tolist()))
     if found is None:
         return None
     ends, at = found
-    if told is None:
+    if end_names is None:
         _check_no_matrix(table)
     weights = None if at is None else table.values[at]
     return encode_rows(table.values[ends[0]], table.values[ends[1]], weights, row_text)

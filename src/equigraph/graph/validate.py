@@ -75,7 +75,7 @@ def canonical_adjacency(
     dtype: DTypeLike | None = None,
     names: NDArray[Any] | None = None,
 ) -> sparse.csr_array:
-    """Do what `check_adjacency` says, with node names in the messages where there are any."""
+    """Implement `check_adjacency`, with node names in the messages where there are any."""
     check_symmetrize(symmetrize)
     adjacency = to_csr(matrix, check_dtype(dtype))
     _check_values(adjacency, names)

@@ -132,7 +132,7 @@ def _table(encoded: Labels, groups: Groups) -> LabelTable:
 
 
 def columns_in_one_order(labels: Any, features: Any) -> tuple[Any, Any]:
-    """Do what `in_one_order` does for labels and one attribute or several."""
+    """Return what `in_one_order` does for labels and one attribute or several."""
     labels = labels_of_communities(labels)
     if names_of_rows(labels) is None and not name_nodes(features):
         return labels, features

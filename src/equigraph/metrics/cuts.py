@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.parameters import check_known
@@ -13,9 +13,7 @@ from equigraph.metrics._table import Labels, read_nodes
 from equigraph.metrics.quality import _degrees, _same_cluster
 
 
-def conductance_score(
-    adjacency: Any, labels: ArrayLike, *, average: Literal["mean", "max"] = "mean"
-) -> float:
+def conductance_score(adjacency: Any, labels: Any, *, average: Literal["mean", "max"] = "mean") -> float:
     """Return the conductance of a clustering.
 
     The conductance of a cluster is ``cut(C) / min(vol(C), 2m - vol(C))``: the weight of the edges that leave it over
@@ -52,7 +50,7 @@ def conductance_score(
     return _conductance(nodes.adjacency, nodes.labels(labels), average)
 
 
-def normalized_cut_score(adjacency: Any, labels: ArrayLike) -> float:
+def normalized_cut_score(adjacency: Any, labels: Any) -> float:
     """Return the normalised cut of a clustering.
 
     It is ``sum_C cut(C) / vol(C)`` over the clusters, from 0 to their number; lower is better.

@@ -30,7 +30,7 @@ from equigraph.metrics._table import (
 
 def representation_violation(
     representation: Any,
-    labels: ArrayLike,
+    labels: Any,
     *,
     sensitive_features: ArrayLike | Groups | None = None,
     self_pairs: bool = False,
@@ -95,7 +95,7 @@ def representation_violation(
 
 @overload
 def individual_balance_score(
-    labels: ArrayLike,
+    labels: Any,
     *,
     sensitive_features: ArrayLike | Groups | None = ...,
     representation: Any = ...,
@@ -107,7 +107,7 @@ def individual_balance_score(
 
 @overload
 def individual_balance_score(
-    labels: ArrayLike,
+    labels: Any,
     *,
     sensitive_features: ArrayLike | Groups | None = ...,
     representation: Any = ...,
@@ -118,7 +118,7 @@ def individual_balance_score(
 
 
 def individual_balance_score(
-    labels: ArrayLike,
+    labels: Any,
     *,
     sensitive_features: ArrayLike | Groups | None = None,
     representation: Any = None,

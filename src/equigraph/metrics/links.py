@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.graph.groups.sums import indicator
 from equigraph.metrics._table import read_nodes
 
 
-def link_shares(adjacency: Any, labels: ArrayLike) -> NDArray[np.float64]:
+def link_shares(adjacency: Any, labels: Any) -> NDArray[np.float64]:
     """Return the share of each node's link weight that goes into each cluster.
 
     Parameters

@@ -18,7 +18,7 @@ _BLOCK_ENTRIES = 1 << 22  # stored entries handled at a time: bounds the tempora
 _PARAMETERS = {"resolution": Real(low=0)}
 
 
-def modularity_score(adjacency: Any, labels: ArrayLike, *, resolution: float = 1.0) -> float:
+def modularity_score(adjacency: Any, labels: Any, *, resolution: float = 1.0) -> float:
     """Return the modularity Q of a clustering.
 
     ``Q = sum_C [ e_C / m - resolution * (vol(C) / 2m)^2 ]`` with m the total edge weight, e_C the weight
@@ -64,7 +64,7 @@ def modularity_score(adjacency: Any, labels: ArrayLike, *, resolution: float = 1
 
 
 def group_modularity_scores(
-    adjacency: Any, labels: ArrayLike, *, sensitive_features: ArrayLike | Groups, resolution: float = 1.0
+    adjacency: Any, labels: Any, *, sensitive_features: ArrayLike | Groups, resolution: float = 1.0
 ) -> dict[Any, float]:
     """Return the part of the modularity that each group contributes.
 

@@ -30,7 +30,7 @@ from equigraph.metrics.scores import FURTHER, SCORES, Score
 
 def evaluate(
     adjacency: Any,
-    labels: ArrayLike,
+    labels: Any,
     *,
     sensitive_features: Any = None,
     n_clusters: int | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import textwrap
 from pathlib import Path
@@ -11,6 +12,7 @@ from equigraph._utils.files import atomic_path
 from equigraph.exceptions import ParameterError, require
 
 _DATES = {"svg": "Date", "pdf": "CreationDate"}
+_NOTEBOOK_DPI = 100
 
 
 class Display:
@@ -26,9 +28,10 @@ class Display:
 
     ax_: Any
     figure_: Any
+    _is_part = False  # whether it was drawn on axes of the user's
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw; without axes a figure of its own is made, and pyplot is left alone."""
+        """Draw; without axes a new figure is made, without pyplot."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
@@ -46,8 +49,6 @@ class Display:
         ParameterError
             If the suffix is not a format that matplotlib writes.
         """
-        from equigraph.plotting.style import look
-
         if not hasattr(self, "figure_"):
             self.plot()
         suffix = Path(path).suffix.lstrip(".").lower()
@@ -55,11 +56,28 @@ class Display:
         if suffix not in known:
             endings = ", ".join(f".{name}" for name in sorted(known))
             raise ParameterError(f"{Path(path).name!r} has no known format: expected a name in {endings}.")
-        with look(), atomic_path(path) as partial:
-            # The same picture is the same file: without the date of today.
-            metadata = {_DATES[suffix]: None} if suffix in _DATES else None
+        with atomic_path(path) as partial:
+            self._write(partial, suffix, dpi)
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the picture for a notebook; None on axes of the user's, whose figure pyplot shows."""
+        if not hasattr(self, "figure_"):
+            self.plot()
+        if self._is_part:
+            return None
+        buffer = io.BytesIO()
+        self._write(buffer, "png", _NOTEBOOK_DPI)
+        return buffer.getvalue()
+
+    def _write(self, target: Any, suffix: str, dpi: int) -> None:
+        """Write the picture to a path or a buffer."""
+        from equigraph.plotting.style import look
+
+        # The same picture is the same file: without the date of today.
+        metadata = {_DATES[suffix]: None} if suffix in _DATES else None
+        with look():
             self.figure_.savefig(
-                partial, format=suffix, dpi=dpi, bbox_inches="tight", pad_inches=0.15, metadata=metadata
+                target, format=suffix, dpi=dpi, bbox_inches="tight", pad_inches=0.15, metadata=metadata
             )
 
     def _axes(self, ax: Any, size: tuple[float, float]) -> Any:

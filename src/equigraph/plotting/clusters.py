@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.text import count
@@ -52,7 +52,7 @@ class ClusterGraphDisplay(Display):
     ([2, 1], [[0.0, 1.0], [1.0, 0.0]])
     """
 
-    def __init__(self, adjacency: Any, labels: ArrayLike):
+    def __init__(self, adjacency: Any, labels: Any):
         graph = as_graph(adjacency)
         names, codes = unique_values(labels_in_order(labels, graph))
         sizes = np.bincount(codes)
@@ -74,7 +74,7 @@ class ClusterGraphDisplay(Display):
         return cls(graph, result.labels).plot(ax)
 
     @classmethod
-    def from_predictions(cls, graph: Any, labels: ArrayLike, *, ax: Any = None) -> Self:
+    def from_predictions(cls, graph: Any, labels: Any, *, ax: Any = None) -> Self:
         """Draw any labels."""
         return cls(graph, labels).plot(ax)
 

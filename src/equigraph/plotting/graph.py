@@ -75,7 +75,7 @@ class GraphDisplay(Display):
     def __init__(
         self,
         adjacency: Any,
-        labels: ArrayLike,
+        labels: Any,
         *,
         sensitive_features: ArrayLike | Groups | None = None,
         node_names: ArrayLike | None = None,
@@ -140,7 +140,7 @@ class GraphDisplay(Display):
     def from_predictions(
         cls,
         graph: Any,
-        labels: ArrayLike,
+        labels: Any,
         *,
         sensitive_features: ArrayLike | Groups | None = None,
         ax: Any = None,

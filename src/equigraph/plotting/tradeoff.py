@@ -303,7 +303,10 @@ def _compared(compare: Any, measure: str) -> dict[str, tuple[float, float]]:
             raise ParameterError(
                 f"The comparison has no score {measure!r}: give a mapping from name to (Q, {measure})."
             )
-        pairs = {row.method: (row.Q, getattr(row, measure)) for row in compare.rows}
+        pairs = {
+            ", ".join(filter(None, (row.graph, row.method))): (row.Q, getattr(row, measure))
+            for row in compare.rows
+        }
         return {name: xy for name, xy in pairs.items() if None not in xy}
     if not isinstance(compare, Mapping):
         raise ParameterError(f"compare must be a Comparison or a mapping from name to (Q, {measure}).")

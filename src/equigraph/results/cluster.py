@@ -61,8 +61,8 @@ def cluster(
         )
     if "n_clusters" not in parameters and getattr(estimator(), "n_clusters", None) is not None:
         raise ParameterError(
-            f"n_clusters is not given: {estimator.__name__} needs the number of clusters; stability(graph) compares "
-            "several numbers."
+            f"n_clusters is not given: {estimator.__name__} needs the number of clusters; stability(graph) and "
+            "`equigraph choose-k` compare several numbers."
         )
     on_disk = isinstance(graph, BlockGraph)
     if on_disk and sensitive_features is not None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict
 
 from numpy.typing import NDArray
 
+from equigraph._utils.hooks import hook
+from equigraph._utils.records import Tabular
 from equigraph.exceptions import GraphError, InputError, ParameterError
 from equigraph.graph import Graph, read_graph
-from equigraph.graph.graph import as_features
-from equigraph.graph.groups import AttributeOptions, Attributes, encode_attributes
+from equigraph.graph.graph import as_features, named_features
+from equigraph.graph.groups import AttributeOptions, Attributes, Groups, encode_attributes
 from equigraph.graph.groups.attributes import UNNAMED, Features, checked_weights
 from equigraph.graph.groups.encode import is_missing
 
@@ -28,14 +31,53 @@ class AttributeEntry(TypedDict):
     n_ungrouped: int
 
 
-def attributes_of(subject: Any) -> Attributes | None:
-    """Return all attributes as codes, None where there are none; nodes without a group are allowed."""
-    if subject.sensitive_features is None:
-        return None
-    graph = getattr(subject, "graph", None)
-    if graph is not None and graph.sensitive_features is subject.sensitive_features:
-        return graph.attributes
-    return encode_attributes(subject.features, missing="ignore", options=subject.attribute_options)
+class Featured(Tabular):
+    """Anything about the nodes of one graph, with their sensitive features."""
+
+    sensitive_features: Any
+    attribute: str | None
+    attribute_options: AttributeOptions
+    graph: Any = None  # where it is remembered
+
+    @property
+    def features(self) -> dict[str, NDArray[Any]]:
+        """The columns of the sensitive features by name, empty where there are none."""
+        return named_features(self.sensitive_features, self.attribute)
+
+    @cached_property
+    def attributes(self) -> Attributes | None:
+        """All attributes as codes, None where there are none; nodes without a group are allowed."""
+        if self.sensitive_features is None:
+            return None
+        if self.graph is not None and self.graph.sensitive_features is self.sensitive_features:
+            found: Attributes | None = self.graph.attributes
+            return found
+        return encode_attributes(self.features, missing="ignore", options=self.attribute_options)
+
+    @property
+    def groups(self) -> Groups | None:
+        """The groups as codes, of several attributes the joint ones; None where there are none."""
+        return None if self.attributes is None else self.attributes.joint
+
+    def explore(self, graph: Any = None) -> Any:
+        """Return a widget with the board and the graph, and the dial of a curve, for a notebook.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            The graph that was clustered; by default the one that is remembered. Without it there are no links.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            For Jupyter, marimo and other notebooks that show such widgets.
+
+        Raises
+        ------
+        MissingDependencyError
+            If the extra ``widget`` is not installed.
+        """
+        return hook("make_widget")(self, self.graph if graph is None else graph)
 
 
 def group_columns(subject: Any) -> dict[str, NDArray[Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,26 +13,25 @@ from scipy import sparse
 
 from equigraph._utils.callbacks import Callbacks
 from equigraph._utils.hooks import hook
-from equigraph._utils.records import Tabular, parameters_of, versions, write_json
+from equigraph._utils.records import parameters_of, versions, write_json
 from equigraph._utils.sizes import small_clusters
 from equigraph._utils.text import count
 from equigraph.base import GraphClusterer
 from equigraph.exceptions import GraphError
 from equigraph.graph import Graph
 from equigraph.graph.features import with_features
-from equigraph.graph.graph import named_features
-from equigraph.graph.groups import AttributeOptions, Attributes, Groups
+from equigraph.graph.groups import AttributeOptions
 from equigraph.graph.groups.attributes import Features
 from equigraph.results import exports
 from equigraph.results.contents import KIND, POSSIBLE_FILES, RESULT, clustering_parts, contents_of
-from equigraph.results.features import attributes_of, graph_of, group_columns
+from equigraph.results.features import Featured, graph_of, group_columns
 from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
 from equigraph.rules.rules import told_rules
 from equigraph.stores.blocks import BlockGraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteringResult(Tabular):
+class ClusteringResult(Featured):
     """Labels and factors of one fit, with its scores and its provenance.
 
     Attributes
@@ -197,21 +195,6 @@ class ClusteringResult(Tabular):
             return result
 
     @property
-    def features(self) -> dict[str, NDArray[Any]]:
-        """The columns of the sensitive features by name, empty where there are none."""
-        return named_features(self.sensitive_features, self.attribute)
-
-    @cached_property
-    def attributes(self) -> Attributes | None:
-        """All attributes as codes; None where there are none."""
-        return attributes_of(self)
-
-    @property
-    def groups(self) -> Groups | None:
-        """The groups as codes, of several attributes the joint ones; None where there are none."""
-        return None if self.attributes is None else self.attributes.joint
-
-    @property
     def n_clusters(self) -> int:
         """Number of clusters asked for, empty ones included."""
         return int(self.membership.shape[1])
@@ -311,26 +294,6 @@ class ClusteringResult(Tabular):
         """
         with OutputFolder(folder) as out:
             out.write(KIND, contents_of(self), raw=raw, force=force)
-
-    def explore(self, graph: Any = None) -> Any:
-        """Return a widget with the board and the graph, for a notebook.
-
-        Parameters
-        ----------
-        graph : graph, optional
-            The graph that was clustered; by default the one that is remembered. Without it there are no links.
-
-        Returns
-        -------
-        anywidget.AnyWidget
-            For Jupyter, marimo and other notebooks that show such widgets.
-
-        Raises
-        ------
-        MissingDependencyError
-            If the extra ``widget`` is not installed.
-        """
-        return hook("make_widget")(self, self.graph if graph is None else graph)
 
     def report(
         self,

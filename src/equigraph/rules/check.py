@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from equigraph.graph.labels import labels_in_order
 from equigraph.graph.names import texts
 from equigraph.rules.base import Rule
@@ -17,7 +15,7 @@ from equigraph.rules.violation import Placement, Violation
 def violations(
     rules: Iterable[Rule],
     graph: Any,
-    labels: ArrayLike,
+    labels: Any,
     sensitive_features: Any = None,
     n_clusters: int | None = None,
 ) -> list[Violation]:

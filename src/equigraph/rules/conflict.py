@@ -17,7 +17,7 @@ from equigraph.rules.check import violations
 from equigraph.rules.compile import CompiledRules, compile_rules
 from equigraph.rules.facts import Facts
 from equigraph.rules.rules import Rules
-from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels
+from equigraph.rules.solve import NODE_LIMIT, Answer, feasible_labels, is_refuted
 
 # Looks for labels that keep rules where the solver has found none; None if there are none to be found.
 Finder = Callable[[CompiledRules], NDArray[np.intp] | None]
@@ -94,6 +94,10 @@ class _Solver:
         self.unanswered = 0.0
         self.found: list[tuple[NDArray[np.intp], set[Rule]]] = []  # labels, with the rules that they break
 
+    def refutes(self, rules: Sequence[Rule], single: bool = False) -> bool:
+        """Return whether a quick proof says that some of the rules are impossible."""
+        return is_refuted(compile_rules(rules, self.facts, None, self.n_clusters))
+
     def ask(self, rules: Sequence[Rule], start: ArrayLike | None = None, patience: float = 1.0) -> Answer:
         """Ask about some of the rules; what the oracle does not accept does not count as found."""
         known = [labels for labels, broken in self.found if broken.isdisjoint(rules)]
@@ -103,7 +107,7 @@ class _Solver:
             return Answer("not found", reason=f"the solver left {_PATIENCE} questions without an answer")
         compiled = compile_rules(rules, self.facts, None, self.n_clusters)
         answer = feasible_labels(compiled, max(round(patience * self.node_limit), 1), start, self.hint)
-        if answer.status == "not found" and self.finder is not None and not compiled.contradiction:
+        if answer.status == "not found" and self.finder is not None and patience == 1.0:
             found = self.finder(compiled)
             answer = answer if found is None else Answer("found", found)
         if answer.labels is None:
@@ -158,23 +162,38 @@ def _irreducible(solver: _Solver, rules: Sequence[Rule]) -> Conflict:
     """Drop what the contradiction does not need: first halves, then ever smaller parts, at last single rules.
 
     The rules that are left are proven to contradict each other at every step. After the single rules none can go:
-    what could be kept without a rule while others were still there can be kept without it later, too.
+    what could be kept without a rule while others were still there can be kept without it later, too. Where a quick
+    proof does, all this is done with quick proofs first: they leave few rules to ask the solver about.
     """
     left, sure = list(rules), True
+    if solver.refutes(left):
+        left = _reduced(left, solver.refutes)
+
+    def impossible(some: Sequence[Rule], single: bool) -> bool:
+        nonlocal sure
+        # Proofs are mostly quick; only at the end it matters that the rest is found as well.
+        answer = solver.ask(some, patience=1.0 if single else 0.2)
+        if single and answer.status != "impossible":
+            sure &= answer.status == "found"
+        return answer.status == "impossible"
+
+    left = _reduced(left, impossible)
+    return Conflict(tuple(left), sure)
+
+
+def _reduced(rules: list[Rule], impossible: Callable[[Sequence[Rule], bool], bool]) -> list[Rule]:
+    """Leave out rules, ever fewer at once, as long as the others are impossible."""
+    left = list(rules)
     size = max(len(left) // 2, 1)
     while True:
         end = len(left)
         while end > 0:
             begin = max(end - size, 0)
-            # Proofs are mostly quick; only at the end it matters that the rest is found as well.
-            answer = solver.ask(left[:begin] + left[end:], patience=1.0 if size == 1 else 0.2)
-            if answer.status == "impossible":
+            if impossible(left[:begin] + left[end:], size == 1):
                 del left[begin:end]
-            elif size == 1:
-                sure &= answer.status == "found"
             end = begin
         if size == 1:
-            return Conflict(tuple(left), sure)
+            return left
         size = max(min(size // 2, len(left) // 2), 1)
 
 

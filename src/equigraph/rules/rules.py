@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack, get_type_hints
 
-from numpy.typing import ArrayLike
-
 from equigraph.exceptions import ParameterError
 from equigraph.rules.base import Rule, in_words
 from equigraph.rules.check import violations
@@ -140,7 +138,7 @@ class Rules:
         return in_words(self.items)
 
     def check(
-        self, graph: Any, labels: ArrayLike, sensitive_features: Any = None, *, n_clusters: int | None = None
+        self, graph: Any, labels: Any, sensitive_features: Any = None, *, n_clusters: int | None = None
     ) -> list[str]:
         """List every violation of the rules, in words.
 

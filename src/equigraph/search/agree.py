@@ -33,6 +33,7 @@ from equigraph.rules import (
     settle_rules,
 )
 from equigraph.rules.base import in_words
+from equigraph.rules.solve import is_refuted
 from equigraph.search.bounds import SizeBounds, check_size_bounds
 from equigraph.search.level import aggregate, compact, first_level
 from equigraph.search.plans import is_large
@@ -375,7 +376,7 @@ def search_under(
     kept, near = False, None
     if search.is_large:
         kept = _maybe_kept(search, compiled)
-    elif not compiled.contradiction:
+    elif not is_refuted(compiled):
         kept, near = search.first_labels(starts)
     if kept:
         return RuleKeeper(search, rules, (), compiled)
@@ -421,8 +422,12 @@ def _with_floor(rules: Rules, n: int, n_clusters: int, starts: list[NDArray], ma
         search, compiled = make(Rules.of([Sizes(((least, None),)), *rules.items]))
         if compiled.contradiction:
             return None
-        kept = _maybe_kept(search, compiled) if search.is_large else search.first_labels(starts)[0]
-        if not kept and (answer := feasible_labels(compiled)).labels is not None:
+        refuted = is_refuted(compiled)
+        if search.is_large:
+            kept = _maybe_kept(search, compiled)
+        else:
+            kept = not refuted and search.first_labels(starts)[0]
+        if not (kept or refuted) and (answer := feasible_labels(compiled)).labels is not None:
             search.keep(answer.labels)
             kept = bool(search.inner.pool.labels)
         if kept:

@@ -94,17 +94,20 @@ class Constraints(NamedTuple):
 
     ``nodes[first[i] : first[i + 1]]`` are the nodes of site i. ``foes`` are sites to be apart, ``columns`` and
     ``numbers`` the counts of a site, each with its own ``..._starts``. Row r of ``links`` holds the friends of node
-    ``r % n``, of whom it needs ``needed[r]``; ``askers`` holds the rows in which each node occurs. ``home`` (-1: none)
-    is per node. What no rule needs is empty. ``allowed`` is the number of nodes that may be elsewhere than at home, and
-    ``stay`` what each of them costs. Updated by moves: ``counts`` of the columns in each cluster, ``costs``, by how
-    much each cluster misses them, ``kept`` links of each row, and ``sums``: links that are lacking, nodes moved, and
-    how many more the move that was looked at last would move.
+    ``r % n``, of whom it needs ``needed[r]``; ``askers`` holds the rows in which each node occurs. ``home`` (-1:
+    none) is per node. What no rule needs is empty; ``any`` says whether there is a rule at all. ``allowed`` is the
+    number of nodes that may be elsewhere than at home, and ``stay`` what each of them costs. Updated by moves:
+    ``counts`` of the columns in each cluster, ``costs``, by how much each cluster misses them, ``kept`` links of
+    each row, and ``sums``: links that are lacking, nodes moved, and how many more the move that was looked at last
+    would move.
     """
 
+    any: bool
     site: Integers
     first: Integers
     nodes: Integers
     free: Integers
+    movable: NDArray[np.bool_]
     foe_starts: Integers
     foes: Integers
     column_starts: Integers
@@ -139,6 +142,7 @@ class Tour(NamedTuple):
     A site only sees neighbours with the same entry of ``within``, unless that is empty. ``fixed`` says that clusters
     are neither emptied nor added, ``wanted`` has for each group the clusters that lack it most, or nothing. ``gained``
     adds up moves, and what Q, the notion and the objective rose by; its last entry is a cluster to look at in turn.
+    ``links`` (zeros) and ``near`` are room for the clusters of neighbours.
     """
 
     low: int
@@ -148,6 +152,8 @@ class Tour(NamedTuple):
     awake: NDArray[np.bool_]
     wanted: Integers
     gained: Numbers
+    links: Numbers
+    near: Integers
 
 
 class Cooling(NamedTuple):
@@ -155,6 +161,7 @@ class Cooling(NamedTuple):
 
     The unit is measured on ``n_trials`` random moves, and kept in ``sums`` with the gain, the best gain and whether any
     labels that keep all bounds and rules were met; those are in ``best``. ``random`` is the state of the generator.
+    ``members`` are the sites by cluster, ``place`` where each site is among them, ``ends`` where each cluster ends.
     """
 
     hot: float
@@ -167,6 +174,9 @@ class Cooling(NamedTuple):
     random: NDArray[np.uint64]
     best: NDArray[np.int32]
     sums: Numbers
+    members: Integers
+    place: Integers
+    ends: Integers
 
 
 # Positions in ``Cooling.sums``.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from equigraph.search.arrays import MET, Cooling, Level, Tour, Waiting
 from equigraph.search.kernels import anneal as annealing
-from equigraph.search.kernels.local import MOST_DENSE, visit, wanted_clusters
+from equigraph.search.kernels.local import MOST_DENSE, N_WANTED, visit, wanted_clusters
 from equigraph.search.kernels.swap import swap_rows
 from equigraph.search.level import aggregate, common_parts, compact
 from equigraph.search.objective import Objective
@@ -75,18 +75,23 @@ def local_search(
     if partition.objective.rules is not None:
         order = order[partition.objective.rules.fixed[order] < 0]
     examples = example_sites(partition) if fixed else np.zeros(0, dtype=np.int64)
-    wanted = np.zeros((0, 1), dtype=np.int64)
+    wanted, room = np.zeros((0, 1), dtype=np.int64), near_room(partition.n_clusters)
 
     def walk() -> None:
         nonlocal wanted
         if examples.size:
             level, terms, score, _, state = partition.arrays
             wanted = wanted_clusters(level, terms, score, state, examples)
-        visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained))
+        visit(*partition.arrays, Tour(0, order, seen, fixed, awake, wanted, gained, *room))
         pause()
 
     repeat(walk, awake, gained, lambda: partition.broken, max_passes, least_gain)
     return float(gained[3])
+
+
+def near_room(n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return room for the clusters that a site looks at; see `Tour`."""
+    return np.zeros(n_clusters), np.empty(n_clusters + 1 + 2 * N_WANTED, dtype=np.int64)
 
 
 def repeat(
@@ -256,11 +261,21 @@ def anneal(
             random=seed,
             best=best,
             sums=sums,
+            **by_cluster(partition),
         )
         annealing.anneal(*partition.arrays, cooling)
         done += size
         pause()
     return partition.relabelled(best)
+
+
+def by_cluster(partition: Partition) -> dict[str, NDArray[np.int64]]:
+    """Return the sites sorted by cluster, the place of each among them, and where each cluster ends."""
+    members = np.argsort(partition.labels, kind="stable")
+    place = np.empty_like(members)
+    place[members] = np.arange(members.size)
+    ends = np.cumsum(np.bincount(partition.labels, minlength=partition.n_clusters))
+    return {"members": members, "place": place, "ends": ends}
 
 
 def swap(partition: Partition, max_passes: int = SWAP_PASSES, least_gain: float = LEAST_SWAP) -> None:

@@ -14,6 +14,7 @@ from equigraph.search.kernels.rules import fill_rules
 from equigraph.search.kernels.state import fill
 from equigraph.search.level import count_groups
 from equigraph.search.objective import Objective
+from equigraph.search.ruling import NO_RULES
 
 # Changes by single nodes are kept for at most so many groups of all clusters together.
 _MOST_CACHED = 2**22
@@ -40,7 +41,7 @@ class Partition:
         self.n_clusters = int(labels.max()) + 1 if n_clusters is None else n_clusters
         self.state = new_state(objective, labels, self.n_clusters, level.columns.shape[0] > 0)
         fill(level, objective.terms, objective.score, self.state)
-        self.constraints: Constraints | None = None
+        self.constraints = NO_RULES
         if objective.rules is not None:
             self.constraints = objective.rules.constraints()
             fill_rules(self.constraints, self.state)
@@ -58,7 +59,7 @@ class Partition:
         return missed if rules is None else missed + rules.misplaced(self.labels)
 
     @property
-    def arrays(self) -> tuple[Level, Any, Any, Constraints | None, LabelState]:
+    def arrays(self) -> tuple[Level, Any, Any, Constraints, LabelState]:
         """The arguments of every compiled loop."""
         return self.level, self.objective.terms, self.objective.score, self.constraints, self.state
 

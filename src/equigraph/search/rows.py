@@ -15,10 +15,19 @@ from equigraph.search.kernels.local import visit, wanted_clusters
 from equigraph.search.kernels.parts import collapse, own_weight, spread_rows
 from equigraph.search.kernels.swap import swap_rows
 from equigraph.search.level import clusters_level, level_of, links_to
-from equigraph.search.moves import LEAST_SWAP, SWAP_PASSES, example_sites, no_pause, repeat, waiting_room
+from equigraph.search.moves import (
+    LEAST_SWAP,
+    SWAP_PASSES,
+    example_sites,
+    near_room,
+    no_pause,
+    repeat,
+    waiting_room,
+)
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_from
 from equigraph.search.plans import is_large
+from equigraph.search.ruling import NO_RULES
 from equigraph.stores.block_files import RowBlock
 from equigraph.stores.blocks import MemoryBlocks
 from equigraph.stores.distributed import StreamedRows
@@ -278,8 +287,8 @@ def visit_block(
     awake, gained, *arrays = state
     level = block_level(rows, block, objective.population.size, unit)
     order, nothing = np.arange(block.high - block.low), np.zeros(0, dtype=np.int32)
-    tour = Tour(block.low, order, nothing, True, awake, wanted, gained)
-    visit(level, objective.terms, objective.score, None, LabelState(*arrays), tour)
+    tour = Tour(block.low, order, nothing, True, awake, wanted, gained, *near_room(arrays[1].size))
+    visit(level, objective.terms, objective.score, NO_RULES, LabelState(*arrays), tour)
 
 
 def swap_block(
@@ -289,4 +298,4 @@ def swap_block(
     n_waiting = len(Waiting._fields)
     waiting, arrays = Waiting(*state[:n_waiting]), LabelState(*state[n_waiting:])
     level = block_level(rows, block, objective.population.size, unit)
-    swap_rows(level, objective.terms, objective.score, None, arrays, block.low, waiting)
+    swap_rows(level, objective.terms, objective.score, NO_RULES, arrays, block.low, waiting)

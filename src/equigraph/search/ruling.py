@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,10 +111,12 @@ class Ruling:
         links, askers = (rules.links, rules.askers) if needed else (sparse.csr_array((0, 0)),) * 2
         nothing = np.zeros(0, dtype=np.int64)
         return Constraints(
+            any=True,
             site=self.site,
             first=starts.astype(np.int64),
             nodes=np.argsort(self.site, kind="stable").astype(np.int64),
             free=np.flatnonzero(self.fixed < 0).astype(np.int64),
+            movable=self.fixed < 0,
             foe_starts=self.apart.indptr.astype(np.int64),
             foes=self.apart.indices.astype(np.int64),
             column_starts=self.counts.indptr.astype(np.int64),
@@ -191,3 +194,19 @@ class Ruling:
             known = self.home >= 0
             np.add.at(cost, (labels[self.site[known]], self.home[known]), -1.0)
         return linear_sum_assignment(cost)[1].astype(np.int32)
+
+
+def _no_rules() -> Constraints:
+    nothing, table = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
+    tables: dict[str, Any] = dict.fromkeys(("least", "most", "low", "high", "counts"), table)
+    others: dict[str, Any] = {
+        "any": False,
+        "movable": np.zeros(0, dtype=np.bool_),
+        "home": np.zeros(0, dtype=np.int32),
+    }
+    others |= {"allowed": 0, "stay": 0.0, "sums": np.zeros(3, dtype=np.int64)}
+    return Constraints(**{**dict.fromkeys(Constraints._fields, nothing), **tables, **others})
+
+
+# What compiled code takes where there are no rules: of the same types, so that nothing is compiled twice.
+NO_RULES = _no_rules()

@@ -300,9 +300,16 @@ class Search:
             yield
         best = self._recombined(found, objective, rng)
         yield
-        for _ in range(self.plan.n_kicks):
-            kicked = perturb(Partition(self.level, objective, best.labels, self.n_clusters), rng)
-            best = self.best_of([best, self._annealed(kicked, objective, rng, _HOT, _KICK)], objective)
+        if self.objective.rules is None:
+            for _ in range(self.plan.n_kicks):
+                kicked = perturb(Partition(self.level, objective, best.labels, self.n_clusters), rng)
+                best = self.best_of([best, self._annealed(kicked, objective, rng, _HOT, _KICK)], objective)
+        elif self.plan.n_kicks:
+            # Where rules are tight, short annealings lead a kick back to where it began, and a long one does not.
+            share = _KICK * self.plan.n_kicks
+            best = self.best_of(
+                [best, self._annealed(best.labels, objective, rng, _TURNS[-1], share)], objective
+            )
         yield
         self._annealed(best.labels, objective, rng, _WARM, longer)
 

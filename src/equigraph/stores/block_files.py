@@ -160,7 +160,7 @@ class BlockWriter:
         self.add(self._number, save_block(self.partial, self._number, block))
 
     def add(self, number: int, facts: dict[str, Any]) -> None:
-        """Take note of a block that `save_block` wrote into `partial`; blocks must come in order."""
+        """Register a block that `save_block` wrote into `partial`; blocks must come in order."""
         if number != self._number:
             raise ValueError(f"block {number} comes where block {self._number} was expected")
         self._number += 1
@@ -175,7 +175,7 @@ class BlockWriter:
         self._files[name] = save_array(self.partial / name, array)
 
     def copy(self, path: Path) -> None:
-        """Take a further file into the folder."""
+        """Copy a further file into the folder."""
         target = self.partial / path.name
         shutil.copyfile(path, target)
         self._files[path.name] = {"bytes": target.stat().st_size, "crc32": file_checksum(target)}

@@ -77,29 +77,40 @@ def test_the_recommended_number_is_stable_and_good():
         row(4, 0.97, 0.93, 0.6),
         row(5, 0.95, 0.92, 0.5995),
     ]
-    number, words = recommend(rows, "Q")
+    number, words, plausible = recommend(rows, "Q")
     assert number == 4
     assert "3, 4 and 5 are about as stable as any, and of these Q is highest here" in words
+    assert "cannot be told from 5" in words
+    assert plausible == (4, 5)
 
 
 def test_the_objective_alone_is_told_where_it_says_something_else():
     rows = [row(2, 0.9, 0.9, 0.3), row(3, 0.6, 0.4, 0.5)]
-    number, words = recommend(rows, "Q")
-    assert number == 2
+    number, words, plausible = recommend(rows, "Q")
+    assert (number, plausible) == (2, (2,))
     assert "Q alone would take 3 (0.500 instead of 0.300), on which fits agree by 0.40" in words
 
 
 def test_nothing_is_recommended_where_nothing_is_stable():
-    number, words = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.4, 0.3, 0.4)], "Q")
+    number, words, _ = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.4, 0.3, 0.4)], "Q")
     assert number is None
     assert "does not say how many" in words
 
 
 def test_an_unclear_answer_and_an_edge_are_said():
-    number, words = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.6, 0.6, 0.4)], "Q")
+    number, words, _ = recommend([row(2, 0.3, 0.2, 0.3), row(3, 0.6, 0.6, 0.4)], "Q")
     assert number == 3
     assert "no clear answer" in words
     assert "largest number tried" in words
+
+
+@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EquigraphWarning")
+def test_the_planted_number_is_found_where_groups_are_tosses_of_a_coin():
+    data = eg.datasets.make_planted_graph(60, 3, mean_degree=8, mixing=0.15, random_state=11)
+    groups = np.random.default_rng(11).integers(0, 2, 60)
+    found = eg.stability(data.adjacency, range(2, 6), sensitive_features=groups, random_state=0)
+    assert found.recommended == 3
+    assert 3 in found.plausible
 
 
 def test_copies_lack_a_few_edges_and_nothing_else():

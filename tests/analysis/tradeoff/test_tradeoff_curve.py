@@ -39,6 +39,7 @@ def test_table_has_one_row_per_point(curve: TradeoffCurve) -> None:
         "sizes",
         "seed",
         "n_restarts",
+        "status",
         "on_front",
     ]
     assert all(column.shape == (3,) for column in table.values())
@@ -51,7 +52,7 @@ def test_table_has_one_row_per_point(curve: TradeoffCurve) -> None:
 def test_frames(curve: TradeoffCurve, backend: str) -> None:
     pytest.importorskip(backend)
     frame = curve.to_frame(backend)
-    assert frame.shape == (3, 24)
+    assert frame.shape == (3, 25)
     assert list(frame["NB"].to_numpy()) == curve.values("NB").tolist()
 
 

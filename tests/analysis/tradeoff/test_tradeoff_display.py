@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.analysis.comparison import Comparison, ComparisonRow
+from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit
 from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves
 from equigraph.exceptions import ParameterError
 from equigraph.plotting import TradeoffCurvesDisplay, TradeoffDisplay
@@ -115,13 +115,20 @@ def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve:
     assert expected in {text.get_text() for text in display.ax_.texts}
 
 
+SIZES = (ComparedGraph("", 6, 6, 3),)
+
+
+def compared_row(method: str, **scores: float) -> ComparisonRow:
+    return ComparisonRow(method, fits=(Fit(0, scores),))
+
+
 def test_compared_methods_are_labelled_and_labels_do_not_overlap(curve: TradeoffCurve) -> None:
     from matplotlib.text import Text
 
-    rows = [ComparisonRow(f"method-{i}", Q=0.30 + 0.01 * i, NB=0.6 + 0.005 * i) for i in range(8)]
-    rows += [ComparisonRow("twin-a", Q=0.1, NB=0.2), ComparisonRow("twin-b", Q=0.1, NB=0.2)]
+    rows = [compared_row(f"method-{i}", Q=0.30 + 0.01 * i, NB=0.6 + 0.005 * i) for i in range(8)]
+    rows += [compared_row("twin-a", Q=0.1, NB=0.2), compared_row("twin-b", Q=0.1, NB=0.2)]
     rows += [ComparisonRow("failed", error="no")]
-    display = curve.plot("front", compare=Comparison(tuple(rows), 6, 6, 3, (0,)))
+    display = curve.plot("front", compare=Comparison(tuple(rows), SIZES, (0,)))
     texts = {text.get_text(): text for text in display.ax_.texts}
     assert {row.method for row in rows[:8]} <= set(texts)
     assert "twin-a, twin-b" in texts
@@ -187,14 +194,14 @@ def test_bad_requests(curve: TradeoffCurve, arguments: dict[str, Any], part: str
 
 
 def test_a_comparison_without_the_measure(make_curve: Make) -> None:
-    rows = (ComparisonRow("a", Q=0.1, NB=0.2),)
+    rows = (compared_row("a", Q=0.1, NB=0.2),)
     display = TradeoffDisplay(
-        make_curve([0.4], [0.3], notion="balance"), kind="front", compare=Comparison(rows, 6, 6, 3, (0,))
+        make_curve([0.4], [0.3], notion="balance"), kind="front", compare=Comparison(rows, SIZES, (0,))
     )
     assert display.compared == {}  # there is no B to draw
     foreign = make_curve([0.4], [0.3], notion="mouflon")
     with pytest.raises(ParameterError, match="The comparison has no score 'mouflon'"):
         TradeoffDisplay(
-            foreign, kind="front", select=foreign.points[0], compare=Comparison(rows, 6, 6, 3, (0,))
+            foreign, kind="front", select=foreign.points[0], compare=Comparison(rows, SIZES, (0,))
         )
     assert eg.plotting.TradeoffDisplay is TradeoffDisplay

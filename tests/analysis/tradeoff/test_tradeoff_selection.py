@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import equigraph as eg
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
 from equigraph.analysis.tradeoff.selection import intersection, min_max
@@ -16,6 +19,24 @@ from equigraph.exceptions import InfeasibleError, ParameterError
 Make = Callable[..., TradeoffCurve]
 GRID = st.integers(0, 6).map(lambda i: i / 4)
 POINTS = st.lists(st.tuples(GRID, GRID), min_size=1, max_size=12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_points_carry_their_status_and_no_rule_picks_one_that_diverged(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    half = np.triu(rng.random((40, 40)) < 0.3, 1).astype(float)
+    graph = eg.Graph(half + half.T, sensitive_features=np.repeat(["many", "few"], [36, 4]))
+    model = eg.IFairNMTF(3, self_pairs=False, max_iter=2000)
+    curve = eg.tradeoff_curve(graph, estimator=model, fairness=[0, 1, 1e9], random_state=0)
+    assert [point.status for point in curve.points] == ["converged", "converged", "diverged"]
+    curve.save(tmp_path / "curve")
+    assert [point.status for point in eg.TradeoffCurve.load(tmp_path / "curve").points][-1] == "diverged"
+    for rule in ("intersection", "product", "knee"):
+        assert curve.select(rule).status == "converged"
+    assert curve.select(max_quality_loss=1.0).status == "converged"
+    lost = replace(curve, points=curve.points[2:], front=curve.points[2:])
+    with pytest.raises(InfeasibleError, match="diverged"):
+        lost.select("intersection")
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_fairness_can_be_asked_for(run: Run) -> None:
 
 
 def test_time_limit_of_a_method_that_cannot_stop(run: Run) -> None:
-    answer = run("cluster", "dataset:classroom", "-m", "random", "--time-limit", 1)
+    answer = run("cluster", "dataset:classroom", "-k", 3, "-m", "random", "--time-limit", 1)
     assert answer.exit_code == 2
     assert "takes no --time-limit" in answer.stderr
 
@@ -129,7 +129,7 @@ def test_reading_options(run: Run, tmp_path: Path) -> None:
         "--groups",
         groups,
     ]
-    args += ["--node-column", "id", "--attribute", "team", "-m", "random"]
+    args += ["--node-column", "id", "--attribute", "team", "-m", "random", "-k", "2"]
     answer = run("cluster", *args)
     assert answer.exit_code == 2
     assert "zoe" in answer.stderr
@@ -186,7 +186,7 @@ def test_columns_named_by_a_number(run: Run, tmp_path: Path) -> None:
     edges.write_text("source,target\na,b\nb,c\nc,d\n", encoding="utf-8")
     groups = tmp_path / "groups.csv"
     groups.write_text("2024,7,1\nred,a,x\nblue,b,x\nred,c,y\nred,d,y\n", encoding="utf-8")
-    args = ["cluster", edges, "--groups", groups, "-m", "random", "--node-column", 7]
+    args = ["cluster", edges, "-k", 2, "--groups", groups, "-m", "random", "--node-column", 7]
     assert "2024: 1 blue, 3 red" in run(*args, "--attribute", 2024).stdout
     assert "1: 2 x, 2 y" in run(*args, "--attribute", 1).stdout
     assert "2024: 1 blue, 3 red" in run(*args, "--attribute", 0).stdout

@@ -60,3 +60,38 @@ def test_a_file_is_not_overwritten_without_force(run: Run, tmp_path: Path) -> No
     assert "is there already" in answer.stderr
     assert path.read_text() == "mine"
     assert run(*args, "--force").exit_code == 0
+
+
+def test_several_graphs_metrics_and_paired_tests(run: Run, tmp_path: Path) -> None:
+    room = eg.datasets.make_classroom()
+    other = tmp_path / "other.npz"
+    from scipy import sparse
+
+    sparse.save_npz(other, sparse.csr_array(room.adjacency))
+    path = tmp_path / "seeds.csv"
+    answer = run(
+        "compare", "dataset:classroom", other, "-k", 3, "-k", "other=2", "--methods", "random,nmtf", "--metrics",
+        "Q,conductance", "--seeds", 2, "--baseline", "random", "--intervals", "--per-seed", path,
+    )  # fmt: skip
+    assert answer.exit_code == 0, answer.stderr
+    assert "Against random, in pairs over the graphs:" in answer.stdout
+    assert "no p below 0.5 is possible" in answer.stderr
+    assert len(path.read_text().splitlines()) == 1 + 2 * 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["dataset:classroom", "-k", "1"], "at least 2"),
+        (["dataset:classroom", "-k", "moon=3"], "names no graph"),
+        (["dataset:classroom", "-k", "3", "-k", "4"], "given twice"),
+        (["dataset:classroom", "dataset:classroom", "-k", "3"], "same name"),
+        (["dataset:classroom", "dataset:facebook", "-k", "facebook=3"], "nothing of classroom"),
+        (["dataset:classroom", "-k", "3", "--baseline", "magic"], "is not compared"),
+        (["dataset:classroom", "-k", "3", "--metrics", "colour"], "no metric 'colour'"),
+    ],
+)
+def test_wrong_graphs_numbers_and_baselines(run: Run, arguments: list[str], part: str) -> None:
+    answer = run("compare", *arguments)
+    assert answer.exit_code == 2
+    assert part in answer.stderr

@@ -17,8 +17,8 @@ ROOM = "dataset:classroom"
     [
         (["cluster"], "Missing argument 'EDGES'"),
         (["--bogus"], "No such option"),
-        (["cluster", "nowhere.csv"], "nowhere.csv"),
-        (["cluster", "dataset:nowhere"], "no data set named 'nowhere'"),
+        (["cluster", "nowhere.csv", "-k", "3"], "nowhere.csv"),
+        (["cluster", "dataset:nowhere", "-k", "3"], "no data set named 'nowhere'"),
         (["cluster", ROOM, "--method", "magic"], "There is no method 'magic'"),
         (["cluster", ROOM, "-k", "1"], "'1' is not a whole number of at least 2"),
         (["cluster", ROOM, "-k", "31"], "the graph has 30"),
@@ -33,10 +33,12 @@ ROOM = "dataset:classroom"
         (["cluster", ROOM, "-P", "nonsense=3"], "lists its parameters"),
         (["cluster", ROOM, "-P", "effort=x"], "'x' is not a finite number"),
         (["cluster", ROOM, "--effort", "1", "-P", "effort=1"], "given twice"),
-        (["cluster", ROOM, "--attribute", "age"], "no attribute 'age'; it has gender, house"),
+        (["cluster", ROOM, "-k", "3", "--attribute", "age"], "no attribute 'age'; it has gender, house"),
         (["cluster", ROOM, "--plot"], "give -o DIR"),
         (["cluster", ROOM, "--symmetrize", "both"], "'both' is not one of"),
         (["compare", ROOM], "Missing option '-k'"),
+        (["cluster", ROOM], "choose-k"),
+        (["tradeoff", ROOM], "choose-k"),
         (["compare", ROOM, "-k", "3", "-o", "table.xls"], "expected a name in .csv, .json, .md"),
         (["compare", ROOM, "-k", "3", "--fairness", "much"], "expected VALUE or METHOD=VALUE"),
         (["compare", ROOM, "-k", "3", "--methods", "nmtf", "--fairness", "nmtf=1"], "has no such dial"),
@@ -77,9 +79,9 @@ def test_output_that_is_a_file_is_refused_before_the_work(run: Run, tmp_path: Pa
     path = tmp_path / "out"
     path.write_text("mine")
     for args in (
-        ["cluster", ROOM, "-o", path],
+        ["cluster", ROOM, "-k", "3", "-o", path],
         ["demo", "-o", path],
-        ["cluster", ROOM, "-o", path / "deeper"],
+        ["cluster", ROOM, "-k", "3", "-o", path / "deeper"],
     ):
         answer = run(*args)
         assert answer.exit_code == 2
@@ -90,16 +92,14 @@ def test_output_that_is_a_file_is_refused_before_the_work(run: Run, tmp_path: Pa
 def test_unexpected_errors_are_1_and_debug_shows_the_traceback(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from equigraph import results
-
     def broken(*args: object, **kwargs: object) -> None:
         raise RuntimeError("the cable\nis out")
 
-    monkeypatch.setattr(results, "cluster", broken)
-    answer = run("cluster", ROOM)
+    monkeypatch.setattr("equigraph.results.cluster.cluster", broken)
+    answer = run("cluster", ROOM, "-k", 3)
     assert answer.exit_code == 1
     assert answer.stderr == "Error: Unexpected RuntimeError: the cable is out; --debug shows where.\n"
-    for args in (["--debug", "cluster", ROOM], ["cluster", ROOM, "--debug"]):
+    for args in (["--debug", "cluster", ROOM, "-k", 3], ["cluster", ROOM, "-k", 3, "--debug"]):
         answer = run(*args)
         assert answer.exit_code == 1
         assert "Traceback" in answer.stderr
@@ -112,20 +112,18 @@ def test_a_data_set_out_of_reach_is_1(run: Run, monkeypatch: pytest.MonkeyPatch)
         raise DatasetError("drugnet is out of reach.")
 
     monkeypatch.setattr(datasets, "load", unreachable)
-    for args in (["cluster", "dataset:drugnet"], ["datasets", "fetch", "drugnet"]):
+    for args in (["cluster", "dataset:drugnet", "-k", "3"], ["datasets", "fetch", "drugnet"]):
         answer = run(*args)
         assert answer.exit_code == 1
         assert answer.stderr == "Error: drugnet is out of reach.\n"
 
 
 def test_interrupt_is_1_without_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from equigraph import results
-
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(results, "cluster", interrupted)
-    answer = run("cluster", ROOM)
+    monkeypatch.setattr("equigraph.results.cluster.cluster", interrupted)
+    answer = run("cluster", ROOM, "-k", 3)
     assert answer.exit_code == 1
     assert answer.stderr.strip() == "Error: Stopped."
 

@@ -47,7 +47,9 @@ def refined(path: Path) -> dict[str, int]:
 
 
 def expected(room: eg.Graph, start: np.ndarray, **settings: object) -> dict[str, int]:
-    found = eg.refine_labels(room, start, random_state=0, **settings)  # type: ignore[arg-type]
+    few = {name: settings.pop(name) for name in ("max_moves", "stay") if name in settings}
+    model = eg.FairPartition(**{"n_clusters": None, "effort": 0.0, **settings}, random_state=0)  # type: ignore[arg-type]
+    found = model.refine(room, start, **few).labels_  # type: ignore[arg-type]
     return dict(zip(room.node_names.tolist(), found.tolist(), strict=True))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from equigraph.apps.explore.examples import classroom
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.server import Running
 
 pytest.importorskip("starlette")
@@ -26,12 +26,12 @@ def running_server(session: Any, **options: Any) -> Iterator[Running]:
     """Serve a board in a thread until the block ends."""
     from equigraph.apps.explore import serve
 
-    told: queue.Queue[Running] = queue.Queue()
+    started: queue.Queue[Running] = queue.Queue()
     thread = threading.Thread(
-        target=serve, args=(session,), kwargs={"browser": False, "tell": told.put, **options}
+        target=serve, args=(session,), kwargs={"browser": False, "ready": started.put, **options}
     )
     thread.start()
-    running = told.get(timeout=60)
+    running = started.get(timeout=60)
     try:
         yield running
     finally:
@@ -64,7 +64,7 @@ def ask(
 
 
 @pytest.fixture(scope="session")
-def room() -> Matter:
+def room() -> BoardPeople:
     return classroom()
 
 
@@ -78,7 +78,7 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def labelled(room: Matter) -> Any:
+def labelled(room: BoardPeople) -> Any:
     """Return a step of the classroom with labels that nobody has to search for."""
     from dataclasses import replace
 
@@ -91,7 +91,7 @@ def labelled(room: Matter) -> Any:
 
 
 @pytest.fixture(scope="session")
-def served(room: Matter, labelled: Any, boards: Path) -> Iterator[Running]:
+def served(room: BoardPeople, labelled: Any, boards: Path) -> Iterator[Running]:
     """A server for all tests that change nothing that others rely on."""
     from equigraph.apps.explore.session import Session
 

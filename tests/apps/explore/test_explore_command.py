@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from click.testing import CliRunner
 
 from equigraph.apps.cli.app import app
 from equigraph.apps.explore.files import WRITERS
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.people import BoardPeople
 
 
 @contextmanager
@@ -50,7 +49,7 @@ def _ask(port: int, token: str, path: str, content: Any = None) -> Any:
     return answer
 
 
-def test_a_board_survives_that_its_server_is_killed(room: Matter, labelled: Any, tmp_path: Path) -> None:
+def test_a_board_survives_that_its_server_is_killed(room: BoardPeople, labelled: Any, tmp_path: Path) -> None:
     saved = tmp_path / "room.board.json"
     WRITERS["board.json"](room, labelled, saved)
     with _process(tmp_path / "kept", str(saved)) as (process, port, token):
@@ -64,16 +63,14 @@ def test_a_board_survives_that_its_server_is_killed(room: Matter, labelled: Any,
         for key in ("labels", "locked", "rules", "clusters"):
             assert board["state"][key] == left[key]
         process.send_signal(signal.SIGTERM)
-        start = time.monotonic()
         process.wait(20)
-        assert time.monotonic() - start < 15
 
 
 def _run(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["explore", *arguments])
 
 
-def test_a_saved_board_is_printed(room: Matter, labelled: Any, tmp_path: Path) -> None:
+def test_a_saved_board_is_printed(room: BoardPeople, labelled: Any, tmp_path: Path) -> None:
     saved = tmp_path / "room.board.json"
     WRITERS["board.json"](room, labelled, saved)
     found = _run(str(saved), "--print")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import random
+import re
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.files import WRITERS
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.session import Session
 from equigraph.datasets import make_school_roster
@@ -22,7 +27,7 @@ LEAKS = ("/tmp", "/home", "/work", "site-packages", "Traceback", "equigraph-expl
 
 
 @pytest.fixture(scope="module")
-def reader(room: Matter, labelled: Any) -> Iterator[Running]:
+def reader(room: BoardPeople, labelled: Any) -> Iterator[Running]:
     """A server whose board has nothing to spread evenly, so that it reads files and computes nothing."""
     from dataclasses import replace
 
@@ -47,36 +52,36 @@ def test_a_sheet_is_shown_told_and_opened(reader: Running) -> None:
     roles = {one["header"]: one["role"] for one in seen["columns"]}
     assert roles["Gender"] == "attribute"
     assert roles["Friend 1"] == "friends"
-    told = {"upload": seen["key"], "kind": "people", "number": 2}
-    told["columns"] = {"H": "unused", "I": "unused", "J": "unused", "E": "unused", "Gender": "attribute"}
-    status, shown = ask(reader, "/api/preview", told)
+    payload = {"upload": seen["key"], "kind": "people", "number": 2}
+    payload["columns"] = {"H": "unused", "I": "unused", "J": "unused", "E": "unused", "Gender": "attribute"}
+    status, shown = ask(reader, "/api/preview", payload)
     assert status == 200, shown
-    assert shown["said"].startswith("20 people.")
-    assert "Primary school" in shown["said"].split("Not used: ")[1]
-    status, board = ask(reader, "/api/open", told)
+    assert shown["understood"]["people"] == 20
+    assert "Primary school" in shown["understood"]["unused"]
+    status, board = ask(reader, "/api/open", payload)
     assert status == 200
     assert len(board["people"]) == 20
     assert "Primary school" not in board["attributes"]
     assert not any(rule["kind"] == "apart" for rule in board["state"]["rules"])
     assert len(board["state"]["clusters"]) == 2
     # The file is gone once it is open.
-    assert ask(reader, "/api/open", told)[0] == 400
+    assert ask(reader, "/api/open", payload)[0] == 400
 
 
 def test_columns_and_names_are_asked_about(reader: Running) -> None:
     text = "Name,Cousin,Friend\nAda Roth,Ben Voss,\nBen Voss,,Cem Kock\nCem Koc,Ada Roth,Xaver\n"
     _, seen = _send(reader, "class.csv", text.encode())
     assert [one["role"] for one in seen["columns"]] == ["name", "", "friends"]
-    told = {"upload": seen["key"], "kind": "people", "number": 2}
-    status, answer = ask(reader, "/api/preview", told)
+    payload = {"upload": seen["key"], "kind": "people", "number": 2}
+    status, answer = ask(reader, "/api/preview", payload)
     assert status == 400
     assert "Cousin" in answer["error"]
-    told["columns"] = {"B": "not_with"}
-    _, answer = ask(reader, "/api/preview", told)
+    payload["columns"] = {"B": "not_with"}
+    _, answer = ask(reader, "/api/preview", payload)
     assert {one["text"]: one["near"] for one in answer["unknown"]} == {"Cem Kock": ["Cem Koc"], "Xaver": []}
-    told["names"] = {"Cem Kock": "Cem Koc", "Xaver": None}
-    _, answer = ask(reader, "/api/preview", told)
-    assert "1 wish of 1 person, 2 pairs apart" in answer["said"]
+    payload["names"] = {"Cem Kock": "Cem Koc", "Xaver": None}
+    _, answer = ask(reader, "/api/preview", payload)
+    assert (answer["understood"]["wishes"], answer["understood"]["apart"]) == (1, 2)
     assert any("Left out, as was said: 'Xaver'" in note for note in answer["notes"])
 
 
@@ -84,8 +89,8 @@ def test_links_and_a_table_of_people_are_opened(reader: Running) -> None:
     links = b"source,target\nAda,Ben\nBen,Cem\nCem,Dora\nDora,Ada\nEli,Ada\n"
     people = b"node,team\nAda,red\nBen,blue\nCem,red\nDora,blue\nEli,red\n"
     keys = [_send(reader, name, body)[1]["key"] for name, body in (("e.csv", links), ("p.csv", people))]
-    told = {"upload": keys[0], "kind": "links", "people": keys[1], "attribute": "team", "number": 2}
-    status, board = ask(reader, "/api/open", told)
+    payload = {"upload": keys[0], "kind": "links", "people": keys[1], "attribute": "team", "number": 2}
+    status, board = ask(reader, "/api/open", payload)
     assert status == 200, board
     assert board["attributes"] == {"team": ["red", "blue", "red", "blue", "red"]}
 
@@ -129,7 +134,7 @@ def _bomb(name: str = "xl/worksheets/sheet1.xml", size: int = 1 << 28) -> bytes:
 
 
 def malformed() -> list[tuple[str, bytes]]:
-    """Return 200 files that are wrong in as many ways."""
+    """Return files that are wrong in as many ways."""
     rng = random.Random(0)
     text = _school_csv()
     book = _workbook(make_school_roster(20).rows)
@@ -163,7 +168,7 @@ def malformed() -> list[tuple[str, bytes]]:
         ("nothing.exe", b"MZ"),
         ("noname", b"Name\nAda\n"),
     ]
-    while len(files) < 200:
+    while len(files) < 70:
         kind = rng.randrange(4)
         raw = bytearray(rng.choice((text, book)))
         suffix = ".xlsx" if raw[:2] == b"PK" else rng.choice((".csv", ".tsv", ".txt", ".ods"))
@@ -183,9 +188,8 @@ def malformed() -> list[tuple[str, bytes]]:
     return files
 
 
-def test_two_hundred_malformed_files_do_no_harm(reader: Running) -> None:
+def test_malformed_files_do_no_harm(reader: Running) -> None:
     files = malformed()
-    assert len(files) == 200
     refused = opened = 0
     for name, body in files:
         status, seen = _send(reader, name, body)
@@ -195,19 +199,52 @@ def test_two_hundred_malformed_files_do_no_harm(reader: Running) -> None:
             refused += 1
             assert seen["error"].strip().endswith(".")
             continue
-        told = {"upload": seen["key"], "kind": seen["kind"]}
-        status, answer = ask(reader, "/api/open", told)
+        payload = {"upload": seen["key"], "kind": seen["kind"]}
+        status, answer = ask(reader, "/api/open", payload)
         assert status in (200, 400), name
         assert not any(leak in str(answer) for leak in LEAKS), (name, answer)
         opened += status == 200
         refused += status == 400
-    assert refused + opened == 200
-    assert refused > 60
+    assert refused + opened == len(files)
+    assert refused > 30
     # After all of that the server reads a good one.
     assert ask(reader, "/api/board")[0] == 200
     status, seen = _send(reader, "class.csv", _school_csv())
     assert status == 200
     assert not seen["error"]
+
+
+def test_everything_can_be_taken_away(
+    served: Running, room: BoardPeople, labelled: Any, tmp_path: Path
+) -> None:
+    content = {}
+    for kind in WRITERS:
+        status, body = ask(served, f"/api/download/{kind}")
+        assert status == 200, kind
+        content[kind] = body
+    expected = {
+        name: labelled.clusters[label] for name, label in zip(room.names, labelled.labels, strict=True)
+    }
+    rows = list(csv.DictReader(io.StringIO(content["lists.csv"].decode("utf-8-sig"))))
+    assert {row["Name"]: row["Class"] for row in rows} == expected
+    for kind in ("lists.xlsx", "classes.zip"):
+        assert zipfile.is_zipfile(io.BytesIO(content[kind]))
+    for kind in ("lists.html", "door.html", "report.html"):
+        text = content[kind].decode()
+        assert text.startswith("<!doctype html>")
+        assert "<script" not in text
+        assert all(name in text for name in room.names) or kind == "report.html"
+    assert content["graph.png"].startswith(b"\x89PNG")
+    assert b"<svg" in content["graph.svg"][:1000]
+    assert content["board.json"]["state"]["labels"] == labelled.labels.tolist()
+    # The lines of Python run beside the saved board, and give its labels.
+    (saved,) = re.findall(r"read_board\('([^']+)'\)", content["again.py"].decode())
+    assert saved in content["again.sh"].decode()
+    lines = content["again.py"].decode().replace(saved, str(tmp_path / "board.json"))
+    (tmp_path / "board.json").write_text(json.dumps(content["board.json"]), encoding="utf-8")
+    found: dict[str, Any] = {}
+    exec(compile(lines, "again.py", "exec"), found)
+    assert found["labels"].tolist() == labelled.labels.tolist()
 
 
 def test_a_file_that_is_too_large_is_refused(reader: Running) -> None:
@@ -216,19 +253,32 @@ def test_a_file_that_is_too_large_is_refused(reader: Running) -> None:
     assert "32 MB" in seen["error"]
 
 
-def test_html_in_names_is_shown_and_not_run(browser: Any, room: Matter, labelled: Any) -> None:
+def test_html_is_shown_and_not_run_and_another_file_opens(
+    browser: Any, room: BoardPeople, labelled: Any
+) -> None:
     from dataclasses import replace
 
     nasty = "<img src=x onerror=\"document.title='run'\">"
     names = tuple(f"{nasty}{i}" for i in range(30))
     values = {nasty: tuple(np.where(np.arange(30) % 2, nasty, "x").tolist())}
-    matter = replace(room, names=names, attributes=values, title=nasty, notes=(nasty,))
+    people = replace(room, names=names, attributes=values, title=nasty, notes=(nasty,))
     step = replace(labelled, clusters=(nasty, "b", "c"), attributes=(nasty,))
-    with running_server(Session(matter, step, keep=False)) as running:
+    with running_server(Session(people, step, keep=False)) as running:
         page = browser.new_page()
         page.goto(running.link)
         page.wait_for_selector(".card")
         assert page.locator("img").count() == 0
         assert page.title() != "run"
         assert nasty in page.inner_text(".card-name >> nth=0")
+        # A file that is opened in place of a board that was changed gets its groups.
+        for who in range(3):
+            ask(running, "/api/act", {"do": "lock", "who": who})
+        page.click("[data-do=open]")
+        sheet = {"name": "class.csv", "mimeType": "text/csv", "buffer": _school_csv()}
+        page.set_input_files("dialog input[type=file]", sheet)
+        page.click("[data-do=go-on]")
+        page.click("[data-do=make]")
+        page.wait_for_selector("h1:has-text('class.csv')", timeout=90_000)
+        page.wait_for_selector(".card >> nth=19", timeout=90_000)
+        assert page.locator(".card").count() == 20
         page.close()

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import equigraph as eg
 from equigraph.apps.cli.app import app
-from equigraph.apps.explore.judging import kept
-from equigraph.apps.explore.matter import Matter
 from equigraph.apps.explore.offline import changes, content_of, findings_of, write_interactive
+from equigraph.apps.explore.people import BoardPeople
+from equigraph.apps.explore.scoring import kept
 from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
 
@@ -88,8 +88,8 @@ def test_the_page_has_a_dial_and_needs_no_network(
         )
         assert dict(map(tuple, shown)) == dict(enumerate(labels.tolist()))
         friends = page.inner_text("[data-who='3'] .friends").split()[0]
-        matter = Matter.of_graph(graph, "room")
-        assert friends == f"{kept(matter, labels)[3]}/{matter.wished[3]}"
+        people = BoardPeople.of_graph(graph, "room")
+        assert friends == f"{kept(people, labels)[3]}/{people.wished[3]}"
     assert page.locator(".card-menu, .tools button[data-do=undo]").count() == 0
     page.click("[data-view=graph]:visible")
     page.wait_for_selector(".canvas canvas")

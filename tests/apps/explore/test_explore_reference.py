@@ -12,8 +12,8 @@ from equigraph.apps.explore.app import Explorer
 from equigraph.apps.explore.examples import EXAMPLES
 from equigraph.apps.explore.files import WRITERS, drawn_graph
 from equigraph.apps.explore.jobs import Job
-from equigraph.apps.explore.judging import judged_rules, reasons
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.people import BoardPeople
+from equigraph.apps.explore.scoring import reasons, rule_states
 from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import ACTIONS, Step
@@ -21,8 +21,8 @@ from equigraph.apps.explore.tasks import TASKS
 from tests.apps.explore.conftest import ask
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "explore-api.md").read_text(encoding="utf-8")
-OF_THE_SESSION = {"point", "alternative", "undo", "redo", "goto"}
-NOT_ASKED_FOR = {"warm-up", "first", "layout", "download", "inspect", "read", "preview"}
+OF_THE_SESSION = {"point", "alternative", "arrival", "leaver", "undo", "redo", "goto"}
+NOT_ASKED_FOR = {"first", "layout", "download", "inspect", "read", "preview"}
 
 
 def section(heading: str) -> str:
@@ -44,7 +44,7 @@ def named(heading: str) -> set[str]:
     return set(re.findall(r"`([^`]+)`", section(heading)))
 
 
-def test_every_request_is_listed(room: Matter, labelled: Step, tmp_path: Path) -> None:
+def test_every_request_is_listed(room: BoardPeople, labelled: Step, tmp_path: Path) -> None:
     routes = Explorer(Session(room, labelled, keep=False), tmp_path, "token", 1).routes()
     served = [
         f"{method} {re.sub(r':int', '', route.path)}"
@@ -54,18 +54,18 @@ def test_every_request_is_listed(room: Matter, labelled: Step, tmp_path: Path) -
     assert listed("Requests") == served
 
 
-def test_every_field_is_listed(room: Matter, labelled: Step) -> None:
+def test_every_field_is_listed(room: BoardPeople, labelled: Step) -> None:
     session = Session(room, labelled, keep=False)
     board = session.board()
     assert listed("The board") == list(board)
     assert listed("The state") == list(board["state"])
     assert set(board["state"]["scores"]) | {"points", "here", "current"} <= named("The state")
-    assert {"kind", "people", "says", "broken"} <= set(judged_rules(room, labelled)[0]) & named("The state")
+    assert {"kind", "people", "says", "broken"} <= set(rule_states(room, labelled)[0]) & named("The state")
     assert listed("Why") == list(reasons(room, labelled, 0)["options"][0])
     assert set(Job(1, "curve").facts()) <= named("Jobs")
 
 
-def test_the_picture(room: Matter, labelled: Step) -> None:
+def test_the_picture(room: BoardPeople, labelled: Step) -> None:
     text = section("The picture")
     assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(drawn_graph(room, labelled))
 
@@ -96,7 +96,7 @@ def test_statuses_are_those_listed(served: Running, status: int, path: str, opti
 
 
 def test_the_script_on_the_page_runs(
-    room: Matter, labelled: Step, capsys: pytest.CaptureFixture[str], served: Running
+    room: BoardPeople, labelled: Step, capsys: pytest.CaptureFixture[str], served: Running
 ) -> None:
     script = re.search(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     assert script

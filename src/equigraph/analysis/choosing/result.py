@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,13 @@ from equigraph._utils.records import Tabular, framed, plain
 from equigraph._utils.text import count, listed
 from equigraph.exceptions import ParameterError
 
-# As stable as any is who agrees no more than this less than the most stable.
-_AS_STABLE = 0.1
+# Numbers whose fits agree by at most this less than those of the most stable one count as stable. Which nodes change
+# places for fairness is a matter of luck, which makes the right number less stable than a smaller one.
+_AS_STABLE = 0.2
 # Objectives that differ by less are the same; the smaller number of clusters is then preferred.
 _SAME = 1e-3
+# Stable numbers whose objectives differ by less cannot be told apart: a few nodes of another group change as much.
+_CLOSE = 3e-3
 # Below the first, nothing is recommended; below the second, the answer is called unclear.
 _UNSTABLE, _UNCLEAR = 0.5, 0.75
 
@@ -70,11 +73,20 @@ class StabilityRow:
         return float(np.fmin(self.seeds_ari, self.removals_ari))
 
 
-def recommend(rows: Sequence[StabilityRow], aim: str) -> tuple[int | None, str]:
+class Recommendation(NamedTuple):
+    """The recommended number of clusters, the reason in words, and the numbers that are about as good."""
+
+    number: int | None
+    reason: str
+    plausible: tuple[int, ...] = ()
+
+
+def recommend(rows: Sequence[StabilityRow], aim: str) -> Recommendation:
     """Return the recommended number of clusters, or None, and why.
 
-    Of the numbers whose stability is within .1 of the best, it is the one with the largest objective; differences
-    below .001 count for nothing, and then it is the smallest. Where the best stability is below .5 there is none.
+    Of the numbers whose stability is within .2 of the best, it is the one with the largest objective; differences
+    below .001 count for nothing, and then it is the smallest. Those within .003 are plausible, too. Where the best
+    stability is below .5 there is none.
 
     Examples
     --------
@@ -82,23 +94,31 @@ def recommend(rows: Sequence[StabilityRow], aim: str) -> tuple[int | None, str]:
     ...     StabilityRow(2, 1.0, 1.0, 0.6, 0.6, objective=0.5),
     ...     StabilityRow(3, 1.0, 1, 0.97, 1, objective=0.7),
     ... ]
-    >>> recommend(rows, "Q")[0]
+    >>> recommend(rows, "Q").number
     3
     """
     complete = [row for row in rows if row.error is None]
     steady = max(complete, key=lambda row: row.stability)
     highest = _smallest_best(complete)
     if steady.stability < _UNSTABLE:
-        return None, (
+        return Recommendation(
+            None,
             f"No number of clusters is stable: at best fits agree by {steady.stability:.2f} (k = {steady.k}), so the "
-            f"graph does not say how many there are. {aim} is highest for k = {highest.k}."
+            f"graph does not say how many there are. {aim} is highest for k = {highest.k}.",
         )
     stable = [row for row in complete if row.stability >= steady.stability - _AS_STABLE]
     chosen = _smallest_best(stable)
     several = f"{listed(row.k for row in stable)} are about as stable as any" if len(stable) > 1 else ""
     text = f"{chosen.k} clusters, on which fits agree by {chosen.stability:.2f}: "
     text += f"{several}, and of these {aim} is highest here." if several else "no other number is as stable."
-    if highest.k != chosen.k:
+    close = [row for row in stable if row.objective >= chosen.objective - _CLOSE]
+    if len(close) > 1:
+        others = [row.k for row in close if row is not chosen]
+        text += (
+            f" It cannot be told from {listed(others)}, where {aim} differs by less than {_CLOSE:g}: whole nodes alone "
+            "can make such a difference, so take the number that you can use."
+        )
+    if highest not in close:
         text += (
             f" {aim} alone would take {highest.k} ({highest.objective:.3f} instead of {chosen.objective:.3f}), on "
             f"which fits agree by {highest.stability:.2f}."
@@ -107,7 +127,7 @@ def recommend(rows: Sequence[StabilityRow], aim: str) -> tuple[int | None, str]:
         text += " That is no clear answer: many nodes change sides from fit to fit."
     if chosen.k == complete[-1].k and len(complete) > 1:
         text += " It is the largest number tried: try larger ones."
-    return chosen.k, text
+    return Recommendation(chosen.k, text, tuple(row.k for row in close))
 
 
 def _smallest_best(rows: Sequence[StabilityRow]) -> StabilityRow:
@@ -154,18 +174,23 @@ class Stability(Tabular):
             raise ParameterError(f"No number of clusters could be fitted: {self.rows[0].error}")
 
     @cached_property
-    def _answer(self) -> tuple[int | None, str]:
+    def _answer(self) -> Recommendation:
         return recommend(self.rows, self.aim)
 
     @property
     def recommended(self) -> int | None:
         """The recommended number of clusters; None where none is stable."""
-        return self._answer[0]
+        return self._answer.number
 
     @property
     def conclusion(self) -> str:
         """Why this number, in words."""
-        return self._answer[1]
+        return self._answer.reason
+
+    @property
+    def plausible(self) -> tuple[int, ...]:
+        """The recommended number and those that cannot be told from it; empty where none is stable."""
+        return self._answer.plausible
 
     def row(self, k: int | None = None) -> StabilityRow:
         """Return what was found for a number of clusters; by default the recommended one.
@@ -237,6 +262,7 @@ class Stability(Tabular):
         rows = [dict(zip(table, map(plain, row), strict=True)) for row in cells]
         return {
             "recommended": self.recommended,
+            "plausible": list(self.plausible),
             "conclusion": self.conclusion,
             "method": self.method,
             "aim": self.aim,

@@ -27,8 +27,8 @@ from equigraph.metrics import modularity_score
 from equigraph.metrics._table import make_tables
 from equigraph.metrics.notions import get_notion
 
-# Effort of the default search: less, and what differs between seeds is the search rather than the graph.
-_EFFORT = 0.3
+# Effort of the default search: three times as much recommends no better (`python -m benchmarks choosing`).
+_EFFORT = 0.1
 # Methods whose dial weighs Q against a notion.
 _DIALS = ("FairPartition", "FairLouvain")
 
@@ -39,8 +39,8 @@ def stability(
     *,
     sensitive_features: Any = None,
     estimator: Any = None,
-    n_seeds: int = 5,
-    n_removals: int = 5,
+    n_seeds: int = 3,
+    n_removals: int = 4,
     removed: float = 0.1,
     random_state: RandomState = None,
     callbacks: Callbacks = None,
@@ -60,10 +60,10 @@ def stability(
         One attribute or several, as for ``fit``; by default those that came with the graph.
     estimator : estimator, optional
         Any of equigraph, or another with ``n_clusters``, ``labels_`` and a ``fit`` that takes an adjacency. By default
-        `FairPartition` with three tenths of its effort, and without a fairness term where there are no groups.
-    n_seeds : int, default=5
+        `FairPartition` with a tenth of its effort, and without a fairness term where there are no groups.
+    n_seeds : int, default=3
         Fits to the graph itself, two at least.
-    n_removals : int, default=5
+    n_removals : int, default=4
         Fits to copies without a few edges.
     removed : float, default=0.1
         Part of the edges that a copy lacks, one at least.

@@ -32,6 +32,7 @@ class PointEntries(TypedDict):
     stability: float
     seed: int
     n_restarts: int
+    status: NotRequired[str | None]
 
 
 class FrontEntries(PointEntries):
@@ -101,6 +102,7 @@ def table_of(curve: Any) -> dict[str, NDArray]:
     columns["sizes"] = [" ".join(map(str, point.sizes.tolist())) for point in points]
     columns["seed"] = [point.seed for point in points]
     columns["n_restarts"] = [point.n_restarts for point in points]
+    columns["status"] = [point.status or "" for point in points]
     # A point that is as good as one of the front is on it, though it is another object.
     pairs = {_pair(point, curve.measure) for point in curve.front}
     columns["on_front"] = [_pair(point, curve.measure) in pairs for point in points]
@@ -192,7 +194,8 @@ def _point(
     known = np.isfinite([entries["fairness"], entries["scores"]["Q"] if consistent else np.nan]).all()
     if not known or entries["scores"]["n_nonempty"] != (sizes > 0).sum():
         raise InputError(f"{path} has scores at fairness {entries['fairness']:g} that contradict the others.")
-    return TradeoffPoint(labels=found, **{name: by_name[name] for name in PointEntries.__annotations__})
+    known_names = [name for name in PointEntries.__annotations__ if name in entries]
+    return TradeoffPoint(labels=found, **{name: by_name[name] for name in known_names})
 
 
 def recommended_point(stored: Stored, curve: Any) -> TradeoffPoint | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 
 from equigraph._utils.hooks import hook
 from equigraph._utils.notebook import page_of
-from equigraph._utils.parameters import check_known
-from equigraph._utils.records import Tabular, plain, write_csv, write_json
+from equigraph._utils.parameters import Real, check_known, check_parameters
+from equigraph._utils.records import plain, write_csv, write_json
 from equigraph.analysis.tradeoff import selection
 from equigraph.analysis.tradeoff.contents import (
     CURVE,
@@ -27,21 +26,20 @@ from equigraph.analysis.tradeoff.contents import (
     table_of,
 )
 from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
-from equigraph.analysis.tradeoff.point import TradeoffPoint, index_of
-from equigraph.exceptions import ParameterError
-from equigraph.graph.graph import named_features
-from equigraph.graph.groups import AttributeOptions, Attributes, Groups
+from equigraph.analysis.tradeoff.point import DIVERGED, TradeoffPoint, index_of
+from equigraph.exceptions import InfeasibleError, ParameterError
+from equigraph.graph.groups import AttributeOptions
 from equigraph.graph.groups.attributes import Features
 from equigraph.metrics.notions import get_notion
 from equigraph.metrics.summary import score_name
-from equigraph.results.features import attribute_entries, attributes_of
+from equigraph.results.features import Featured, attribute_entries
 from equigraph.results.persistence import OutputFolder, Stored, read_stored, refusing_damage
 
 Of = Literal["labels", "means"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TradeoffCurve(Tabular):
+class TradeoffCurve(Featured):
     """Labels from the most cohesive to the fairest, with what is needed to repeat the sweep.
 
     Attributes
@@ -104,21 +102,6 @@ class TradeoffCurve(Tabular):
     attribute_options: AttributeOptions = AttributeOptions()  # noqa: RUF009 (it cannot change)
 
     @property
-    def features(self) -> dict[str, NDArray[Any]]:
-        """The columns of the sensitive features by name."""
-        return named_features(self.sensitive_features, self.attribute)
-
-    @cached_property
-    def attributes(self) -> Attributes | None:
-        """All attributes as codes."""
-        return attributes_of(self)
-
-    @property
-    def groups(self) -> Groups | None:
-        """The groups as codes, of several attributes the joint ones."""
-        return None if self.attributes is None else self.attributes.joint
-
-    @property
     def measure(self) -> str:
         """Name of the score that belongs to the notion, such as NB."""
         return get_notion(self.notion).measure
@@ -173,7 +156,7 @@ class TradeoffCurve(Tabular):
         """Return one row per point.
 
         The columns are fairness (the dial), the scores of the labels, ``<score>_mean`` and ``<score>_std`` over the
-        restarts, stability, sizes (one text, separated by blanks), seed, n_restarts and on_front.
+        restarts, stability, sizes (one text, separated by blanks), seed, n_restarts, status and on_front.
         """
         return table_of(self)
 
@@ -242,6 +225,7 @@ class TradeoffCurve(Tabular):
         >>> curve.at_least(0.9).scores["NB"] >= 0.9
         True
         """
+        check_parameters("at_least", {"fairness": Real(low=0, high=1)}, {"fairness": fairness})
         return self.select(min_fairness=fairness)
 
     def select(
@@ -255,7 +239,8 @@ class TradeoffCurve(Tabular):
     ) -> TradeoffPoint:
         """Return one point of the front, by exactly one rule on the scores of the labels.
 
-        Only "intersection" looks at ``points``, and returns one of them: it is defined along a sweep.
+        Only "intersection" looks at ``points``, and returns one of them: it is defined along a sweep. Points whose fit
+        diverged are left out.
 
         Parameters
         ----------
@@ -283,9 +268,14 @@ class TradeoffCurve(Tabular):
         ParameterError
             If not exactly one rule is given, or it is unknown or out of range.
         InfeasibleError
-            If no point reaches ``min_fairness``.
+            If no point reaches ``min_fairness``, or every fit diverged.
         """
         points = self.points if rule == "intersection" else self.candidates()
+        points = tuple(point for point in points if point.status != DIVERGED)
+        if not points:
+            raise InfeasibleError(
+                "Every fit of the curve diverged: lower the values of fairness, or use another method."
+            )
         names = (x, y or self.measure)
         across, up = (self._column(points, name) for name in names)
         return points[selection.choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
@@ -428,16 +418,6 @@ class TradeoffCurve(Tabular):
             curve = cls(**curve_parts(stored))
             _ = curve.attributes  # the groups are encoded, and refused, here and not at their first use
             return curve
-
-    def explore(self, graph: Any = None) -> Any:
-        """Return a widget with the board, the dial over all labels of the curve, and the graph (extra ``widget``).
-
-        Parameters
-        ----------
-        graph : graph, optional
-            The graph of the curve. Without it there are no links.
-        """
-        return hook("make_widget")(self, graph)
 
     def report(
         self,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from equigraph._utils.numbering import number_by_size
 from equigraph.analysis.tradeoff.alignment import align_all, align_labels
 from equigraph.analysis.tradeoff.front import evenly_spaced, front_in_order, passing_weights
-from equigraph.analysis.tradeoff.point import TradeoffPoint, index_of
-from equigraph.analysis.tradeoff.runs import Runs, Sweep
+from equigraph.analysis.tradeoff.point import DIVERGED, TradeoffPoint, index_of
+from equigraph.analysis.tradeoff.runs import FitLabels, Runs, Sweep
 from equigraph.graph import Graph
 from equigraph.metrics.notions import get_notion
 from equigraph.results.scoring import score_labels
@@ -47,14 +47,13 @@ def best_restart(scores: Sequence[Mapping[str, float]], fairness: float, measure
     return max(range(len(scores)), key=key)
 
 
-def typical_restart(scores: Sequence[dict[str, float]], measure: str) -> int:
+def typical_restart(scores: Sequence[Mapping[str, float]], measure: str) -> int:
     """Return the restart whose Q and N are closest to their means (Euclidean); equal: the first."""
     points = np.array([[one["Q"], one[measure]] for one in scores])
     distance = np.linalg.norm(points - points.mean(axis=0), axis=1)
     return int(np.argmin(np.round(distance, 12)))
 
 
-_Found = tuple[int, NDArray[np.intp]]
 _NAN = float("nan")
 
 
@@ -77,7 +76,12 @@ def nondominated(points: Sequence[TradeoffPoint], measure: str) -> tuple[Tradeof
 
 
 def single_point(
-    graph: Graph | BlockGraph, labels: NDArray[np.intp], notion: str, fairness: float, seed: int
+    graph: Graph | BlockGraph,
+    labels: NDArray[np.intp],
+    notion: str,
+    fairness: float,
+    seed: int,
+    status: str | None = None,
 ) -> TradeoffPoint:
     """Return the point of labels that stand alone, without restarts."""
     scores = score_labels(graph, labels, notion)
@@ -91,6 +95,7 @@ def single_point(
         stability=_NAN,
         seed=seed,
         n_restarts=1,
+        status=status,
     )
 
 
@@ -106,7 +111,10 @@ def _alone(sweep: Sweep, runs: Runs) -> list[TradeoffPoint]:
     found = [(_NAN, one) for one in runs.front]
     if not sweep.model._searches_dial:
         found = [(value, one) for value, ones in runs.labels.items() for one in ones]
-    return [single_point(sweep.graph, labels, sweep.notion, value, seed) for value, (seed, labels) in found]
+    return [
+        single_point(sweep.graph, one.labels, sweep.notion, value, one.seed, one.status)
+        for value, one in found
+    ]
 
 
 def _numbered(
@@ -149,48 +157,50 @@ def _points(sweep: Sweep, runs: Runs, others: Sequence[TradeoffPoint]) -> tuple[
     # A search has one pool for all values; what another restart or value found may be the best here.
     shared = others if sweep.model._searches_dial else ()
     scores = {
-        value: [score_labels(sweep.graph, labels, sweep.notion) for _, labels in found]
+        value: [score_labels(sweep.graph, labels, sweep.notion) for _, labels, _ in found]
         for value, found in runs.labels.items()
     }
-    picked: list[_Found] = []
+    picked: list[FitLabels] = []
     for value, ones in scores.items():
-        found = [*runs.labels[value], *((one.seed, one.labels) for one in shared)]
-        if sweep.bounded:
-            picked.append(found[best_restart([*ones, *(one.scores for one in shared)], value, measure)])
-        else:
-            picked.append(found[typical_restart(ones, measure)])
-    n_clusters = _most_clusters(sweep, [labels for _, labels in picked])
-    aligned = [labels for _, labels in picked]
+        found = [*runs.labels[value], *(FitLabels(one.seed, one.labels, one.status) for one in shared)]
+        every = [*ones, *(one.scores for one in shared)]
+        # A fit that diverged stands for the value only where all did.
+        sound = [i for i, one in enumerate(found) if one.status != DIVERGED] or range(len(found))
+        known = [every[i] for i in sound]
+        best = best_restart(known, value, measure) if sweep.bounded else typical_restart(known, measure)
+        picked.append(found[sound[best]])
+    aligned = [one.labels for one in picked]
+    n_clusters = _most_clusters(sweep, aligned)
     if not _names_clusters(sweep):
         aligned = list(align_all(aligned, n_clusters))
     return tuple(
-        _point(sweep, value, (seed, labels), runs.labels[value], scores[value], n_clusters)
-        for (value, (seed, _), labels) in zip(runs.labels, picked, aligned, strict=True)
+        _point(sweep, value, one._replace(labels=labels), runs.labels[value], scores[value], n_clusters)
+        for value, one, labels in zip(runs.labels, picked, aligned, strict=True)
     )
 
 
 def _point(
     sweep: Sweep,
     value: float,
-    chosen: _Found,
-    found: Sequence[_Found],
+    chosen: FitLabels,
+    found: Sequence[FitLabels],
     scores: Sequence[dict[str, float]],
     n_clusters: int,
 ) -> TradeoffPoint:
     from equigraph.metrics.agreement import seed_stability
 
-    seed, labels = chosen
     means, spreads = mean_and_spread(scores)
-    stability = seed_stability([one for _, one in found])
+    stability = seed_stability([one.labels for one in found])
     return TradeoffPoint(
         fairness=value,
-        labels=labels,
-        sizes=np.bincount(labels, minlength=n_clusters),
+        labels=chosen.labels,
+        sizes=np.bincount(chosen.labels, minlength=n_clusters),
         # Of the aligned labels: another numbering may change the last digit.
-        scores=score_labels(sweep.graph, labels, sweep.notion),
+        scores=score_labels(sweep.graph, chosen.labels, sweep.notion),
         means=means,
         spreads=spreads,
         stability=_NAN if stability is None else stability,
-        seed=seed,
+        seed=chosen.seed,
         n_restarts=len(found),
+        status=chosen.status,
     )

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
 
+DIVERGED = "diverged"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TradeoffPoint:
@@ -36,6 +38,9 @@ class TradeoffPoint:
         Seed of the restart that the labels are from.
     n_restarts : int
         Number of restarts.
+    status : str or None
+        How the fit ended that the labels are from, as in `ClusteringResult`: "converged", "max_iter", "stopped" or
+        "diverged"; None where the method has no status.
     """
 
     fairness: float
@@ -47,6 +52,7 @@ class TradeoffPoint:
     stability: float
     seed: int
     n_restarts: int
+    status: str | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the labels, ready for JSON."""
@@ -59,13 +65,15 @@ class TradeoffPoint:
             "sizes": self.sizes.tolist(),
             "seed": self.seed,
             "n_restarts": self.n_restarts,
+            "status": self.status,
         }
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB"))
         found = int(self.scores["n_nonempty"])
         asked = "" if found == self.sizes.size else f" of {self.sizes.size}"
-        return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {found}{asked} clusters)"
+        diverged = ", diverged" if self.status == DIVERGED else ""
+        return f"TradeoffPoint(fairness={self.fairness:g}, {scores}, {found}{asked} clusters{diverged})"
 
 
 def index_of(point: TradeoffPoint, points: Sequence[TradeoffPoint]) -> int | None:

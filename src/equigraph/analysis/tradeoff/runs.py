@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from equigraph._utils.callbacks import Notifier, Watched
 from equigraph._utils.text import one_line
-from equigraph.base import DialLabels, GraphClusterer
+from equigraph.base import GraphClusterer
 from equigraph.graph import Graph
 from equigraph.stores.blocks import BlockGraph
 
@@ -42,12 +42,20 @@ class Sweep:
         return [(seed, part) for seed in self.seeds for part in parts]
 
 
+class FitLabels(NamedTuple):
+    """Labels of one fit, its seed, and how it ended where the method says so."""
+
+    seed: int
+    labels: NDArray[np.intp]
+    status: str | None = None
+
+
 @dataclass
 class Runs:
-    """Labels and their seeds by value of the dial, those that may be on the front, and the warnings."""
+    """Labels by value of the dial, those that may be on the front, and the warnings."""
 
-    labels: dict[float, list[tuple[int, NDArray[np.intp]]]] = field(default_factory=dict)
-    front: list[tuple[int, NDArray[np.intp]]] = field(default_factory=list)
+    labels: dict[float, list[FitLabels]] = field(default_factory=dict)
+    front: list[FitLabels] = field(default_factory=list)
     notes: list[tuple[type[Warning], str]] = field(default_factory=list)
     n_done: int = 0
     stopped: bool = False
@@ -62,27 +70,39 @@ def _noted(notes: list[tuple[type[Warning], str]]) -> Iterator[None]:
     notes += [(warning.category, one_line(warning.message)) for warning in caught]
 
 
+class _Solved(NamedTuple):
+    """What was found for one task: labels for each value and on the front, how fits ended, and the warnings."""
+
+    labels: list[NDArray[np.intp]]
+    front: list[NDArray[np.intp]]
+    statuses: list[str | None]
+    notes: list[tuple[type[Warning], str]]
+
+
 def _solve(
     model: GraphClusterer, graph: Graph | BlockGraph, seed: int, values: tuple[float, ...] | None, notify: Any
-) -> tuple[DialLabels, list[tuple[type[Warning], str]]]:
-    """Return the labels for each value and on the front, and the warnings; runs in any process."""
+) -> _Solved:
+    """Return what is found for one task; runs in any process."""
     model = clone(model).set_params(random_state=seed)
     notes: list[tuple[type[Warning], str]] = []
     with _noted(notes):
         if model._searches_dial:
             found = model._fit_dial(model._prepare(graph, None), values, notify)
-        else:
-            found = DialLabels(
-                [model.set_params(fairness=value).fit(graph).labels_ for value in values or ()], []
-            )
-    return DialLabels(_whole(found.labels), _whole(found.front)), notes
+            return _Solved(_whole(found.labels), _whole(found.front), [None] * len(found.labels), notes)
+        fitted = [clone(model).set_params(fairness=value).fit(graph) for value in values or ()]
+    return _Solved(_whole(one.labels_ for one in fitted), [], [_status(one) for one in fitted], notes)
+
+
+def _status(model: Any) -> str | None:
+    status: str | None = getattr(model, "status_", None)
+    return status
 
 
 def _whole(labelings: Iterable[NDArray]) -> list[NDArray[np.intp]]:
     return [np.asarray(labels, dtype=np.intp) for labels in labelings]
 
 
-def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Any]] | None:
+def _solve_together(sweep: Sweep) -> Iterator[tuple[int, _Solved]] | None:
     """Return places of tasks with what `_solve` gives for them, in any order, or None where fits run one by one."""
     tasks = sweep.tasks()
     if not sweep.model._shares_fits or len(tasks) < 2:
@@ -95,15 +115,15 @@ def _solve_together(sweep: Sweep) -> Iterator[tuple[int, Any]] | None:
     return None if ready is None else _labels_of(ready)
 
 
-def _labels_of(ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+def _labels_of(ready: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, _Solved]]:
     for place, finish in ready:
         notes: list[tuple[type[Warning], str]] = []
         with _noted(notes):
-            labels = finish().labels_
-        yield place, (DialLabels(_whole([labels]), []), notes)
+            model = finish()
+        yield place, _Solved(_whole([model.labels_]), [], [_status(model)], notes)
 
 
-def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Any]]:
+def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, _Solved]]:
     """Yield the places of tasks, and what each gives, as they are done."""
     tasks = sweep.tasks()
     if sweep.n_jobs in (None, 1):
@@ -130,25 +150,23 @@ def _results(sweep: Sweep, notify: Notifier) -> Iterator[tuple[int, Any]]:
 def run_sweep(sweep: Sweep, watch: Watched) -> Runs:
     """Return the labels of every task that was done; at least one is."""
     runs, tasks = Runs(), sweep.tasks()
-    found_by_place: dict[int, Any] = {}
-    notes_by_place: dict[int, Any] = {}
+    solved: dict[int, _Solved] = {}
     notify = Notifier(watch)
     notify(sweep.stage, 0, len(tasks))
-    for place, (found, notes) in _results(sweep, notify):
-        found_by_place[place], notes_by_place[place] = found, notes
+    for place, one in _results(sweep, notify):
+        solved[place] = one
         runs.n_done += 1
         halfway = watch.stopped
         if notify(sweep.stage, runs.n_done, len(tasks)):
             runs.stopped = halfway or runs.n_done < len(tasks)
             break
     # Tasks end in any order, which must not show in the callbacks.
-    for place in sorted(found_by_place):
-        runs.notes += notes_by_place[place]
+    for place, one in sorted(solved.items()):
+        runs.notes += one.notes
         seed, values = tasks[place]
-        found = found_by_place[place]
-        runs.front += [(seed, labels) for labels in found.front]
+        runs.front += [FitLabels(seed, labels) for labels in one.front]
         # A method that was stopped halfway may have fewer labels than values.
-        for value, labels in zip(values or (), found.labels, strict=not watch.stopped):
-            runs.labels.setdefault(value, []).append((seed, labels))
+        for value, labels, status in zip(values or (), one.labels, one.statuses, strict=not watch.stopped):
+            runs.labels.setdefault(value, []).append(FitLabels(seed, labels, status))
     runs.labels = {value: runs.labels[value] for value in sweep.values or () if value in runs.labels}
     return runs

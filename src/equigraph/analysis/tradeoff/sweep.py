@@ -105,8 +105,8 @@ def tradeoff_curve(
         Group of each node by one attribute or several, as for ``fit``; by default those that came with the graph. There
         must be some. Several attributes count as the estimator's ``attribute_weights`` say, or else the graph's.
     n_clusters : int or iterable of int, optional
-        Number of clusters; by default that of the estimator. Several numbers, such as ``range(2, 8)``, give one
-        curve each.
+        Number of clusters; it must be given unless the estimator has it. Several numbers, such as ``range(2, 8)``,
+        give one curve each.
     fairness : iterable of float, optional
         Values of the dial, ascending; one point each. By default the points are evenly spaced in the fairness that is
         *reached*, where the method searches its whole dial at once (`FairPartition`), and even values of the dial in
@@ -187,6 +187,11 @@ def tradeoff_curve(
         {"n_restarts": Integer(low=1), "n_points": Integer(low=2, optional=True)},
         {"n_restarts": n_restarts, "n_points": n_points},
     )
+    if n_clusters is None and estimator is None:
+        raise ParameterError(
+            "n_clusters is not given: a curve needs the number of clusters; stability(graph) and `equigraph choose-k` "
+            "compare several numbers."
+        )
     if n_jobs == 0:
         raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
     model, notion = _configured(

@@ -32,11 +32,14 @@ class Cost:
         Whether it is a column that is spread evenly.
     wishes : int
         How many more wishes would be kept, at least: a division that keeps so many was found.
+    rules : tuple of Rule
+        The rules that were left out.
     """
 
     what: str
     attribute: bool
     wishes: int
+    rules: tuple[Rule, ...] = ()
 
     def __str__(self) -> str:
         name = f"spreading {self.what}" if self.attribute else self.what
@@ -79,7 +82,8 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
         )
     for what, left_out in _parts(division):
         rules = Rules.of(rule for rule in division.rules.items if rule not in left_out)
-        costs.append(Cost(what, False, max(0, _kept(division, replace(search, rules=rules)) - kept)))
+        wishes = max(0, _kept(division, replace(search, rules=rules)) - kept)
+        costs.append(Cost(what, False, wishes, tuple(left_out)))
     return costs
 
 
@@ -88,6 +92,12 @@ def costs_sentence(costs: Sequence[Cost]) -> list[str]:
     dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
     said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
     return [f"What evenness and rules cost: {said}."] if costs else []
+
+
+def with_costs(division: Division) -> Division:
+    """Return a division whose lists also have what evenness and rules cost, unless a rule is broken."""
+    costs = [] if division.broken else costs_sentence(find_costs(division))
+    return replace(division, notes=(*division.notes, *costs))
 
 
 def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int:

@@ -146,11 +146,15 @@ def load_edited(folder: str | os.PathLike[str]) -> Division:
     return division.with_labels(read_class_lists(path, division.roster)) if path.exists() else division
 
 
-def _entries(division: Division) -> dict[str, Any]:
-    roster = division.roster
+def roster_entries(roster: Roster) -> dict[str, Any]:
+    """Return a roster as plain values."""
     people = {name: getattr(roster, name) for name in _ROSTER}
+    return {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}}
+
+
+def _entries(division: Division) -> dict[str, Any]:
     return {
-        "roster": {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}},
+        "roster": roster_entries(division.roster),
         "class_names": division.class_names,
         "rules": division.rules.to_dict(),
         "friends": division.friends,

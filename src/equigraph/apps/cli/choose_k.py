@@ -42,8 +42,8 @@ class _Ranged(MethodCommand):
 @shared.GENERIC
 @shared.whole("--from", "least", least=2, default=2, help="Least number of clusters.")
 @shared.whole("--to", "most", least=2, default=10, help="Largest number of clusters.")
-@shared.whole("--seeds", least=2, default=5, help="Fits to the graph for each number.")
-@shared.whole("--removals", least=0, default=5, help="Fits to copies without some links, for each number.")
+@shared.whole("--seeds", least=2, default=3, help="Fits to the graph for each number.")
+@shared.whole("--removals", least=0, default=4, help="Fits to copies without some links, for each number.")
 @shared.valued(
     "--removed",
     type=click.FloatRange(0, 0.5, min_open=True),
@@ -53,7 +53,7 @@ class _Ranged(MethodCommand):
 @shared.valued(
     "--effort",
     type=click.FloatRange(min=0),
-    default=0.3,
+    default=0.1,
     help="Length of each search, for methods that have one.",
 )
 @shared.seed("Seed.")

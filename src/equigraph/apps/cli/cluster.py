@@ -9,7 +9,7 @@ import click
 
 from equigraph.apps.cli import shared
 from equigraph.apps.cli.console import line, note
-from equigraph.apps.cli.options import MethodCommand, check_one_dial, method_parameters
+from equigraph.apps.cli.options import MethodCommand, check_n_clusters, check_one_dial, method_parameters
 from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.rules import method_rules, rule_option, rule_options
@@ -71,6 +71,7 @@ def command(
         raise click.UsageError(
             "--price is for rules, and there are none: give --rules FILE, --apart and so on.", ctx
         )
+    check_n_clusters(ctx, get_method(method), parameters)
     run = Run(ctx, settings)
     with (
         run.output(_names(settings)),
@@ -105,11 +106,9 @@ def _names(settings: Settings) -> list[str]:
 
 
 def _fit(graph: Any, method: str, parameters: Settings, run: Run) -> Any:
-    from equigraph.results import cluster
+    from equigraph.results.cluster import cluster
 
     estimator = get_method(method).load()
-    if "n_clusters" in estimator._get_param_names():  # the default that the help tells
-        parameters = {"n_clusters": estimator().n_clusters, **parameters}
     if "callbacks" in estimator._get_param_names():
         with run.callbacks() as callbacks:
             return cluster(graph, method=method, **parameters, callbacks=callbacks)

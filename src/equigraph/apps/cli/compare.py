@@ -1,28 +1,43 @@
-"""``equigraph compare``: every method on one graph, one table."""
+"""``equigraph compare``: every method on one graph or several, one table."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
+from equigraph._utils.text import count
 from equigraph.apps.cli import shared
 from equigraph.apps.cli.app import BAD_INPUT, FAILED
 from equigraph.apps.cli.console import line, note, table, warnings_as_notes
 from equigraph.apps.cli.options import SectionCommand, constraints_of
 from equigraph.apps.cli.output import Run, check_file
-from equigraph.apps.cli.sources import describe_graph, read_source, reading_options
+from equigraph.apps.cli.sources import PREFIX, READING_OPTIONS, describe_graph, read_source
 from equigraph.apps.cli.stopping import TIME_LIMIT
 from equigraph.methods import METHODS, get_method
 
 _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": "to_latex"}
+# Fewer pairs never give a p of 0.05.
+_ENOUGH_PAIRS = 6
 
 
 @click.command("compare", cls=SectionCommand)
-@reading_options
-@click.option("-k", "--n-clusters", type=click.IntRange(min=2), required=True, help="Number of clusters.")
+@click.argument("edges", metavar="EDGES...", nargs=-1, required=True)
+@READING_OPTIONS
+@click.option(
+    "-k",
+    "--n-clusters",
+    multiple=True,
+    required=True,
+    metavar="[GRAPH=]NUMBER",
+    help="Number of clusters, of all graphs or of one; may be repeated.",
+)
 @click.option("--methods", metavar="A,B,C", help="Names of methods; by default all.")
+@click.option(
+    "--metrics", metavar="A,B,C", help="Names of scores, such as Q,NB,conductance; by default the usual ones."
+)
 @click.option(
     "--fairness",
     multiple=True,
@@ -32,59 +47,121 @@ _WRITERS = {".csv": "to_csv", ".json": "to_json", ".md": "to_markdown", ".tex": 
 @shared.flag("--tune", "First choose every dial that --fairness does not set, by Q times NB.")
 @shared.whole("--seeds", least=1, default=3, help="Number of seeds for each method.")
 @shared.seed("The first seed.")
+@click.option(
+    "--baseline", metavar="METHOD", help="Test every other method against this one, in pairs; see below."
+)
+@shared.flag("--intervals", "Print half of the 95 % confidence interval in place of the standard deviation.")
 @click.option("-o", "--output", metavar="FILE", help="Write the table as .csv, .json, .md or .tex.")
-@shared.flag("--force", "Replace a file of that name.")
+@click.option("--per-seed", metavar="FILE", help="Write one row for each graph, method and seed as .csv.")
+@shared.flag("--force", "Replace files of these names.")
 @TIME_LIMIT
 @shared.as_json("Print JSON and nothing else.")
 @shared.quiet("No progress bar and no table.")
 @shared.DEBUG
 @click.pass_context
-def command(ctx: click.Context, /, edges: str, **settings: Any) -> None:
-    """Run every method on one graph; one row each.
+def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> None:
+    """Run every method on one graph or several; one row each.
 
     The scores are means over the seeds, with the standard deviation. k counts the clusters that have a node and sizes
     are theirs, with the first seed; ARI is the mean adjusted Rand index between the seeds (1: all give the same
     clusters), seconds the median time of a fit, dial the fairness that was set.
-    """
-    from pathlib import Path
 
+    --baseline prints Wilcoxon's signed-rank test for every score, over the graphs, or over the seeds where there is one
+    graph; p is corrected by Holm for the number of methods. Reading options hold for all graphs; a graph is called as
+    its file or data set is.
+    """
     from equigraph.analysis.comparison import compare
 
-    output, methods = settings["output"], settings["methods"]
-    if output is not None:
-        check_file(output, tuple(_WRITERS), force=settings["force"])
-    names = [name.strip() for name in methods.split(",") if name.strip()] if methods else list(METHODS)
+    output, per_seed = settings["output"], settings["per_seed"]
+    for path, endings in ((output, tuple(_WRITERS)), (per_seed, (".csv",))):
+        if path is not None:
+            check_file(path, endings, force=settings["force"])
+    names = _names(settings["methods"]) or list(METHODS)
     for name in names:
         get_method(name)
+    if settings["baseline"] not in (None, *names):
+        raise click.UsageError(
+            f"--baseline {settings['baseline']} is not compared; the methods are {', '.join(names)}.", ctx
+        )
     fairness = _dials(settings["fairness"], names, ctx)
+    called = _graph_names(edges, ctx)
+    n_clusters = _numbers(settings["n_clusters"], list(called), ctx)
     run = Run(ctx, settings)
     with warnings_as_notes():
-        graph = read_source(edges, settings)
+        graphs = {name: read_source(one, dict(settings)) for name, one in called.items()}
+        several = len(graphs) > 1
         with run.callbacks() as callbacks:
             comparison = compare(
-                graph,
+                graphs if several else next(iter(graphs.values())),
                 methods=names,
-                n_clusters=settings["n_clusters"],
+                n_clusters=n_clusters if several else next(iter(n_clusters.values())),
+                metrics=_names(settings["metrics"]) or None,
                 fairness=fairness,
                 tune=settings["tune"],
                 n_seeds=settings["seeds"],
                 random_state=settings["seed"],
                 callbacks=callbacks,
             )
-    run.stop.tell(f"the table has {len(comparison.rows)} of {len(names)} methods")
+    run.stop.tell(f"the table has {len(comparison.rows)} of {len(names) * len(graphs)} rows")
     if output is not None:
         getattr(comparison, _WRITERS[Path(output).suffix.lower()])(output)
+    if per_seed is not None:
+        comparison.to_csv(per_seed, per_seed=True)
     if settings["as_json"]:
         line(json.dumps(comparison.summary(), indent=2))
     elif not settings["quiet"]:
-        line(describe_graph(graph, edges))
-        print_comparison(comparison)
-        if output is not None:
-            line(f"Wrote {output}.")
+        for name, one in called.items():
+            line(describe_graph(graphs[name], one))
+        print_comparison(comparison, "interval" if settings["intervals"] else "sd")
+        if settings["baseline"] is not None:
+            print_tests(comparison, settings["baseline"])
+        for path in (output, per_seed):
+            if path is not None:
+                line(f"Wrote {path}.")
     if all(row.error for row in comparison.rows):
         bad_input = all(row.bad_input for row in comparison.rows)
         raise click.exceptions.Exit(BAD_INPUT if bad_input else FAILED)
     run.stop.leave()
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _graph_names(edges: tuple[str, ...], ctx: click.Context) -> dict[str, str]:
+    """Return the sources by name: that of the data set, or of the file without its suffix."""
+    found: dict[str, str] = {}
+    for one in edges:
+        name = one.removeprefix(PREFIX) if one.startswith(PREFIX) else Path(one).stem
+        if name in found:
+            raise click.UsageError(f"{found[name]} and {one} have the same name, {name}: rename one.", ctx)
+        found[name] = one
+    return found
+
+
+def _numbers(values: tuple[str, ...], graphs: list[str], ctx: click.Context) -> dict[str, int]:
+    """Return the number of clusters by graph; a value without a name is for all others."""
+    common: int | None = None
+    own: dict[str, int] = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if not number.isdecimal() or int(number) < 2:
+            raise click.UsageError(
+                f"-k {value} is no number of clusters: expected a whole number of at least 2, or GRAPH=NUMBER.",
+                ctx,
+            )
+        if name in own or (not name and common is not None):
+            raise click.UsageError(f"-k is given twice for {name or 'all graphs'}: give it once.", ctx)
+        if name and name not in graphs:
+            raise click.UsageError(f"-k {value} names no graph; the graphs are {', '.join(graphs)}.", ctx)
+        if name:
+            own[name] = int(number)
+        else:
+            common = int(number)
+    missing = next((name for name in graphs if name not in own and common is None), None)
+    if missing is not None:
+        raise click.UsageError(f"-k says nothing of {missing}: give -k {missing}=NUMBER, or -k NUMBER.", ctx)
+    return {name: own.get(name, common or 0) for name in graphs}
 
 
 def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dict[str, float] | None:
@@ -110,16 +187,20 @@ def _dials(values: tuple[str, ...], names: list[str], ctx: click.Context) -> dic
     return {**dials, **own} or None
 
 
-def print_comparison(comparison: Any) -> None:
+def print_comparison(comparison: Any, spread: str) -> None:
     """Print the table; notes and failures below it."""
-    from equigraph.metrics.scores import SCORES
+    from equigraph.metrics.scores import COMPARED, SCORES
 
-    dials = any(row.fairness is not None for row in comparison.rows)
+    rows = comparison.rows
+    several = len(comparison.graphs) > 1
+    dials = any(row.fairness is not None for row in rows)
+    scores = list(SCORES) if comparison.metrics == COMPARED else [*comparison.metrics, "n_nonempty"]
     each = [name for name in comparison.attribute_scores() if name.startswith(("NB[", "mean_gap["))]
-    rows = [
+    cells = [
         (
+            *([row.graph] if several else []),
             row.method,
-            *(row.shown(name) or None for name in SCORES),
+            *(row.shown(name, spread) or None for name in scores),
             *(row.by_attribute.get(name) for name in each),
             " ".join(map(str, row.sizes)) or ("failed" if row.error else None),
             row.stability,
@@ -127,16 +208,40 @@ def print_comparison(comparison: Any) -> None:
             *([row.shown("fairness") or None] if dials else []),
             row.status,
         )
-        for row in comparison.rows
+        for row in rows
     ]
-    dial = ["dial"] if dials else []
-    columns = (
-        "method", *(score.head for score in SCORES.values()), *each, "sizes", "ARI", "seconds", *dial, "status",
-    )  # fmt: skip
-    table(columns, rows, left=("method", "sizes", "status"))
-    for row in comparison.rows:
+    first = ["graph", "method"] if several else ["method"]
+    heads = [SCORES[name].head if name in SCORES else name for name in scores]
+    columns = (*first, *heads, *each, "sizes", "ARI", "seconds", *(["dial"] if dials else []), "status")
+    table(columns, cells, left=("graph", "method", "sizes", "status"))
+    for row in rows:
         if row.error:
-            line(f"{row.method} failed: {row.error}")
-    for row in comparison.rows:
+            line(f"{_called(row)} failed: {row.error}")
+    for row in rows:
         for text in row.notes:
-            note(f"{row.method}: {text}")
+            note(f"{_called(row)}: {text}")
+
+
+def print_tests(comparison: Any, baseline: str) -> None:
+    """Print the paired tests of every score against a method, and whether there are too few pairs."""
+    n_pairs = 0
+    cells = []
+    for metric in comparison.metrics:
+        columns = comparison.paired(metric, baseline)
+        n_pairs = max([n_pairs, *columns["n"]])
+        names = ("method", "n", "difference", "wins", "ties", "losses", "p", "p_holm")
+        rows = zip(*(columns[name] for name in names), strict=True)
+        cells += [(metric, *(None if cell != cell else cell for cell in row)) for row in rows]
+    unit = "graphs" if len(comparison.graphs) > 1 else "seeds"
+    line()
+    line(f"Against {baseline}, in pairs over the {unit}:")
+    heads = ("score", "method", "pairs", "difference", "wins", "ties", "losses", "p", "p (Holm)")
+    table(heads, cells, left=("score", "method"))
+    if n_pairs < _ENOUGH_PAIRS:
+        note(
+            f"With {count(n_pairs, 'pair')} no p below {2.0 ** (1 - n_pairs):.2g} is possible: use more {unit}."
+        )
+
+
+def _called(row: Any) -> str:
+    return f"{row.graph}, {row.method}" if row.graph else str(row.method)

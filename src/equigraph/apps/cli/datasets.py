@@ -76,7 +76,7 @@ def _rows() -> list[dict[str, Any]]:
 @command.command("info")
 @click.argument("name")
 def info_command(name: str) -> None:
-    """Tell where a data set comes from, its licence, and how it is cleaned."""
+    """Show where a data set comes from, its licence, and how it is cleaned."""
     from equigraph.datasets import describe, make_classroom
 
     check_dataset(name)

@@ -42,7 +42,7 @@ def command(ctx: click.Context, /, output: str, seed: int, force: bool) -> None:
     """Divide a class of 30 students into 3 clusters, fairly and not."""
     from dataclasses import replace
 
-    from equigraph.results import cluster
+    from equigraph.results.cluster import cluster
     from equigraph.results.contents import KIND, POSSIBLE_FILES, contents_of
 
     names = (*POSSIBLE_FILES, *PICTURES, *_PICTURES, PAGE)

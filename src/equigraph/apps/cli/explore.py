@@ -8,11 +8,20 @@ from typing import Any
 import click
 
 from equigraph.apps.cli import shared
-from equigraph.apps.cli.classes import BINS, COLUMNS, MEANT, attribute_bins, column_roles, meant_names
+from equigraph.apps.cli.classes import (
+    BINS,
+    COLUMNS,
+    MEANT,
+    SHEETS,
+    attribute_bins,
+    column_roles,
+    meant_names,
+    sheet_of,
+)
 from equigraph.apps.cli.console import line, note, warnings_as_notes
 from equigraph.apps.cli.options import Command
 from equigraph.apps.cli.sources import PREFIX, dataset_graph
-from equigraph.exceptions import ParameterError, require
+from equigraph.exceptions import ParameterError, RosterError, require
 
 _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
 
@@ -24,6 +33,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt")
     "--attribute", metavar="NAME", help="What to spread evenly.  [default: what `equigraph classes` spreads]"
 )
 @COLUMNS
+@SHEETS
 @BINS
 @MEANT
 @shared.flag("--accept-near", "Take a misspelt name if only one person can be meant.")
@@ -56,25 +66,66 @@ def command(source: str | None, **settings: Any) -> None:
     from equigraph.apps.explore.app import open_session
 
     try:
-        session = _session(source, settings, open_session)
-        _say_where(session, settings["host"])
+        opened = _opened(source, settings, open_session)
+        _say_where(opened, settings["host"])
         options = {name: settings[name] for name in ("host", "port", "browser")}
-        serve(session, worker=worker, tell=_tell, **options)
+        serve(opened, worker=worker, ready=_announce, **options)
     finally:
         worker.stop()
 
 
-def _session(source: str | None, settings: dict[str, Any], open_session: Any) -> Any:
-    """Return the board that the settings ask for."""
+def _opened(source: str | None, settings: dict[str, Any], open_session: Any) -> Any:
+    """Return the board that the settings ask for, or the sheet that the page asks about first."""
+    from equigraph.apps.explore.persistence import stored_step
+
+    number, attribute, fresh = settings["n_clusters"], settings["attribute"], settings["fresh"]
     with warnings_as_notes():
-        matter, step = _read(source, settings)
-        return open_session(
-            matter, step, settings["n_clusters"], settings["attribute"], fresh=settings["fresh"]
-        )
+        if source is not None and _is_sheet(Path(source), settings):
+            sheet, people = _read_sheet(Path(source), settings)
+            anew = fresh or number is not None or attribute is not None
+            if anew or people is None or stored_step(people) is None:
+                return sheet
+            return open_session(people)
+        people, step = _read(source, settings)
+        return open_session(people, step, number, attribute, fresh=fresh)
 
 
-def _say_where(session: Any, host: str) -> None:
-    """Say what is to be known before the link is: who can reach it, and that the board is not new."""
+def _is_sheet(path: Path, settings: dict[str, Any]) -> bool:
+    return settings["groups"] is None and path.suffix.lower() in _SHEETS and not path.is_dir()
+
+
+def _read_sheet(path: Path, settings: dict[str, Any]) -> tuple[Any, Any]:
+    """Return a sheet as it is offered to the page, and its people if nothing has to be asked about them."""
+    from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
+    from equigraph.apps.classes.roster import read_roster
+    from equigraph.apps.explore.people import BoardPeople
+    from equigraph.apps.explore.uploads import OfferedSheet, inspect
+
+    options = {
+        "columns": column_roles(settings["columns"]),
+        "bins": attribute_bins(settings["bins"]),
+        "names": meant_names(settings["meant"]),
+        "accept_near": settings["accept_near"],
+        "sheet": sheet_of(settings["page"]),
+        "wishes_sheet": sheet_of(settings["wishes_sheet"]),
+    }
+    seen = inspect(str(path), path.name, None, options)
+    sheet = OfferedSheet(path, seen, options, settings["n_clusters"], settings["attribute"])
+    try:
+        people = BoardPeople.of_roster(read_roster(path, **options), path.name)
+    except RosterError:
+        note(f"{path.name}: the page asks what has to be known of it.")
+        return sheet, None
+    assert people.sheet is not None
+    attribute = settings["attribute"]
+    n_classes = settings["n_clusters"] or people.usual_clusters()
+    chosen = chosen_attributes(people.sheet, None if attribute is None else [attribute], n_classes)
+    line(f"{path.name}: {describe_roster(people.sheet, chosen)}")
+    return sheet, people
+
+
+def _say_where(opened: Any, host: str) -> None:
+    """Print who can reach the page, and that the board is not new."""
     from equigraph.apps.explore.server import is_local
 
     if not is_local(host):
@@ -82,22 +133,20 @@ def _say_where(session: Any, host: str) -> None:
             f"Listening on {host}: others on the network can reach this server, though not without the token in the "
             "link; names travel unencrypted."
         )
-    if session.restored:
+    if getattr(opened, "restored", False):
         note("This board is as it was left; --fresh begins anew.")
 
 
-def _tell(running: Any) -> None:
+def _announce(running: Any) -> None:
     line(f"The board is at {running.link}")
     line("Ctrl-C ends it.")
 
 
 def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
-    """Return what the board is about, and its state if the file is a saved board or a folder of classes."""
-    from equigraph.apps.classes import load_division
-    from equigraph.apps.classes.attributes import chosen_attributes, describe_roster
-    from equigraph.apps.classes.roster import read_roster
+    """Return the people, and the state if the file is a saved board or a folder of classes."""
+    from equigraph.apps.classes.persistence import load_edited
     from equigraph.apps.explore.examples import classroom
-    from equigraph.apps.explore.matter import Matter
+    from equigraph.apps.explore.people import BoardPeople
     from equigraph.apps.explore.persistence import read_board
     from equigraph.apps.explore.steps import board_of_division
     from equigraph.graph import read_graph
@@ -107,26 +156,16 @@ def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
         return classroom(), None
     if source.startswith(PREFIX):
         graph = dataset_graph(source.removeprefix(PREFIX), attribute)
-        return Matter.of_graph(graph, source.removeprefix(PREFIX), {"read": "dataset", "file": source}), None
+        return BoardPeople.of_graph(
+            graph, source.removeprefix(PREFIX), {"read": "dataset", "file": source}
+        ), None
     path = Path(source)
     if path.suffix.lower() == ".json":
         return read_board(path)
     if path.is_dir():
-        return board_of_division(load_division(path), path.name)
-    if groups is None and path.suffix.lower() in _SHEETS:
-        roster = read_roster(
-            path,
-            columns=column_roles(settings["columns"]),
-            bins=attribute_bins(settings["bins"]),
-            names=meant_names(settings["meant"]),
-            accept_near=settings["accept_near"],
-        )
-        matter = Matter.of_roster(roster, path.name)
-        n_classes = settings["n_clusters"] or matter.usual_clusters()
-        line(f"{path.name}: {describe_roster(roster, chosen_attributes(roster, None, n_classes))}")
-        return matter, None
+        return board_of_division(load_edited(path), path.name)
     origin = {"read": "graph", "file": path.name, "groups": groups, "attribute": attribute}
-    return Matter.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name, origin), None
+    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name, origin), None
 
 
 def _print_labels(source: str | None) -> None:
@@ -134,6 +173,6 @@ def _print_labels(source: str | None) -> None:
 
     if source is None:
         raise ParameterError("--print needs a saved board: equigraph explore my.board.json --print.")
-    matter, step = read_board(source)
-    for name, label in zip(matter.names, step.labels.tolist(), strict=True):
+    people, step = read_board(source)
+    for name, label in zip(people.names, step.labels.tolist(), strict=True):
         line(f"{name}\t{step.clusters[label]}")

@@ -180,12 +180,13 @@ def _option(name: str, constraint: Any, default: Any, section: str) -> click.Opt
         for option in (constraint.options if isinstance(constraint, AnyOf) else [constraint])
         if reachable(name, option)
     ]
+    needs_number = name == "n_clusters" and default is not None
     values = options[0].values if len(options) == 1 and isinstance(options[0], Choice) else ()
     return SectionOption(
         [*flags, _DEST + name],
         type=ConstrainedValue(constraint),
         metavar="[" + "|".join(map(str, values)) + "]" if values else "VALUE",
-        help=f"{text}  [default: {default_text(shown)}]",
+        help=f"{text}  [{'required' if needs_number else f'default: {default_text(shown)}'}]",
         section=section,
     )
 
@@ -228,6 +229,15 @@ def method_parameters(method: Any, ctx: click.Context, generic: tuple[str, ...])
     if "random_state" in constraints:
         given.setdefault("random_state", DEFAULT_SEED)
     return given
+
+
+def check_n_clusters(ctx: click.Context, method: Any, given: Container[str]) -> None:
+    """Refuse to guess the number of clusters of a method that needs one."""
+    if "n_clusters" not in given and defaults_of(method.load()).get("n_clusters") is not None:
+        raise click.UsageError(
+            f"-k is not given: {method.name} needs the number of clusters; `equigraph choose-k` compares several.",
+            ctx,
+        )
 
 
 def check_one_dial(ctx: click.Context, given: Container[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +88,10 @@ def _write_clustering(ctx: click.Context, folder: Path, path: Path, settings: di
 
 def _write_classes(ctx: click.Context, folder: Path, path: Path, settings: dict[str, Any]) -> list[str]:
     """Write the page of classes: the lists as they are now, and what each rule costs."""
-    from equigraph.apps.classes.costs import costs_sentence, find_costs
+    from equigraph.apps.classes.costs import with_costs
     from equigraph.apps.classes.persistence import load_edited
 
     if settings["interactive"]:
         raise click.UsageError("--interactive is for clusterings; `equigraph explore` opens classes.", ctx)
-    division = load_edited(folder)
-    costs = [] if division.broken else costs_sentence(find_costs(division))
-    replace(division, notes=(*division.notes, *costs)).lists.to_html(path)
+    with_costs(load_edited(folder)).lists.to_html(path)
     return []

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,17 +33,20 @@ _SHOWN = 6
 )
 @shared.seed("The first seed.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; by default one per core.")
+@click.option(
+    "--page",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write everything as one Markdown page too, such as docs/reproduction.md.",
+)
 @shared.quiet("No progress.")
 @shared.DEBUG
 def command(experiment: str, **options: Any) -> None:
     """Compute tables and figures of the iFairNMTF paper again.
 
-    EXPERIMENT is table1, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all. Everything
-    ends up in one page, DIR/index.html. A run that was interrupted goes on where it was when the same command is
-    given again. Exit code 1 if a part failed; the others are there all the same.
+    EXPERIMENT is table1, table-dfnmf, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all.
+    Everything ends up in one page, DIR/index.html. A run that was interrupted goes on where it was when the same
+    command is given again. Exit code 1 if a part failed; the others are there all the same.
     """
-    from pathlib import Path
-
     from equigraph.apps.reproduction.cells import Settings
     from equigraph.apps.reproduction.run import get_experiments, reproduce
     from equigraph.results.persistence import OutputFolder
@@ -59,6 +63,7 @@ def command(experiment: str, **options: Any) -> None:
                 settings,
                 n_workers=options["jobs"] or available_cores(),
                 watch=watch,
+                page=options["page"],
             )
     except KeyboardInterrupt:
         note(f"Finished cells are kept in {folder}: the same command goes on from there.")

@@ -132,24 +132,10 @@ def print_rules(rules: Mapping[str, Any] | None) -> None:
         _print_prices(rules["prices"])
 
 
-def _cost(row: Mapping[str, Any]) -> str:
-    """Return what a rule costs, as a range where searches differ."""
-    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
-    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
-
-
 def _print_prices(prices: Mapping[str, Any]) -> None:
     """Print what the clusters would be without each rule."""
+    from equigraph.analysis.pricing import RulePrices
+
     line()
-    rows = [
-        (
-            row["rule"],
-            row["objective"],
-            row["Q"],
-            row["notion"],
-            f"{row['links']:.0%}",
-            _cost(row) if row["binds"] else "binds nobody" if place else "",
-        )
-        for place, row in enumerate(prices["rows"])
-    ]
-    table(("left out", "objective", "Q", prices["measure"], "links", "cost"), rows, left=("left out",))
+    heads, rows = RulePrices.from_dict(prices).shown()
+    table(heads, rows, left=heads[:1])

@@ -9,7 +9,7 @@ import click
 
 from equigraph.apps.cli import shared
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import MethodCommand, constraints_of, method_parameters
+from equigraph.apps.cli.options import MethodCommand, check_n_clusters, constraints_of, method_parameters
 from equigraph.apps.cli.output import Run, output_options, source_of, source_with_dropped
 from equigraph.apps.cli.report import PAGE
 from equigraph.apps.cli.rules import method_rules, rule_options
@@ -117,6 +117,7 @@ def command(
     for name in _REPLACED:
         if name in parameters:
             raise click.UsageError(f"-P {name} is not for tradeoff: give {_REPLACED[name]}.", ctx)
+    check_n_clusters(ctx, get_method(method), parameters)
     parameters |= method_rules(method, settings, ctx)
     run = Run(ctx, settings)
     with run.output([*CURVE_FILES, *LEFT_OUT, *_PICTURES, *([PAGE] if settings["report"] else [])]):

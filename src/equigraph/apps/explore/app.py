@@ -17,14 +17,15 @@ from starlette.routing import Route
 
 from equigraph._utils.text import one_line
 from equigraph.apps.explore import persistence
+from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.examples import EXAMPLES
 from equigraph.apps.explore.files import WRITERS, static_text
 from equigraph.apps.explore.jobs import Jobs
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.safety import cookie_name, is_token
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import Step, first_step
-from equigraph.apps.explore.uploads import Uploads
+from equigraph.apps.explore.steps import GROUP, Step, first_step
+from equigraph.apps.explore.uploads import OfferedSheet, Uploads
 from equigraph.apps.explore.workers import Cancelled, TaskFailed, Worker
 from equigraph.exceptions import EquigraphError, InputError, ParameterError
 
@@ -53,10 +54,29 @@ class Explorer:
     """One server: the board that is open, its jobs and its uploads."""
 
     def __init__(
-        self, session: Session, folder: Path, token: str, port: int, worker: Worker | None = None
+        self,
+        opened: Session | OfferedSheet,
+        folder: Path,
+        token: str,
+        port: int,
+        worker: Worker | None = None,
     ) -> None:
-        self.session, self.token, self.port = session, token, port
+        self.token, self.port = token, port
         self.jobs, self.uploads = Jobs(worker), Uploads(folder)
+        self._session = opened if isinstance(opened, Session) else None
+        # The sheet that the command was given, until the page has confirmed what was understood of it.
+        self._offered: dict[str, Any] | None = None
+        if isinstance(opened, OfferedSheet):
+            upload = self.uploads.borrow(opened.path, opened.options)
+            given = {"number": opened.number, "attribute": opened.attribute}
+            self._offered = {"key": upload.key, **opened.seen, **given}
+
+    @property
+    def session(self) -> Session:
+        """The board that is open."""
+        if self._session is None:
+            raise BoardError("not-open")
+        return self._session
 
     # Pages
 
@@ -82,7 +102,9 @@ class Explorer:
     # The board
 
     async def board(self, request: Request) -> Response:
-        """Return the board as a whole."""
+        """Return the board as a whole, or the sheet that is to be confirmed before there is one."""
+        if self._session is None:
+            return JSONResponse({"offered": self._offered})
         return await _json(self.session.board)
 
     async def state(self, request: Request) -> Response:
@@ -91,30 +113,40 @@ class Explorer:
 
     async def act(self, request: Request) -> Response:
         """Do something to the board."""
-        told = await _told(request)
+        payload = await _payload(request)
         session = self.session
-        state = await run_in_threadpool(session.act, told)
-        self.jobs.tell("state", {"revision": session.revision})
-        self._renew_curve(session)
+        state = await run_in_threadpool(session.act, payload)
+        self.jobs.publish("state", {"revision": session.revision})
+        self._renew(session)
         return JSONResponse(state)
 
-    def _renew_curve(self, session: Session) -> None:
-        """Compute the curve again where it is cheap and the rules have changed."""
-        small = session.matter.n_people <= _EAGER
+    def _renew(self, session: Session) -> None:
+        """Compute costs and curve again where that is cheap and the rules have changed."""
+        small = session.people.n_people <= _EAGER
         if session is self.session and small and session.has_labels and not session.curve_is_current():
             running = [job for job in self.jobs.running() if job["kind"] == "curve"]
-            if not running or session.asked != session.step.question():
+            if not running or session.asked != session.curve_question():
+                self.start_costs(session)
                 self.start_curve(session)
+
+    def start_costs(self, session: Session) -> None:
+        """Start a job that finds what rules and columns cost, where they are not known."""
+        small = session.people.n_people <= _EAGER
+        if session is self.session and small and session.has_labels and session.costs_wanted():
+            step = session.step
+            payload = {"people": session.people, "step": step}
+            take = self._then(session, lambda found: session.costs_found(found, step))
+            self.jobs.start("price", payload, take)
 
     def start_curve(self, session: Session) -> dict[str, Any] | None:
         """Start a job that finds the curve."""
         step = session.step
         if not step.attributes or session is not self.session:
             return None
-        session.asked = step.question()
-        told = {"matter": session.matter, "step": step}
+        session.asked = session.curve_question()
+        payload = {"people": session.people, "step": step}
         job = self.jobs.start(
-            "curve", told, self._then(session, lambda found: session.curve_found(found, step))
+            "curve", payload, self._then(session, lambda found: session.curve_found(found, step))
         )
         return job.facts()
 
@@ -125,29 +157,35 @@ class Explorer:
         def done(found: Any) -> None:
             take(found)
             if session is self.session:
-                loop.call_soon_threadsafe(self.jobs.tell, "state", {"revision": session.revision})
+                loop.call_soon_threadsafe(self.jobs.publish, "state", {"revision": session.revision})
 
         return done
 
     def begin(self) -> None:
         """Find the first labels of a board that has none, and then its curve."""
+        if self._session is None:
+            return
         session, step = self.session, self.session.step
         if session.has_labels:
+            self.start_costs(session)
             self.start_curve(session)
-            return
+        else:
+            self._make(session, step, step, "first", [])
 
-        self._make(session, step, step, "first")
-
-    def _make(self, session: Session, basis: Step, step: Step, what: str) -> None:
-        """Find labels for a step that has none yet, and then the curve; until then the board is as it was."""
+    def _make(
+        self, session: Session, basis: Step, step: Step, what: str, changes: list[dict[str, Any]]
+    ) -> None:
+        """Find labels for a step that has none yet, then costs and curve; until then the board is as it was."""
         loop = asyncio.get_running_loop()
 
         def take(found: Any) -> None:
             then = replace(step, rules=found["rules"])
-            session.labels_found(found["labels"], what, basis, then)
-            loop.call_soon_threadsafe(self.start_curve, session)
+            told = [*changes, *session.given_up(found["given_up"])]
+            session.labels_found(found["labels"], what, basis, then, told)
+            for start in (self.start_costs, self.start_curve):
+                loop.call_soon_threadsafe(start, session)
 
-        self.jobs.start("first", {"matter": session.matter, "step": step}, self._then(session, take))
+        self.jobs.start("first", {"people": session.people, "step": step}, self._then(session, take))
 
     async def why(self, request: Request) -> Response:
         """Return why somebody is where she is."""
@@ -157,20 +195,23 @@ class Explorer:
 
     async def number(self, request: Request) -> Response:
         """Ask for another number of clusters."""
-        told = await _told(request)
+        payload = await _payload(request)
         session, basis = self.session, self.session.step
-        step = await run_in_threadpool(session.number, told.get("number"))
-        self._make(session, basis, step, "number")
+        step, changes = await run_in_threadpool(session.number, payload.get("number"), _word(payload))
+        self._make(session, basis, step, "number", changes)
         return await _json(session.state)
 
     # Jobs
 
     async def start(self, request: Request) -> Response:
         """Start a job."""
-        kind = str((await _told(request)).get("kind"))
+        kind = str((await _payload(request)).get("kind"))
         session, step = self.session, self.session.step
         if not session.has_labels:
-            raise ParameterError("The groups are still being made: wait a moment.")
+            if kind != "first" or any(job["kind"] == kind for job in self.jobs.running()):
+                raise BoardError("busy")
+            self.begin()  # it was cancelled, or failed
+            return JSONResponse(self.jobs.running()[-1])
         if kind == "curve":
             if not step.attributes:
                 raise ParameterError("There is no attribute to spread evenly, so there is no curve.")
@@ -182,8 +223,8 @@ class Explorer:
         }
         if kind not in takers:
             raise ParameterError(f"There is no job {kind[:40]!r}.")
-        told = {"matter": session.matter, "step": step}
-        return JSONResponse(self.jobs.start(kind, told, self._then(session, takers[kind])).facts())
+        payload = {"people": session.people, "step": step}
+        return JSONResponse(self.jobs.start(kind, payload, self._then(session, takers[kind])).facts())
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a job."""
@@ -199,8 +240,8 @@ class Explorer:
         """Return where to draw everybody."""
         session = self.session
         if session.drawn is None:
-            told = {"matter": session.matter, "step": session.step}
-            session.drawn = await self.jobs.run("layout", told)
+            payload = {"people": session.people, "step": session.step}
+            session.drawn = await self.jobs.run("layout", payload)
         return JSONResponse(session.drawn)
 
     async def download(self, request: Request) -> Response:
@@ -209,8 +250,8 @@ class Explorer:
         session = self.session
         if kind not in WRITERS or not session.has_labels:
             return PlainTextResponse("There is no such file.", 404)
-        told = {"matter": session.matter, "step": session.step, "kind": kind}
-        content = await self.jobs.run("download", told)
+        payload = {"people": session.people, "step": session.step, "kind": kind}
+        content = await self.jobs.run("download", payload)
         # Whatever is in the file, a browser saves it and runs nothing.
         headers = {"content-disposition": f'attachment; filename="{kind}"'}
         if request.query_params.get("show") == "1" and kind in ("graph.png", "graph.svg"):
@@ -228,66 +269,71 @@ class Explorer:
         return JSONResponse({"key": upload.key, **seen})
 
     async def open(self, request: Request) -> Response:
-        """Open another board: an upload, an example, or one that is kept."""
-        told = await _told(request)
-        if "example" in told:
-            if told["example"] not in EXAMPLES:
+        """Open another board: an upload, an example, or one that is stored."""
+        payload = await _payload(request)
+        if "example" in payload:
+            if payload["example"] not in EXAMPLES:
                 raise ParameterError("There is no such example.")
-            matter, step = await run_in_threadpool(EXAMPLES[told["example"]]), None
-        elif "kept" in told:
-            matter, step = await run_in_threadpool(persistence.kept_board, str(told["kept"]))
+            people, step = await run_in_threadpool(EXAMPLES[payload["example"]]), None
+        elif "stored" in payload:
+            people, step = await run_in_threadpool(persistence.stored_board, str(payload["stored"]))
         else:
-            matter, step = await self._read(told)
-        number = told.get("number")
-        fresh = told.get("fresh") is True
+            people, step = await self._read(payload)
+        number = payload.get("number")
+        attribute = payload.get("attribute") if payload.get("kind") == "people" else None
+        fresh = payload.get("fresh") is True
         step = None if fresh else step
-        await run_in_threadpool(self._open, matter, step, number if isinstance(number, int) else None, fresh)
+        self.jobs.cancel_all()
+        self._session = await run_in_threadpool(
+            open_session,
+            people,
+            step,
+            number if isinstance(number, int) else None,
+            attribute if isinstance(attribute, str) else None,
+            fresh=fresh,
+            word=_word(payload),
+        )
         self.uploads.clear()
         self.begin()
-        self.jobs.tell("board", {})
+        self.jobs.publish("board", {})
         return await _json(self.session.board)
 
     async def preview(self, request: Request) -> Response:
         """Return what is understood of a file that was sent, before a board is made of it."""
-        told = await _told(request)
-        number = told.get("number")
-        asked = {**self._asked(told), "number": number if isinstance(number, int) else None}
+        payload = await _payload(request)
+        number = payload.get("number")
+        asked = {**self._asked(payload), "number": number if isinstance(number, int) else None}
         return JSONResponse(await self.jobs.run("preview", asked))
 
-    async def _read(self, told: dict[str, Any]) -> tuple[Matter, Step | None]:
-        return await self.jobs.run("read", self._asked(told))
+    async def _read(self, payload: dict[str, Any]) -> tuple[BoardPeople, Step | None]:
+        return await self.jobs.run("read", self._asked(payload))
 
-    def _asked(self, told: dict[str, Any]) -> dict[str, Any]:
+    def _asked(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return how to read a file that was sent, checked."""
-        upload = self.uploads.get(told.get("upload"))
-        people = self.uploads.get(told["people"]) if told.get("people") else None
-        kind = told.get("kind", "people")
+        upload = self.uploads.get(payload.get("upload"))
+        people = self.uploads.get(payload["people"]) if payload.get("people") else None
+        kind = payload.get("kind", "people")
         if kind not in ("people", "links", "board"):
             raise ParameterError("A file holds people, links or a board.")
-        columns, attribute, names = told.get("columns"), told.get("attribute"), told.get("names")
-        if not all(given is None or isinstance(given, dict) for given in (columns, names)):
+        attribute = payload.get("attribute")
+        given = {key: payload[key] for key in ("columns", "names") if payload.get(key) is not None}
+        if not all(isinstance(value, dict) for value in given.values()):
             raise ParameterError("Columns and names are given by what they are.")
         return {
             "path": str(upload.path),
             "name": upload.name,
             "kind": kind,
-            "columns": columns,
             "people": None if people is None else (str(people.path), people.name),
             "attribute": attribute if isinstance(attribute, str) else None,
-            "accept_near": told.get("accept_near") is True,
-            "names": names,
+            "options": {**upload.options, **given},
         }
 
-    def _open(self, matter: Matter, step: Step | None, number: int | None, fresh: bool) -> None:
-        self.jobs.cancel_all()
-        self.session = open_session(matter, step, number, fresh=fresh)
-
-    async def kept(self, request: Request) -> Response:
-        """List the boards that are kept on this machine."""
-        return await _json(persistence.kept_boards)
+    async def stored(self, request: Request) -> Response:
+        """List the boards that are stored on this machine."""
+        return await _json(persistence.stored_boards)
 
     async def forget(self, request: Request) -> Response:
-        """Remove a kept board."""
+        """Remove a stored board."""
         await run_in_threadpool(persistence.forget, request.path_params["mark"])
         return JSONResponse({})
 
@@ -310,27 +356,28 @@ class Explorer:
             Route("/api/upload", self.upload, methods=["PUT"]),
             Route("/api/preview", self.preview, methods=["POST"]),
             Route("/api/open", self.open, methods=["POST"]),
-            Route("/api/kept", self.kept),
-            Route("/api/kept/{mark}", self.forget, methods=["DELETE"]),
+            Route("/api/stored", self.stored),
+            Route("/api/stored/{mark}", self.forget, methods=["DELETE"]),
         ]
 
 
 def open_session(
-    matter: Matter,
+    people: BoardPeople,
     step: Step | None = None,
     number: int | None = None,
     attribute: str | None = None,
     *,
     fresh: bool = False,
+    word: str = GROUP,
 ) -> Session:
-    """Return a session: with the state that is given, else the one that was kept, else a new one."""
+    """Return a session: with the state that is given, else the one that was stored, else a new one."""
     if step is not None:
-        return Session(matter, step)
+        return Session(people, step)
     asked_anew = fresh or number is not None or attribute is not None
-    kept = None if asked_anew else persistence.kept_step(matter)
-    if kept is not None:
-        return Session(matter, kept, restored=True)
-    return Session(matter, first_step(matter, number, attribute))
+    found = None if asked_anew else persistence.stored_step(people)
+    if found is not None:
+        return Session(people, found, restored=True)
+    return Session(people, first_step(people, number, attribute, word))
 
 
 def make_app(explorer: Explorer) -> Starlette:
@@ -342,9 +389,14 @@ def make_app(explorer: Explorer) -> Starlette:
 
         return handler
 
+    async def refuse(request: Request, error: Exception) -> Response:
+        assert isinstance(error, BoardError)
+        return JSONResponse({"error": str(error), "code": error.code, "values": error.values}, 400)
+
     return Starlette(
         routes=explorer.routes(),
         exception_handlers={
+            BoardError: refuse,
             EquigraphError: answer(400, one_line),
             TaskFailed: answer(400, str),
             Cancelled: answer(409, lambda error: "Cancelled."),
@@ -353,11 +405,17 @@ def make_app(explorer: Explorer) -> Starlette:
     )
 
 
-async def _json(make: Callable[..., Any], *told: Any) -> Response:
-    return JSONResponse(await run_in_threadpool(make, *told))
+async def _json(make: Callable[..., Any], *payload: Any) -> Response:
+    return JSONResponse(await run_in_threadpool(make, *payload))
 
 
-async def _told(request: Request) -> dict[str, Any]:
+def _word(payload: dict[str, Any]) -> str:
+    """Return what the language of a page calls a group."""
+    word = payload.get("word")
+    return word if isinstance(word, str) and word.isalpha() and len(word) <= 20 else GROUP
+
+
+async def _payload(request: Request) -> dict[str, Any]:
     """Return the body of a request, or raise InputError."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise InputError("The request has to be JSON.")
@@ -367,9 +425,9 @@ async def _told(request: Request) -> dict[str, Any]:
         if len(body) > _MOST_JSON:
             raise InputError("The request is too large.")
     try:
-        told = json.loads(body)
+        payload = json.loads(body)
     except (ValueError, RecursionError):
         raise InputError("The request is no JSON.") from None
-    if not isinstance(told, dict):
+    if not isinstance(payload, dict):
         raise InputError("The request has to be a JSON object.")
-    return told
+    return payload

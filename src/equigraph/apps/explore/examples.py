@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.people import BoardPeople
 
 
-def classroom(n_students: int = 30, n_circles: int = 3) -> Matter:
+def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:
     """Return the class of `equigraph demo`."""
     from equigraph.datasets import make_classroom
     from equigraph.graph import Graph
@@ -19,12 +19,12 @@ def classroom(n_students: int = 30, n_circles: int = 3) -> Matter:
     room = make_classroom(n_students, n_circles=n_circles)
     graph = Graph(room.adjacency, room.node_names, room.sensitive_features, room.attribute)
     origin = {"read": "dataset", "file": "dataset:classroom"}
-    return Matter.of_graph(graph, "classroom", origin, {"house": room.house})
+    return BoardPeople.of_graph(graph, "classroom", origin, {"house": room.house})
 
 
-def school() -> Matter:
+def school() -> BoardPeople:
     """Return a made-up year of 78 pupils with wishes and rules."""
-    return Matter.of_roster(school_roster(), "school")
+    return BoardPeople.of_roster(school_roster(), "school")
 
 
 def school_roster() -> Roster:
@@ -39,4 +39,4 @@ def school_roster() -> Roster:
         return read_roster(path)
 
 
-EXAMPLES: dict[str, Callable[[], Matter]] = {"classroom": classroom, "school": school}
+EXAMPLES: dict[str, Callable[[], BoardPeople]] = {"classroom": classroom, "school": school}

@@ -13,7 +13,7 @@ from typing import Any
 from equigraph.apps.explore.workers import Cancelled, TaskFailed, Worker
 
 # Which process does what: a repair does not wait for a curve, nor a file for either.
-LANES = {"curve": "curve", "inspect": "reading", "read": "reading", "preview": "reading"}
+LANES = {"curve": "curve", "price": "curve", "inspect": "reading", "read": "reading", "preview": "reading"}
 HAND = "hand"
 # The very first searches on a machine compile themselves, which takes minutes on a slow one.
 SECONDS = {"first": 900.0, "curve": 900.0, "price": 900.0, "inspect": 20.0, "read": 60.0, "preview": 60.0}
@@ -33,11 +33,12 @@ class Job:
     step: int = 0
     total: int = 0
     error: str = ""
+    rules: list[dict[str, Any]] = field(default_factory=list)  # those that contradict each other
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def facts(self) -> dict[str, Any]:
         """Return it as the page sees it."""
-        names = ("number", "kind", "status", "stage", "step", "total", "error")
+        names = ("number", "kind", "status", "stage", "step", "total", "error", "rules")
         return {name: getattr(self, name) for name in names}
 
 
@@ -55,7 +56,7 @@ class Jobs:
         """Return the process of a lane."""
         return self._lanes.setdefault(lane, Worker())
 
-    async def run(self, kind: str, told: Mapping[str, Any], job: Job | None = None) -> Any:
+    async def run(self, kind: str, payload: Mapping[str, Any], job: Job | None = None) -> Any:
         """Have a task done and return what it found.
 
         Raises
@@ -66,17 +67,17 @@ class Jobs:
         loop = asyncio.get_running_loop()
         job = job or Job(0, kind)
 
-        def tell(stage: str, step: int, total: int) -> None:
+        def notify(stage: str, step: int, total: int) -> None:
             job.stage, job.step, job.total = stage, step, total
-            loop.call_soon_threadsafe(self._tell_job, job)
+            loop.call_soon_threadsafe(self._publish_job, job)
 
         worker = self.worker(LANES.get(kind, HAND))
         seconds = SECONDS.get(kind, USUAL_SECONDS)
         return await asyncio.to_thread(
-            worker.run, kind, told, seconds=seconds, cancelled=job.cancelled, tell=tell
+            worker.run, kind, payload, seconds=seconds, cancelled=job.cancelled, notify=notify
         )
 
-    def start(self, kind: str, told: Mapping[str, Any], done: Callable[[Any], None]) -> Job:
+    def start(self, kind: str, payload: Mapping[str, Any], done: Callable[[Any], None]) -> Job:
         """Start a job; one of the same kind that still runs is cancelled. `done` takes what it finds."""
         for other in self._jobs.values():
             if other.kind == kind and other.status == "running":
@@ -85,15 +86,15 @@ class Jobs:
         self._jobs[job.number] = job
         while len(self._jobs) > _MOST_KEPT:
             del self._jobs[next(iter(self._jobs))]
-        task = asyncio.get_running_loop().create_task(self._follow(job, told, done))
+        task = asyncio.get_running_loop().create_task(self._follow(job, payload, done))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self._tell_job(job)
+        self._publish_job(job)
         return job
 
-    async def _follow(self, job: Job, told: Mapping[str, Any], done: Callable[[Any], None]) -> None:
+    async def _follow(self, job: Job, payload: Mapping[str, Any], done: Callable[[Any], None]) -> None:
         try:
-            found = await self.run(job.kind, told, job)
+            found = await self.run(job.kind, payload, job)
             if job.cancelled.is_set():
                 raise Cancelled
             await asyncio.to_thread(done, found)
@@ -101,12 +102,12 @@ class Jobs:
         except Cancelled:
             job.status = "cancelled"
         except TaskFailed as error:
-            job.status, job.error = "failed", str(error)
+            job.status, job.error, job.rules = "failed", str(error), error.rules
         except Exception as error:
             from equigraph.apps.explore.tasks import sentence
 
             job.status, job.error = "failed", sentence(error)
-        self._tell_job(job)
+        self._publish_job(job)
 
     def cancel(self, number: int) -> bool:
         """Cancel a job; return whether there was one to cancel."""
@@ -125,11 +126,11 @@ class Jobs:
         """Return the jobs that run."""
         return [job.facts() for job in self._jobs.values() if job.status == "running"]
 
-    def _tell_job(self, job: Job) -> None:
-        self.tell("job", job.facts())
+    def _publish_job(self, job: Job) -> None:
+        self.publish("job", job.facts())
 
-    def tell(self, event: str, content: Any) -> None:
-        """Tell everybody who follows."""
+    def publish(self, event: str, content: Any) -> None:
+        """Notify everybody who follows."""
         for queue in self._followers:
             queue.put_nowait((event, content))
 
@@ -156,7 +157,7 @@ class Jobs:
     def close(self) -> None:
         """End every process and every stream."""
         self.cancel_all()
-        self.tell("end", None)
+        self.publish("end", None)
         for worker in self._lanes.values():
             worker.close()
 

@@ -17,8 +17,8 @@ from scipy import sparse
 from equigraph._utils.files import write_text
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.explore.files import drawn_graph, links_of, static_text
-from equigraph.apps.explore.judging import scores
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.explore.people import BoardPeople
+from equigraph.apps.explore.scoring import scores
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import Step, names_for
 from equigraph.apps.report import findings as finding
@@ -57,32 +57,32 @@ def findings_of(subject: ClusteringResult | TradeoffCurve, graph: Any, select: A
 
 def content_of(found: finding.Findings) -> dict[str, Any]:
     """Return what the page shows: people, the labels of every point, their scores, and where to draw everybody."""
-    matter = _matter(found)
+    people = _people(found)
     labelings, here = _labelings(found)
     k = max(int(labels.max()) + 1 for labels in labelings)
     if k < 2:
         raise ParameterError("There is one cluster only, so there is nothing to explore.")
     names = names_for((), k)
-    attributes = tuple(matter.attributes)
-    judged = [scores(matter, labels, attributes, k) for labels in labelings]
+    attributes = tuple(people.attributes)
+    judged = [scores(people, labels, attributes, k) for labels in labelings]
     step = Step(labelings[here], names, attributes=attributes)
-    session = Session(matter, step, keep=False)
+    session = Session(people, step, keep=False)
     if attributes:
         points = [{"labels": labels, **found} for labels, found in zip(labelings, judged, strict=True)]
         session.curve_found(points, step)
         session.revision = 0
     board = session.board()
     state = board.pop("state")
-    board |= {"mark": ""}
+    board["mark"] = state["mark"] = ""
     del board["wishes"]
-    drawn = drawn_graph(matter, step) if matter.adjacency.nnz else None
+    drawn = drawn_graph(people, step) if people.adjacency.nnz else None
     return {
         "board": board,
         "state": state,
         "first": labelings[0].tolist(),
         "changes": [changes(one, other) for one, other in itertools.pairwise(labelings)],
         "scores": judged,
-        "links": links_of(matter.adjacency),
+        "links": links_of(people.adjacency),
         "drawn": None
         if drawn is None
         else {**drawn, "links": drawn["links"] if drawn["kind"] == "clusters" else None},
@@ -100,14 +100,14 @@ def changes(before: NDArray[np.intp], after: NDArray[np.intp]) -> list[int]:
     return np.column_stack((steps, after[places])).ravel().tolist()
 
 
-def _matter(found: finding.Findings) -> Matter:
+def _people(found: finding.Findings) -> BoardPeople:
     subject = found.subject
     n = found.labels.size
     graph = found.graph
     if graph is None:
         graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
     bare = Graph(graph.adjacency, graph.node_names)
-    return Matter.of_graph(bare, wording.headline(found), further=_columns(subject))
+    return BoardPeople.of_graph(bare, wording.headline(found), further=_columns(subject))
 
 
 def _columns(subject: ClusteringResult | TradeoffCurve) -> dict[str, Any]:

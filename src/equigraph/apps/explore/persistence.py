@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -13,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.apps.explore.matter import Matter, pattern
+from equigraph.apps.classes.persistence import roster_entries
+from equigraph.apps.classes.roster import Roster
+from equigraph.apps.explore.people import BoardPeople, pattern
 from equigraph.apps.explore.steps import MAX_CLUSTERS, MAX_RULES, Step, check_number, names_for
 from equigraph.exceptions import InputError, require
 from equigraph.results.persistence import read_record, record, refusing_damage, write_record
@@ -40,12 +43,10 @@ class PeopleEntries(TypedDict):
     """Entries of people, attributes and links."""
 
     title: str
+    roster: Roster | None  # of people who came from a sheet; the others are those below
     people: tuple[str, ...]
     attributes: dict[str, tuple[str, ...]]
     links: NDArray[np.float64]  # rows of two people and a weight
-    wishes: NDArray[np.intp] | None  # rows of two people
-    rules: list[dict[str, Any]]
-    clusters: tuple[str, ...]
     origin: dict[str, Any]
     notes: tuple[str, ...]
 
@@ -56,33 +57,30 @@ class BoardEntries(PeopleEntries):
     state: StateEntries
 
 
-class KeptState(TypedDict):
+class StoredState(TypedDict):
     """Entries of a state that is kept by itself."""
 
     title: str
     state: StateEntries
 
 
-def board_to_json(matter: Matter, step: Step) -> dict[str, Any]:
+def board_to_json(people: BoardPeople, step: Step) -> dict[str, Any]:
     """Return a board as a record: the people and the state."""
-    return record(KIND, {**matter_to_json(matter), "state": step_to_json(step)})
+    return record(KIND, {**people_to_json(people), "state": step_to_json(step)})
 
 
-def matter_to_json(matter: Matter) -> dict[str, Any]:
+def people_to_json(people: BoardPeople) -> dict[str, Any]:
     """Return people, attributes and links as plain values."""
-    upper = sparse.triu(matter.adjacency, format="coo")
-    wishes = matter.wishes.tocoo()
+    entries = {"title": people.title, "origin": dict(people.origin), "notes": list(people.notes)}
+    if people.sheet is not None:
+        return entries | {"roster": roster_entries(people.sheet), "people": [], "attributes": {}, "links": []}
+    upper = sparse.triu(people.adjacency, format="coo")
     links = zip(upper.row.tolist(), upper.col.tolist(), upper.data.tolist(), strict=True)
-    return {
-        "title": matter.title,
-        "people": list(matter.names),
-        "attributes": {name: list(column) for name, column in matter.attributes.items()},
+    return entries | {
+        "roster": None,
+        "people": list(people.names),
+        "attributes": {name: list(column) for name, column in people.attributes.items()},
         "links": [list(link) for link in links],
-        "wishes": np.column_stack((wishes.row, wishes.col)).tolist() if matter.directed else None,
-        "rules": [Rules.of([rule]).to_dict() for rule in matter.rules],
-        "clusters": list(matter.clusters),
-        "origin": dict(matter.origin),
-        "notes": list(matter.notes),
     }
 
 
@@ -97,11 +95,14 @@ def step_to_json(step: Step) -> dict[str, Any]:
     }
 
 
-def _matter(entries: PeopleEntries) -> Matter:
-    names, n = entries["people"], len(entries["people"])
+def _people(entries: PeopleEntries) -> BoardPeople:
+    roster, names = entries["roster"], entries["people"]
+    n = len(names) if roster is None else len(roster.people)
     if not 2 <= n <= MAX_PEOPLE:
         raise InputError(f"it has {n} people: expected 2 to {MAX_PEOPLE:,}")
-    links, pairs = entries["links"].reshape(-1, 3), entries["wishes"]
+    if roster is not None:
+        return replace(BoardPeople.of_roster(roster, entries["title"][:200]), origin=entries["origin"])
+    links = entries["links"].reshape(-1, 3)
     if len(links) > MAX_LINKS:
         raise InputError(f"it has {len(links):,} links: expected at most {MAX_LINKS:,}")
     adjacency = _array(links[:, :2], links[:, 2], n)
@@ -109,20 +110,17 @@ def _matter(entries: PeopleEntries) -> Matter:
     for name, column in entries["attributes"].items():
         if len(column) != n:
             raise InputError(f"the attribute {name!r} has {len(column)} values for {n} people")
-    matter = Matter(
+    people = BoardPeople(
         title=entries["title"][:200],
         names=names,
         attributes=entries["attributes"],
         adjacency=adjacency,
-        wishes=pattern(adjacency) if pairs is None else _array(pairs.reshape(-1, 2), np.ones(len(pairs)), n),
-        rules=_rules(entries["rules"]),
-        clusters=entries["clusters"],
-        directed=pairs is not None,
+        wishes=pattern(adjacency),
         origin=entries["origin"],
         notes=entries["notes"],
     )
-    _ = matter.graph  # checks names and weights
-    return matter
+    _ = people.graph  # checks names and weights
+    return people
 
 
 def _array(ends: np.ndarray, weights: np.ndarray, n: int) -> sparse.csr_array:
@@ -140,26 +138,26 @@ def _rules(entries: list[dict[str, Any]]) -> tuple[Any, ...]:
     return tuple(rule for one in entries for rule in Rules.from_dict(one).items)
 
 
-def _step(entries: StateEntries, matter: Matter) -> Step:
+def _step(entries: StateEntries, people: BoardPeople) -> Step:
     """Return a state, checked against the people."""
-    from equigraph.apps.explore.judging import judged_rules
+    from equigraph.apps.explore.scoring import rule_states
 
     labels, clusters = entries["labels"], entries["clusters"]
     if len(clusters) > MAX_CLUSTERS:
         raise InputError(f"it has {len(clusters)} groups: expected at most {MAX_CLUSTERS}")
-    check_number(matter, len(clusters))
+    check_number(people, len(clusters))
     if labels.size and (
-        labels.shape != (matter.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
+        labels.shape != (people.n_people,) or labels.min() < 0 or labels.max() >= len(clusters)
     ):
         raise InputError("its labels do not fit its people and groups")
-    if any(not 0 <= who < matter.n_people for who in entries["locked"]):
+    if any(not 0 <= who < people.n_people for who in entries["locked"]):
         raise InputError("somebody is locked who is not there")
     for name in entries["attributes"]:
-        matter.grouped(name)
+        people.grouped(name)
     names, rules, locked = names_for(clusters, len(clusters)), _rules(entries["rules"]), entries["locked"]
     step = Step(labels, names, rules, frozenset(locked), entries["attributes"], what="open")
     if labels.size:
-        judged_rules(matter, step)  # raises if a rule names what is not there
+        rule_states(people, step)  # raises if a rule names what is not there
     return step
 
 
@@ -172,14 +170,14 @@ def folder() -> Path:
     return Path(platformdirs.user_state_dir("equigraph", appauthor=False)) / "boards"
 
 
-def keep_matter(matter: Matter) -> None:
-    """Keep the people of a board, for whoever opens it again without the file."""
-    _write(f"{matter.mark}.people.json", PEOPLE, matter_to_json(matter))
+def store_people(people: BoardPeople) -> None:
+    """Store the people of a board, for whoever opens it again without the file."""
+    _write(f"{people.mark}.people.json", PEOPLE, people_to_json(people))
 
 
-def keep_step(matter: Matter, step: Step) -> None:
-    """Keep the state of a board."""
-    _write(f"{matter.mark}.json", STATE, {"title": matter.title, "state": step_to_json(step)})
+def store_step(people: BoardPeople, step: Step) -> None:
+    """Store the state of a board."""
+    _write(f"{people.mark}.json", STATE, {"title": people.title, "state": step_to_json(step)})
 
 
 def _write(name: str, kind: str, content: Mapping[str, Any]) -> None:
@@ -190,15 +188,15 @@ def _write(name: str, kind: str, content: Mapping[str, Any]) -> None:
     (place / name).chmod(0o600)
 
 
-def kept_step(matter: Matter) -> Step | None:
+def stored_step(people: BoardPeople) -> Step | None:
     """Return the state in which these people were left, None if there is none that can be read."""
-    path = folder() / f"{matter.mark}.json"
+    path = folder() / f"{people.mark}.json"
     with suppress(InputError), refusing_damage(path):
-        return _step(read_record(path, STATE, KeptState)["state"], matter)
+        return _step(read_record(path, STATE, StoredState)["state"], people)
     return None
 
 
-def kept_boards() -> list[dict[str, Any]]:
+def stored_boards() -> list[dict[str, Any]]:
     """Return the boards that are kept, the latest first."""
     found = []
     with suppress(OSError):
@@ -207,19 +205,19 @@ def kept_boards() -> list[dict[str, Any]]:
             if not _MARK.fullmatch(mark) or not path.with_name(f"{mark}.people.json").exists():
                 continue
             with suppress(OSError, InputError):
-                title = read_record(path, STATE, KeptState)["title"]
+                title = read_record(path, STATE, StoredState)["title"]
                 found.append({"mark": mark, "title": title, "changed": path.stat().st_mtime})
     return sorted(found, key=lambda one: -one["changed"])
 
 
-def kept_board(mark: str) -> tuple[Matter, Step]:
-    """Return a kept board by its mark, which is one of those that `kept_boards` lists and never a path."""
-    if mark not in {one["mark"] for one in kept_boards()}:
+def stored_board(mark: str) -> tuple[BoardPeople, Step]:
+    """Return a kept board by its mark, which is one of those that `stored_boards` lists and never a path."""
+    if mark not in {one["mark"] for one in stored_boards()}:
         raise InputError("This board is not kept on this machine any more.")
     path = folder() / f"{mark}.people.json"
     with refusing_damage(path):
-        matter = _matter(read_record(path, PEOPLE, PeopleEntries))
-        return matter, _step(read_record(folder() / f"{mark}.json", STATE, KeptState)["state"], matter)
+        people = _people(read_record(path, PEOPLE, PeopleEntries))
+        return people, _step(read_record(folder() / f"{mark}.json", STATE, StoredState)["state"], people)
 
 
 def forget(mark: str) -> None:
@@ -229,7 +227,7 @@ def forget(mark: str) -> None:
             (folder() / name).unlink(missing_ok=True)
 
 
-def read_board(path: str | os.PathLike[str]) -> tuple[Matter, Step]:
+def read_board(path: str | os.PathLike[str]) -> tuple[BoardPeople, Step]:
     """Read a board that the explorer saved.
 
     Parameters
@@ -239,7 +237,7 @@ def read_board(path: str | os.PathLike[str]) -> tuple[Matter, Step]:
 
     Returns
     -------
-    Matter, Step
+    BoardPeople, Step
         The people, and who is in which cluster under which rules.
 
     Raises
@@ -253,5 +251,5 @@ def read_board(path: str | os.PathLike[str]) -> tuple[Matter, Step]:
             raise InputError(f"{path} has more than {MAX_BYTES >> 20} MB: expected a saved board.")
     with refusing_damage(path):
         entries = read_record(path, KIND, BoardEntries)
-        matter = _matter(entries)
-        return matter, _step(entries["state"], matter)
+        people = _people(entries)
+        return people, _step(entries["state"], people)

@@ -32,7 +32,7 @@ def cookie_name(port: int) -> str:
 
 
 def is_token(text: str, token: str) -> bool:
-    """Return whether a text is the token, in a time that does not tell how much of it is right."""
+    """Return whether a text is the token, in a time that does not notify how much of it is right."""
     return secrets.compare_digest(text.encode("utf-8", "replace"), token.encode())
 
 

@@ -17,6 +17,7 @@ from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
     from equigraph.apps.explore.session import Session
+    from equigraph.apps.explore.uploads import OfferedSheet
     from equigraph.apps.explore.workers import Worker
 
 LOOPBACK = "127.0.0.1"
@@ -34,18 +35,18 @@ class Running:
 
 
 def serve(
-    session: Session,
+    opened: Session | OfferedSheet,
     *,
     host: str = LOOPBACK,
     port: int = 0,
     browser: bool = True,
     worker: Worker | None = None,
-    tell: Callable[[Running], Any] = lambda running: None,
+    ready: Callable[[Running], Any] = lambda running: None,
 ) -> None:
-    """Serve a board until the process is stopped.
+    """Serve a board, or a sheet whose reading the page is to confirm, until the process is stopped.
 
     Port 0 is a free one; a host that is not loopback lets others on the network try. A worker may have been started
-    before, while the people were being read; `tell` is called once the server listens.
+    before, while the people were being read; `ready` is called once the server listens.
     """
     uvicorn = require("uvicorn", extra="explore", purpose="The explorer")
     require("starlette", extra="explore", purpose="The explorer")
@@ -53,7 +54,7 @@ def serve(
     port = listener.getsockname()[1]
     token = secrets.token_urlsafe(32)
     with private_folder(Path(tempfile.gettempdir()), "equigraph-explore-") as folder:
-        app, explorer = guarded(session, folder, token, host, port, worker)
+        app, explorer = guarded(opened, folder, token, host, port, worker)
         server = uvicorn.Server(
             uvicorn.Config(
                 app, log_level="critical", lifespan="off", server_header=False, timeout_graceful_shutdown=1
@@ -61,7 +62,7 @@ def serve(
         )
 
         def stop() -> None:
-            explorer.jobs.tell("end", None)  # a stream that is open would hold the server
+            explorer.jobs.publish("end", None)  # a stream that is open would hold the server
             server.should_exit = True
 
         link = f"http://{shown_host(host)}:{port}/enter?token={token}"
@@ -69,7 +70,7 @@ def serve(
 
         async def begin_and_serve() -> None:
             explorer.begin()
-            tell(running)
+            ready(running)
             if browser:
                 webbrowser.open(link)
             try:
@@ -84,7 +85,12 @@ def serve(
 
 
 def guarded(
-    session: Session, folder: Path, token: str, host: str, port: int, worker: Worker | None = None
+    opened: Session | OfferedSheet,
+    folder: Path,
+    token: str,
+    host: str,
+    port: int,
+    worker: Worker | None = None,
 ) -> tuple[Any, Any]:
     """Return the guarded application and the explorer within."""
     from equigraph.apps.explore.app import Explorer, make_app
@@ -92,7 +98,7 @@ def guarded(
 
     names = ("127.0.0.1", "localhost", "[::1]", *(() if is_local(host) else (shown_host(host),)))
     hosts = tuple(f"{name}:{port}" for name in names)
-    explorer = Explorer(session, folder, token, port, worker)
+    explorer = Explorer(opened, folder, token, port, worker)
     return Guard(make_app(explorer), token, hosts, port), explorer
 
 

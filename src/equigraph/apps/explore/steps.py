@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from equigraph.apps.classes.attributes import default_attributes, group_columns
 from equigraph.apps.classes.division import Division, own_friends
 from equigraph.apps.classes.lists import check_class_names
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.classes.update import with_people
+from equigraph.apps.explore.errors import BoardError
+from equigraph.apps.explore.people import BoardPeople, sheet_rules
 from equigraph.exceptions import InputError, ParameterError
 from equigraph.rules import Apart, Fixed, Friends, Rule, Rules, Sizes, Together, compile_rules
 
+GROUP = "Group"  # what clusters without a name are called, with a number
 MAX_CLUSTERS = 60
 MAX_RULES = 500
 MAX_RULED = 1000  # people up to whom a board begins with rules of its own
@@ -53,82 +56,163 @@ class Step:
         return (self.n_clusters, self.rules, at, self.attributes)
 
 
-def first_step(matter: Matter, n_clusters: int | None = None, attribute: str | None = None) -> Step:
-    """Return the state a board begins with: nobody is anywhere yet, and clusters are of nearly even size."""
-    k = matter.usual_clusters() if n_clusters is None else n_clusters
-    check_number(matter, k)
+def first_step(
+    people: BoardPeople, n_clusters: int | None = None, attribute: str | None = None, word: str = GROUP
+) -> Step:
+    """Return the state a board begins with: nobody is anywhere yet, and clusters are of nearly even size.
+
+    Clusters without a name are called by a word and a number.
+    """
+    k = people.usual_clusters() if n_clusters is None else n_clusters
+    check_number(people, k)
     if attribute is not None:
-        matter.grouped(attribute)
-    clusters = names_for(matter.clusters, k)
-    rules = matter.rules
-    if matter.n_people <= MAX_RULED:
-        rules = (*rules, *default_rules(matter, k))
+        people.grouped(attribute)
+    clusters = names_for(people.clusters, k, word)
+    rules = people.rules
+    if people.n_people <= MAX_RULED:
+        rules = (*rules, *default_rules(people, k))
     return Step(
-        np.empty(0, dtype=np.intp), clusters, rules, attributes=_first_attributes(matter, attribute, k)
+        np.empty(0, dtype=np.intp), clusters, rules, attributes=_first_attributes(people, attribute, k)
     )
 
 
-def board_of_division(division: Division, title: str) -> tuple[Matter, Step]:
-    """Return the board of a division that `equigraph classes` made, as it is."""
-    matter = Matter.of_roster(division.roster, title)
+def board_of_division(division: Division, title: str) -> tuple[BoardPeople, Step]:
+    """Return the board of a division that `equigraph classes` made or a board saved, as it is."""
+    people = BoardPeople.of_roster(division.roster, title)
+    of_sheet = sheet_rules(division.roster, division.class_names)
+    place = {name: who for who, name in enumerate(people.names)}
+    # Whoever is fixed by more than the sheet, and is there, is locked.
+    locks = {
+        rule: place[str(rule.node)]
+        for rule in division.rules.items
+        if isinstance(rule, Fixed)
+        and rule not in of_sheet
+        and division.labels[place[str(rule.node)]] == rule.cluster
+    }
     step = Step(
         division.labels,
         division.class_names,
-        tuple(division.rules.items),
-        attributes=tuple(name for name in division.attributes if name in matter.attributes),
+        tuple(rule for rule in division.rules.items if rule not in locks),
+        locked=frozenset(locks.values()),
+        attributes=tuple(name for name in division.attributes if name in people.attributes),
         what="open",
     )
-    return matter, step
+    return people, step
 
 
-def division_of_board(matter: Matter, step: Step) -> Division:
-    """Return the division that a board shows, to be kept as `equigraph classes` keeps it."""
-    rules = step.all_rules(matter.names)
+def division_of_board(people: BoardPeople, step: Step) -> Division:
+    """Return the division that a board shows, as `equigraph classes` makes one."""
+    rules = step.all_rules(people.names)
     least = max((rule.least for rule in rules.items if isinstance(rule, Friends)), default=0)
     weights = dict.fromkeys(step.attributes, 1.0)
-    return Division(matter.roster, step.labels, step.clusters, rules, weights, least, proven=False)
+    roster, known = people.roster, set(step.rules)
+    names = dict(enumerate(step.clusters))
+    roster = (
+        replace(  # without the rules of the sheet that were removed, and with the names that classes have now
+            roster,
+            apart=tuple(pair for pair in roster.apart if Apart(tuple(pair)) in known),
+            together=tuple(pair for pair in roster.together if Together(tuple(pair)) in known),
+            fixed={
+                str(rule.node): names[rule.cluster]
+                for rule in step.rules
+                if isinstance(rule, Fixed) and str(rule.node) in roster.fixed
+            },
+        )
+    )
+    return Division(roster, step.labels, step.clusters, rules, weights, least, proven=False)
 
 
-def _first_attributes(matter: Matter, attribute: str | None, k: int) -> tuple[str, ...]:
+def with_person(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> tuple[BoardPeople, Step]:
+    """Return a board with one more person, in the best place; everybody else stays.
+
+    The payload has the ``name``, perhaps ``values`` of attributes, and ``friends``, the numbers of those the person
+    wishes for.
+    """
+    name, values, friends = payload.get("name"), payload.get("values", {}), payload.get("friends", [])
+    name = " ".join(name.split())[:100] if isinstance(name, str) else ""
+    if not name or name.casefold() in {one.casefold() for one in people.names}:
+        raise BoardError("name-taken", name=name)
+    if not isinstance(values, Mapping) or not isinstance(friends, list):
+        raise ParameterError("A person has a name, values by attribute, and a list of friends.")
+    unknown = [key for key in values if key not in people.roster.attributes]
+    if unknown:
+        raise ParameterError(f"There is no attribute {str(unknown[0])[:40]!r} on this board.")
+    texts = {str(key): str(value).strip()[:100] for key, value in values.items()}
+    wanted = list(dict.fromkeys(_person(people, other) for other in friends))
+    division = division_of_board(people, step)
+    return _moved_on(people.with_person(name, texts, wanted, division.roster), step, division, "arrival")
+
+
+def without_person(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> tuple[BoardPeople, Step]:
+    """Return a board without a person who has left; everybody else stays."""
+    who = _person(people, payload.get("who"))
+    if people.n_people <= max(2, step.n_clusters):
+        raise ParameterError("Nobody more can leave: there would be fewer people than groups.")
+    division = division_of_board(people, step)
+    rules = Rules.of(
+        rule
+        for rule in division.rules.items
+        if isinstance(rule, Friends) or people.names[who] not in rule.named_nodes
+    )
+    shorter = people.without_person(who, division.roster)
+    locked = frozenset(one - (one > who) for one in step.locked if one != who)
+    return _moved_on(shorter, replace(step, locked=locked), replace(division, rules=rules), "leaver")
+
+
+def _moved_on(people: BoardPeople, step: Step, division: Division, what: str) -> tuple[BoardPeople, Step]:
+    """Return a board of other people: those who stay are where they were, and a newcomer has the best place."""
+    newer = with_people(division, people.roster)
+    locks = {people.names[who] for who in step.locked}
+    fixed = {str(rule.node) for rule in step.rules if isinstance(rule, Fixed)}
+    rules = tuple(
+        rule
+        for rule in newer.rules.items
+        if not isinstance(rule, Fixed) or str(rule.node) in fixed or str(rule.node) not in locks
+    )
+    attributes = tuple(name for name in step.attributes if name in people.attributes)
+    return people, replace(step, labels=newer.labels, rules=rules, attributes=attributes, what=what)
+
+
+def _first_attributes(people: BoardPeople, attribute: str | None, k: int) -> tuple[str, ...]:
     """Return what is spread evenly at first: what is asked for, of a roster what `divide` takes, else the first."""
     if attribute is not None:
         return (attribute,)
-    if not matter.directed:
-        return tuple(matter.attributes)[:1]
-    return tuple(default_attributes(group_columns(matter.roster), matter.n_people, k))
+    if not people.directed:
+        return tuple(people.attributes)[:1]
+    return tuple(default_attributes(group_columns(people.roster), people.n_people, k))
 
 
-def default_rules(matter: Matter, n_clusters: int) -> tuple[Rule, ...]:
+def default_rules(people: BoardPeople, n_clusters: int) -> tuple[Rule, ...]:
     """Return the rules a board begins with: for a roster those of `divide`, for a graph that sizes are nearly even."""
-    if not matter.directed:
-        return (even_sizes(matter, n_clusters),)
-    friends = own_friends(matter.roster, 1)
-    return (even_sizes(matter, n_clusters), *([] if friends is None else [friends]))
+    if not people.directed:
+        return (even_sizes(people, n_clusters),)
+    friends = own_friends(people.roster, 1)
+    return (even_sizes(people, n_clusters), *([] if friends is None else [friends]))
 
 
-def even_sizes(matter: Matter, n_clusters: int) -> Sizes:
+def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
     """Return the rule that clusters are as equal as can be; those of a graph may differ by one more."""
-    least, most = matter.n_people // n_clusters, -(-matter.n_people // n_clusters)
-    return Sizes(((least, most),)) if matter.directed else Sizes(((max(1, least - 1), most + 1),))
+    least, most = people.n_people // n_clusters, -(-people.n_people // n_clusters)
+    return Sizes(((least, most),)) if people.directed else Sizes(((max(1, least - 1), most + 1),))
 
 
-def names_for(known: tuple[str, ...], n_clusters: int) -> tuple[str, ...]:
+def names_for(known: tuple[str, ...], n_clusters: int, word: str = GROUP) -> tuple[str, ...]:
     """Return names of so many clusters: those that are known, and Group 1, Group 2, ..."""
     names = list(known[:n_clusters])
     number = 1
     while len(names) < n_clusters:
-        name = f"Group {number}"
+        name = f"{word} {number}"
         number += 1
         if name.casefold() not in {one.casefold() for one in names}:
             names.append(name)
     return tuple(names)
 
 
-def check_number(matter: Matter, n_clusters: int) -> None:
+def check_number(people: BoardPeople, n_clusters: int) -> None:
     """Raise ParameterError if there cannot be so many clusters."""
-    most = min(MAX_CLUSTERS, matter.n_people)
+    most = min(MAX_CLUSTERS, people.n_people)
     if not 2 <= n_clusters <= most:
-        raise ParameterError(f"There can be 2 to {most} groups of these people, not {n_clusters}.")
+        raise BoardError("number", most=most, number=n_clusters)
 
 
 def is_place(value: Any, size: int) -> TypeGuard[int]:
@@ -136,8 +220,8 @@ def is_place(value: Any, size: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
-def _person(matter: Matter, value: Any) -> int:
-    if not is_place(value, matter.n_people):
+def _person(people: BoardPeople, value: Any) -> int:
+    if not is_place(value, people.n_people):
         raise ParameterError(f"There is no person number {str(value)[:40]!r} on this board.")
     return value
 
@@ -148,32 +232,27 @@ def _cluster(step: Step, value: Any) -> int:
     return value
 
 
-def _move(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
-    """Move a person into a cluster; or trade places with somebody who is there."""
-    who, to = _person(matter, told.get("who")), _cluster(step, told.get("to"))
-    moves = {who: to}
-    if told.get("swap") is not None:
-        other = _person(matter, told["swap"])
-        moves = {who: int(step.labels[other]), other: int(step.labels[who])}
-    for one in moves:
-        if one in step.locked:
-            raise ParameterError(f"{matter.names[one]} is locked: unlock the card first.")
+def _move(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+    """Move a person into a cluster."""
+    who, to = _person(people, payload.get("who")), _cluster(step, payload.get("to"))
+    if who in step.locked:
+        raise BoardError("locked", name=people.names[who])
     labels = step.labels.copy()
-    labels[list(moves)] = list(moves.values())
+    labels[who] = to
     return replace(step, labels=labels, what="move")
 
 
-def _lock(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
-    who = _person(matter, told.get("who"))
+def _lock(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+    who = _person(people, payload.get("who"))
     return replace(step, locked=step.locked ^ {who}, what="unlock" if who in step.locked else "lock")
 
 
-def _pair(kind: type[Together] | type[Apart]) -> Callable[[Matter, Step, Mapping[str, Any]], Step]:
-    def add(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
-        people = [_person(matter, one) for one in (told.get("who"), told.get("other"))]
-        if people[0] == people[1]:
+def _pair(kind: type[Together] | type[Apart]) -> Callable[[BoardPeople, Step, Mapping[str, Any]], Step]:
+    def add(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+        pair = [_person(people, one) for one in (payload.get("who"), payload.get("other"))]
+        if pair[0] == pair[1]:
             raise ParameterError("A rule about two people needs two different people.")
-        nodes = tuple(matter.names[one] for one in people)
+        nodes = tuple(people.names[one] for one in pair)
         return _with_rule(step, kind(nodes))
 
     return add
@@ -181,7 +260,7 @@ def _pair(kind: type[Together] | type[Apart]) -> Callable[[Matter, Step, Mapping
 
 def _with_rule(step: Step, rule: Rule) -> Step:
     if any(_same(rule, one) for one in step.rules):
-        raise ParameterError("This rule is there already.")
+        raise BoardError("same-rule")
     if len(step.rules) >= MAX_RULES:
         raise ParameterError(f"There are {MAX_RULES} rules already: remove one first.")
     kept = [one for one in step.rules if not _replaces(rule, one)]
@@ -198,46 +277,50 @@ def _same(one: Rule, other: Rule) -> bool:
     return one == other
 
 
-def _add_rule(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
+def _add_rule(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
     """Add a rule as `Rules` is given it, such as ``{"sizes": [9, 11]}``."""
-    given = told.get("rule")
+    given = payload.get("rule")
     if not isinstance(given, Mapping) or len(given) != 1:
         raise ParameterError("A rule is given as one entry, such as sizes: [9, 11].")
     for rule in Rules.from_dict(given).items:
-        compile_rules([rule], matter.facts, None, step.n_clusters)  # raises if it names what is not there
+        compile_rules([rule], people.facts, None, step.n_clusters)  # raises if it names what is not there
         step = _with_rule(step, rule)
     return step
 
 
-def _remove_rule(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
-    number = told.get("number")
+def _remove_rule(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+    number = payload.get("number")
     if not is_place(number, len(step.rules)):
         raise ParameterError(f"There is no rule number {str(number)[:40]!r}.")
     kept = [rule for place, rule in enumerate(step.rules) if place != number]
     return replace(step, rules=tuple(kept), what="unrule")
 
 
-def _rename(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
-    number = _cluster(step, told.get("cluster"))
-    name = told.get("name")
+def _rename(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+    number = _cluster(step, payload.get("cluster"))
+    name = payload.get("name")
     if not isinstance(name, str):
         raise ParameterError("The name of a group is a text.")
     clusters = list(step.clusters)
     clusters[number] = name
-    return replace(step, clusters=check_class_names(clusters, step.n_clusters), what="rename")
+    try:
+        names = check_class_names(clusters, step.n_clusters)
+    except InputError:
+        raise BoardError("group-name", name=name.strip()[:60]) from None
+    return replace(step, clusters=names, what="rename")
 
 
-def _attributes(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
-    """Say which attributes are to be spread evenly."""
-    wanted = told.get("names")
+def _attributes(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+    """Set which attributes are to be spread evenly."""
+    wanted = payload.get("names")
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
-        raise ParameterError("Say the attributes by their names.")
+        raise ParameterError("The attributes are given by their names.")
     for name in wanted:
-        matter.grouped(name)
+        people.grouped(name)
     return replace(step, attributes=tuple(dict.fromkeys(wanted)), what="attributes")
 
 
-ACTIONS: dict[str, Callable[[Matter, Step, Mapping[str, Any]], Step]] = {
+ACTIONS: dict[str, Callable[[BoardPeople, Step, Mapping[str, Any]], Step]] = {
     "move": _move,
     "lock": _lock,
     "together": _pair(Together),
@@ -249,20 +332,20 @@ ACTIONS: dict[str, Callable[[Matter, Step, Mapping[str, Any]], Step]] = {
 }
 
 
-def act(matter: Matter, step: Step, told: Mapping[str, Any]) -> Step:
+def act(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
     """Return the step after an action.
 
     The action stands under ``do``, with what it needs beside it.
     """
-    action = ACTIONS.get(str(told.get("do")))
+    action = ACTIONS.get(str(payload.get("do")))
     if action is None:
         raise ParameterError(
-            f"There is no action {str(told.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}."
+            f"There is no action {str(payload.get('do'))[:40]!r}: expected {', '.join(ACTIONS)}."
         )
     try:
-        return action(matter, step, told)
+        return action(people, step, payload)
     except (TypeError, OverflowError) as error:
-        raise InputError(f"The action {told.get('do')!r} has a part that cannot be: {error}.") from error
+        raise InputError(f"The action {payload.get('do')!r} has a part that cannot be: {error}.") from error
 
 
 def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
@@ -274,33 +357,39 @@ def with_labels(step: Step, labels: NDArray[np.intp], what: str) -> Step:
     return replace(step, labels=labels, what=what)
 
 
-def with_number(matter: Matter, step: Step, n_clusters: int) -> tuple[Step, list[str]]:
-    """Return a step with another number of clusters, before labels are found for it, and what else has to change."""
-    check_number(matter, n_clusters)
-    said, kept = [], []
+def with_number(
+    people: BoardPeople, step: Step, n_clusters: int, word: str = GROUP
+) -> tuple[Step, list[tuple[str, Rule | str | None]]]:
+    """Return a step with another number of clusters, before labels are found for it, and what else has to change.
+
+    A change is ("sizes", None) or ("rule", the rule) for one that ends, or ("unlocked", a name).
+    """
+    check_number(people, n_clusters)
+    changes: list[tuple[str, Rule | str | None]] = []
+    rules: list[Rule] = []
     for rule in step.rules:
         if isinstance(rule, Sizes):
-            if rule == even_sizes(matter, step.n_clusters):
-                rule = even_sizes(matter, n_clusters)
-            elif not _sizes_fit(rule, matter.n_people, n_clusters):
-                said.append(f"The rule on sizes ends: it does not fit {n_clusters} groups.")
-                continue
+            if rule == even_sizes(people, step.n_clusters):
+                rule = even_sizes(people, n_clusters)
+            elif not _sizes_fit(rule, people.n_people, n_clusters):
+                changes.append(("sizes", None))
+                rule = even_sizes(people, n_clusters)
         elif any(cluster >= n_clusters for cluster in rule.named_clusters):
-            said.append(f"A rule ends, because its group does: {rule.describe()}.")
+            changes.append(("rule", rule))
             continue
         elif isinstance(rule, Friends) and rule.of is not None:
             rule = Friends(rule.least, of=rule.of)  # who has to do with fewer depends on the number
-        kept.append(rule)
-    lost = [who for who in step.locked if step.labels[who] >= n_clusters]
-    said += [f"{matter.names[who]} is not locked any more: the group is gone." for who in sorted(lost)]
+        rules.append(rule)
+    lost = sorted(who for who in step.locked if step.labels[who] >= n_clusters)
+    changes += [("unlocked", people.names[who]) for who in lost]
     found = replace(
         step,
-        clusters=names_for(step.clusters, n_clusters),
-        rules=tuple(kept),
+        clusters=names_for(step.clusters, n_clusters, word),
+        rules=tuple(rules),
         locked=step.locked - set(lost),
         what="number",
     )
-    return found, said
+    return found, changes
 
 
 def _sizes_fit(rule: Sizes, n_people: int, n_clusters: int) -> bool:

@@ -14,44 +14,35 @@ from numpy.typing import NDArray
 
 from equigraph._utils.callbacks import Progress
 from equigraph._utils.text import one_line
-from equigraph.analysis.tradeoff.alignment import best_numbers
+from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.explore import files, uploads
-from equigraph.apps.explore.judging import kept, scores
-from equigraph.apps.explore.matter import Matter, known_values
-from equigraph.apps.explore.steps import Step
-from equigraph.exceptions import EquigraphError
+from equigraph.apps.explore.people import BoardPeople, known_values
+from equigraph.apps.explore.scoring import group_words, rule_facts, scores
+from equigraph.apps.explore.steps import Step, division_of_board
+from equigraph.exceptions import ConflictError, EquigraphError
+from equigraph.graph import Graph
 from equigraph.rules import Friends, Rule, Rules, most_friends, settle_rules
 
-Tell = Callable[[Progress], None]
+Notify = Callable[[Progress], None]
 SEED = 0
 _QUICK = 1000  # more people get their first labels by local moves alone
-_ALTERNATIVES = 3
+_ALTERNATIVES, _TRIES = 3, 4
 _SLACK = 0.02  # how much less even an alternative may be
 
 
-def run(task: str, told: Mapping[str, Any], tell: Tell) -> Any:
-    """Do a task by its name."""
+def run(task: str, payload: Mapping[str, Any], notify: Notify) -> Any:
+    """Run a task by its name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the page shows sizes and evenness itself
-        return TASKS[task](tell=tell, **told)
+        return TASKS[task](notify=notify, **payload)
 
 
-def warm_up(tell: Tell) -> None:
-    """Load what the first search would else wait for."""
-    import equigraph as eg
-
-    room = eg.datasets.make_classroom(12, n_circles=2)
-    eg.FairPartition(2, random_state=0, effort=0).fit(
-        room.adjacency, sensitive_features=room.sensitive_features
-    )
-
-
-def model_of(matter: Matter, step: Step, **options: Any) -> Any:
+def model_of(people: BoardPeople, step: Step, **options: Any) -> Any:
     """Return the search that keeps the rules of a step."""
     import equigraph as eg
 
-    rules = step.all_rules(matter.names)
+    rules = step.all_rules(people.names)
     options = {"attribute_weights": weights_of(step), "random_state": SEED, **options}
     return eg.FairPartition(step.n_clusters, rules=rules, **options)
 
@@ -66,66 +57,71 @@ def _ruled(step: Step) -> list[str]:
     return [name for name in dict.fromkeys(named) if name is not None and name not in step.attributes]
 
 
-def features_of(matter: Matter, step: Step) -> dict[str, NDArray] | None:
-    """Return the columns that are to be spread evenly, and those that rules speak of."""
-    names = (*step.attributes, *_ruled(step))
-    return {name: known_values(matter.attributes[name]) for name in names} or None
+def graph_of(people: BoardPeople, step: Step) -> Graph:
+    """Return the graph with the columns that are to be spread evenly, and those that rules speak of."""
+    columns = {name: known_values(people.attributes[name]) for name in (*step.attributes, *_ruled(step))}
+    return Graph(people.adjacency, people.graph.node_names, columns or None, missing="ignore")
 
 
-def settled_friends(matter: Matter, step: Step) -> tuple[tuple[Rule, ...], NDArray[np.intp] | None]:
-    """Return the rules with as many of their own friends for everybody as can be had, and labels that keep them."""
-    found = None
-    rules = list(step.rules)
-    for place, rule in enumerate(rules):
-        if isinstance(rule, Friends) and rule.of is not None:
-            others = [one for one in step.all_rules(matter.names).items if one is not rule]
-            found = most_friends(Rules.of(others), rule, matter.facts, n_clusters=step.n_clusters)
-            rules[place] = found.rule
-    return tuple(rules), None if found is None else found.labels
-
-
-def search_of(matter: Matter, step: Step, seed: int = SEED, tell: Tell | None = None) -> DivisionSearch:
-    """Return the search that `divide` makes, for the rules and attributes of a board."""
+def search_of(
+    people: BoardPeople, step: Step, rules: Rules, seed: int = SEED, notify: Notify | None = None
+) -> DivisionSearch:
+    """Return the search that `divide` makes, for rules and the attributes of a board."""
     weights = dict.fromkeys(step.attributes, 1.0)
-    rules = step.all_rules(matter.names)
-    return DivisionSearch(matter.roster, rules, step.n_clusters, weights, seed=seed, callbacks=tell)
+    return DivisionSearch(people.roster, rules, step.n_clusters, weights, seed=seed, callbacks=notify)
 
 
-def first_labels(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
-    """Return the labels a board begins with, and its rules: of a roster as `divide` makes them, else half way along."""
-    if matter.directed and matter.n_people <= _QUICK:
-        rules, labels = settled_friends(matter, step)
-        step = replace(step, rules=rules)
-        if labels is None:
-            rules_and_locks = step.all_rules(matter.names)
-            labels = settle_rules(rules_and_locks, matter.facts, n_clusters=step.n_clusters).labels
-        return {"rules": rules, "labels": search_of(matter, step, tell=tell).run(labels)}
-    effort = 1.0 if matter.n_people <= _QUICK else 0.0
+def first_labels(people: BoardPeople, step: Step, notify: Notify) -> dict[str, Any]:
+    """Return the labels a board begins with: of a roster as `divide` makes them, else half way along the curve.
+
+    With them come the ``rules``, in which people who cannot have as many friends need fewer, and those that were
+    ``given_up`` because they contradict others.
+    """
+    if people.directed and people.n_people <= _QUICK:
+        rules = step.all_rules(people.names)
+        own = [rule for rule in rules.items if isinstance(rule, Friends) and rule.of is not None]
+        others = Rules.of(rule for rule in rules.items if rule not in own)
+        settled = settle_rules(others, people.facts, n_clusters=step.n_clusters, on_conflict="relax")
+        labels = settled.labels
+        friends: dict[Rule, Rule] = {}
+        for rule in own:
+            found = most_friends(
+                settled.rules, rule, people.facts, n_clusters=step.n_clusters, start=settled.labels
+            )
+            labels, friends[rule] = found.labels, found.rule
+        search = search_of(people, step, Rules.of([*settled.rules.items, *friends.values()]), notify=notify)
+        return {
+            "labels": search.run(labels),
+            "rules": tuple(friends.get(rule, rule) for rule in step.rules),
+            "given_up": settled.given_up,
+        }
+    effort = 1.0 if people.n_people <= _QUICK else 0.0
     fairness = 0.5 if step.attributes else 0.0
-    model = model_of(matter, step, fairness=fairness, effort=effort, callbacks=tell)
-    labels = model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
-    return {"rules": step.rules, "labels": labels}
+    model = model_of(people, step, fairness=fairness, effort=effort, callbacks=notify)
+    labels = model.fit_predict(graph_of(people, step))
+    return {"labels": labels, "rules": step.rules, "given_up": ()}
 
 
-def curve(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
+def curve(people: BoardPeople, step: Step, notify: Notify) -> list[dict[str, Any]]:
     """Return all labels that nothing dominates, from the most cohesive to the most even, with their scores."""
     from equigraph.analysis.tradeoff import tradeoff_curve
 
     found = tradeoff_curve(
-        matter.graph,
-        sensitive_features=features_of(matter, step),
-        estimator=model_of(matter, step),
+        graph_of(people, step),
+        estimator=model_of(people, step),
         random_state=SEED,
-        callbacks=tell,
+        callbacks=notify,
     )
     labelings = [_numbered(point.labels, step) for point in found.front]
     return [
-        {"labels": labels, **scores(matter, labels, step.attributes, step.n_clusters)} for labels in labelings
+        {"labels": labels, **scores(people, labels, step.attributes, step.n_clusters)} for labels in labelings
     ]
 
 
 def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
     """Return labels with the numbers that the clusters have on the board, as far as rules leave the numbers free."""
+    from equigraph.analysis.tradeoff.alignment import best_numbers
+
     labels = np.asarray(labels, dtype=np.intp)
     if not step.labels.size:
         return labels
@@ -147,80 +143,76 @@ def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
     return aligned
 
 
-def repair(matter: Matter, step: Step, tell: Tell) -> NDArray[np.intp]:
+def repair(people: BoardPeople, step: Step, notify: Notify) -> NDArray[np.intp]:
     """Return labels that keep every rule with as few people moved as a solver finds; those who are locked stay."""
-    tell(Progress("repair", 0, 1))
-    rules = step.all_rules(matter.names)
-    return settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels).labels
+    notify(Progress("repair", 0, 1))
+    rules = step.all_rules(people.names)
+    return settle_rules(rules, people.facts, n_clusters=step.n_clusters, start=step.labels).labels
 
 
-def alternatives(matter: Matter, step: Step, tell: Tell) -> list[dict[str, Any]]:
+def alternatives(people: BoardPeople, step: Step, notify: Notify) -> list[dict[str, Any]]:
     """Return other labels that are about as even, each the best of another search."""
-    import equigraph as eg
-
     found: list[dict[str, Any]] = []
-    for seed in range(1, 2 * _ALTERNATIVES + 1):
-        tell(Progress("alternatives", len(found), _ALTERNATIVES))
-        labels = _numbered(_other_labels(matter, step, seed), step)
+    search = _other_search(people, step)
+    for seed in range(1, _TRIES + 1):
+        notify(Progress("alternatives", len(found), _ALTERNATIVES))
+        labels = _numbered(search(seed), step)
         others = [step.labels, *(one["labels"] for one in found)]
-        if all(eg.metrics.adjusted_rand_score(labels, other) < 1 for other in others):
-            found.append({"labels": labels, **scores(matter, labels, step.attributes, step.n_clusters)})
+        if not any(np.array_equal(labels, other) for other in others):  # numbers are those of the board
+            found.append({"labels": labels, **scores(people, labels, step.attributes, step.n_clusters)})
         if len(found) == _ALTERNATIVES:
             break
     return found
 
 
-def _other_labels(matter: Matter, step: Step, seed: int) -> NDArray[np.intp]:
-    if matter.directed and matter.n_people <= _QUICK:
-        rules = step.all_rules(matter.names)
-        start = settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels).labels
-        return search_of(matter, step, seed).run(start, n_runs=1)
-    here = scores(matter, step.labels, step.attributes, step.n_clusters)
+def _other_search(people: BoardPeople, step: Step) -> Callable[[int], NDArray[np.intp]]:
+    """Return a function that finds other labels by a seed."""
+    if people.directed and people.n_people <= _QUICK:
+        rules = step.all_rules(people.names)
+        # From elsewhere: a search that starts from the board comes back to it.
+        start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
+        search = search_of(people, step, rules)
+        return lambda seed: replace(search, seed=seed).run(start, n_runs=1)
+    here = scores(people, step.labels, step.attributes, step.n_clusters)
     wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
-    model = model_of(matter, step, effort=0.2, **wanted).set_params(random_state=seed)
-    return model.fit_predict(matter.graph, sensitive_features=features_of(matter, step))
+    model, graph = model_of(people, step, effort=0.2, **wanted), graph_of(people, step)
+    return lambda seed: model.set_params(random_state=seed).fit_predict(graph)
 
 
-def price(matter: Matter, step: Step, tell: Tell) -> dict[str, Any]:
-    """Return how many more wishes would be kept without each rule, and without spreading each column."""
-    rules = step.all_rules(matter.names)
-    start = settle_rules(rules, matter.facts, n_clusters=step.n_clusters, start=step.labels).labels
-    search = search_of(matter, step)
-    kept = max(_kept(matter, step.labels), _kept(matter, search.again(start)))
-    total = len(step.rules) + len(step.attributes)
-    by_rule, by_attribute = [], {}
-    for number, rule in enumerate(step.rules):
-        tell(Progress("price", number, total))
-        others = Rules.of(one for one in rules.items if one is not rule)
-        by_rule.append(max(0, _kept(matter, replace(search, rules=others).again(start)) - kept))
-    for number, name in enumerate(step.attributes):
-        tell(Progress("price", len(step.rules) + number, total))
-        without = {one: 1.0 for one in step.attributes if one != name}
-        found = replace(search, attributes=without).run(start, n_runs=1)
-        by_attribute[name] = max(0, _kept(matter, found) - kept)
-    return {"rules": by_rule, "attributes": by_attribute}
+def price(people: BoardPeople, step: Step, notify: Notify) -> dict[str, Any]:
+    """Return how many more wishes would be kept without each rule, and without spreading each column.
+
+    Rules of one kind are left out together where there are many: each entry of ``rules`` has their numbers.
+    """
+    notify(Progress("price", 0, 0))
+    costs = find_costs(division_of_board(people, step).repaired())
+    sides = 1 if people.directed else 2
+    rules = [
+        {"numbers": [step.rules.index(rule) for rule in cost.rules], "wishes": cost.wishes // sides}
+        for cost in costs
+        if cost.rules and set(cost.rules) <= set(step.rules)
+    ]
+    return {
+        "rules": rules,
+        "attributes": {cost.what: cost.wishes // sides for cost in costs if cost.attribute},
+    }
 
 
-def _kept(matter: Matter, labels: NDArray[np.intp]) -> int:
-    return int(kept(matter, labels).sum()) // (1 if matter.directed else 2)
-
-
-def download(matter: Matter, step: Step, kind: str, tell: Tell) -> bytes:
+def download(people: BoardPeople, step: Step, kind: str, notify: Notify) -> bytes:
     """Return a file of the board."""
     with tempfile.TemporaryDirectory(prefix="equigraph-explore-") as folder:
         path = Path(folder) / f"board.{kind.rpartition('.')[2]}"
-        files.WRITERS[kind](matter, step, path)
+        files.WRITERS[kind](people, step, path)
         return path.read_bytes()
 
 
 TASKS: dict[str, Callable[..., Any]] = {
-    "warm-up": warm_up,
     "first": first_labels,
     "curve": curve,
     "repair": repair,
     "alternatives": alternatives,
     "price": price,
-    "layout": lambda matter, step, tell: files.drawn_graph(matter, step),
+    "layout": lambda people, step, notify: files.drawn_graph(people, step),
     "download": download,
     "inspect": uploads.inspect,
     "read": uploads.read,
@@ -228,8 +220,19 @@ TASKS: dict[str, Callable[..., Any]] = {
 }
 
 
+def failure(error: BaseException, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what went wrong in a sentence without a path, and the rules if they contradict each other."""
+    if isinstance(error, ConflictError):
+        people, step = payload["people"], payload["step"]
+        words = group_words(step.clusters)
+        sentences = " ".join(rule.sentence(words) for rule in error.rules)
+        rules = [rule_facts(people, rule, step.clusters) for rule in error.rules]
+        return {"error": f"These rules cannot all be kept: {sentences}", "rules": rules}
+    return {"error": sentence(error), "rules": []}
+
+
 def sentence(error: BaseException) -> str:
-    """Return what went wrong in one sentence, without a path and without what only programmers read."""
+    """Return what went wrong in one sentence, without what only programmers read."""
     if isinstance(error, EquigraphError):
         return one_line(error)
     if isinstance(error, MemoryError):

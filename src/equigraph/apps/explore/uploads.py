@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equigraph.apps.explore.matter import Matter
+from equigraph.apps.classes.attributes import group_columns, is_binned
+from equigraph.apps.classes.roster.sheet import Sheet
+from equigraph.apps.classes.roster.vocabulary import UNUSED
+from equigraph.apps.classes.roster.wishes import UnknownNamesError
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.persistence import read_board
 from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import EquigraphError, InputError, RosterError
 
 MAX_BYTES = 32 << 20
 MAX_FILES = 8
-_ROWS, _COLUMNS, _LETTERS = 6, 24, 60
+_ROWS, _COLUMNS, _CELLS, _LETTERS = 6, 24, 3, 60
 SUFFIXES = (
     ".xlsx", ".xls", ".ods", ".csv", ".tsv", ".txt", ".edges", ".graphml", ".gml", ".mtx", ".npz", ".mat",
     ".parquet", ".json",
@@ -34,6 +39,20 @@ class Upload:
     key: str
     name: str
     path: Path
+    # Options of `read_roster` and of the board that the command was given; a page may change them.
+    options: Mapping[str, Any] = field(default_factory=dict)
+    borrowed: bool = False  # whether it is a file of the user, which is read where it is and never removed
+
+
+@dataclass(frozen=True)
+class OfferedSheet:
+    """A sheet that the command was given: what was seen of it, and how to read it once that is confirmed."""
+
+    path: Path
+    seen: dict[str, Any]  # what `inspect` returns
+    options: Mapping[str, Any]  # of `read_roster`
+    number: int | None = None  # of groups
+    attribute: str | None = None  # what to spread evenly
 
 
 class Uploads:
@@ -69,6 +88,12 @@ class Uploads:
         upload = self._files[key] = Upload(key, shown, path)
         return upload
 
+    def borrow(self, path: Path, options: Mapping[str, Any]) -> Upload:
+        """Take a file of the user as if it had been sent."""
+        key = secrets.token_hex(8)
+        upload = self._files[key] = Upload(key, shown_name(path.name), path, options, borrowed=True)
+        return upload
+
     def get(self, key: Any) -> Upload:
         """Return a file by its key."""
         if not isinstance(key, str) or key not in self._files:
@@ -78,7 +103,7 @@ class Uploads:
     def drop(self, key: str) -> None:
         """Remove a file."""
         upload = self._files.pop(key, None)
-        if upload is not None:
+        if upload is not None and not upload.borrowed:
             upload.path.unlink(missing_ok=True)
 
     def clear(self) -> None:
@@ -97,34 +122,35 @@ def shown_name(name: str) -> str:
     return _NAME.sub("", last).strip()[-100:] or "file"
 
 
-def inspect(path: str, name: str, tell: Any) -> dict[str, Any]:
-    """Return the first rows of a file, and what its columns are taken for.
+def inspect(path: str, name: str, notify: Any, options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the first rows of a file, and what its columns are taken for; `options` are those of `read_roster`.
 
     They are ``kind`` ("people", "links" or "board"), ``rows``, ``columns`` with their guessed roles, and ``error`` with
-    a sentence where the columns have to be told.
+    a sentence where the columns have to be payload.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".json":
-        matter, _ = _board(path, name)
-        return {"kind": "board", "name": name, "people": matter.n_people}
+        people, _ = _board(path, name)
+        return {"kind": "board", "name": name, "people": people.n_people}
     if suffix not in _SHEETS:
         return {"kind": "links", "name": name, "rows": [], "columns": []}
     with _named(path, name):
-        return _looked_at(path, name)
+        return _first_rows(path, name, options or {})
 
 
-def _looked_at(path: str, name: str) -> dict[str, Any]:
+def _first_rows(path: str, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     from equigraph.apps.classes.roster.columns import make_layout
+    from equigraph.apps.classes.roster.joining import own_roles
     from equigraph.apps.classes.roster.people import read_people
     from equigraph.apps.classes.roster.questions import find_questions
     from equigraph.apps.classes.roster.read import read_sheet
     from equigraph.apps.classes.roster.sheet import letters
 
-    sheet = read_sheet(path)
+    sheet = read_sheet(path, encoding=options.get("encoding"), sheet=options.get("sheet"))
     found: dict[str, Any] = {"kind": "people", "name": name, "error": "", "header": 0}
     columns: list[dict[str, Any]] = []
     try:
-        layout = make_layout(sheet)
+        layout = make_layout(sheet, own_roles(sheet, options.get("columns")))
         found["header"] = layout.header
         asked = {one.column.place for one in find_questions(sheet, layout, read_people(sheet, layout))}
         columns = [
@@ -132,6 +158,7 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
                 "letter": one.letter,
                 "header": one.header[:_LETTERS],
                 "role": "" if one.place in asked else one.role,
+                "cells": _some_cells(sheet, one.place, layout.header + 1),
             }
             for one in layout.columns
         ]
@@ -139,7 +166,12 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
         found["error"] = _without_path(str(error), path, name)
         first = sheet.rows[0] if sheet.rows else []
         columns = [
-            {"letter": letters(i), "header": cell[:_LETTERS], "role": "unused"}
+            {
+                "letter": letters(i),
+                "header": cell[:_LETTERS],
+                "role": "unused",
+                "cells": _some_cells(sheet, i, 1),
+            }
             for i, cell in enumerate(first)
         ]
         found["kind"] = "links" if 2 <= len(first) <= 3 else "people"
@@ -148,87 +180,110 @@ def _looked_at(path: str, name: str) -> dict[str, Any]:
     return found | {"rows": rows, "columns": columns[:_COLUMNS], "n_rows": len(sheet.rows) - start - 1}
 
 
+def _some_cells(sheet: Sheet, column: int, first: int) -> list[str]:
+    """Return the first different cells of a column that are not blank."""
+    texts = (sheet.cell(row, column)[:_LETTERS] for row in range(first, len(sheet.rows)))
+    return list(itertools.islice(dict.fromkeys(text for text in texts if text), _CELLS))
+
+
 def read(
     path: str,
     name: str,
-    tell: Any,
+    notify: Any,
     kind: str = "people",
-    columns: Mapping[str, Any] | None = None,
     people: tuple[str, str] | None = None,
     attribute: str | None = None,
-    accept_near: bool = False,
-    names: Mapping[str, str | None] | None = None,
-) -> tuple[Matter, Step | None]:
+    options: Mapping[str, Any] | None = None,
+) -> tuple[BoardPeople, Step | None]:
     """Read a file that was sent.
 
-    It holds people, whose columns may be told as in `equigraph.read_roster`; links, with path and name of the table of
-    their people; or a board.
+    It holds people, read with `options` of `equigraph.read_roster`; links, with path and name of the table of their
+    people and the attribute; or a board.
     """
     if kind == "board":
         return _board(path, name)
     with _named(path, name), _named(*(people or (path, name))):
         if kind == "people":
-            from equigraph.apps.classes.roster import read_roster
-
-            roster = read_roster(path, columns=columns, accept_near=accept_near, names=names)
-            return Matter.of_roster(roster, name), None
+            return _read_roster(path, name, options), None
         return _links(path, name, people, attribute), None
+
+
+def _read_roster(path: str, name: str, options: Mapping[str, Any] | None) -> BoardPeople:
+    from equigraph.apps.classes.roster import read_roster
+
+    return BoardPeople.of_roster(read_roster(path, **(options or {})), name)
 
 
 def preview(
     path: str,
     name: str,
-    tell: Any,
-    number: int | None = None,
+    notify: Any,
     kind: str = "people",
-    columns: Mapping[str, Any] | None = None,
     people: tuple[str, str] | None = None,
     attribute: str | None = None,
-    accept_near: bool = False,
-    names: Mapping[str, str | None] | None = None,
+    options: Mapping[str, Any] | None = None,
+    number: int | None = None,
 ) -> dict[str, Any]:
     """Return what is understood of a file before a board is made of it, or whom its unknown names may mean."""
-    from equigraph.apps.classes.attributes import describe_roster
-    from equigraph.apps.classes.roster import read_roster
-    from equigraph.apps.classes.roster.wishes import UnknownNamesError
     from equigraph.apps.explore.steps import first_step
 
-    if kind != "people":
-        matter, _ = read(path, name, tell, kind, columns, people, attribute)
-        said = f"{matter.n_people} people, {matter.adjacency.nnz // 2} links."
-        return {"unknown": [], "said": said, "notes": list(matter.notes)}
-    with _named(path, name):
-        try:
-            roster = read_roster(path, columns=columns, accept_near=accept_near, names=names)
-        except UnknownNamesError as error:
-            unknown = {
-                one.text: {"text": one.text, "place": one.place, "near": list(near)}
-                for one, near in error.unknown
-            }
-            return {"unknown": list(unknown.values()), "said": "", "notes": []}
-        step = first_step(Matter.of_roster(roster, name), number)
-        notes = [note for note in roster.notes if not note.startswith("Column ")]
-        return {"unknown": [], "said": describe_roster(roster, step.attributes), "notes": notes}
+    try:
+        with _named(path, name, UnknownNamesError):
+            if kind == "people":
+                found = _read_roster(path, name, options)
+            else:
+                found, _ = read(path, name, notify, kind, people, attribute)
+    except UnknownNamesError as error:
+        unknown = {
+            one.text: {"text": one.text, "row": one.row + 1, "column": one.column.letter, "near": list(near)}
+            for one, near in error.unknown
+        }
+        return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
+    notes = [note for note in found.notes if not note.startswith("Column ")]
+    step = first_step(found, number, attribute if found.directed else None)
+    facts = understood(found, step.attributes)
+    return {"unknown": [], "understood": facts, "number": step.n_clusters, "notes": notes}
 
 
-def _links(path: str, name: str, people: tuple[str, str] | None, attribute: str | None) -> Matter:
+def understood(people: BoardPeople, even: Sequence[str]) -> dict[str, Any]:
+    """Return in numbers and headers what was understood of people; the words are those of the page."""
+    if people.sheet is None:
+        return {"people": people.n_people, "links": people.adjacency.nnz // 2}
+    roster, columns = people.sheet, group_columns(people.sheet)
+    ranges = {name: len(set(columns[name]) - {None}) for name in even if is_binned(roster, name)}
+    return {
+        "people": people.n_people,
+        "wishes": len(roster.friends),
+        "wishing": len({one for one, _ in roster.friends}),
+        "apart": len(roster.apart),
+        "together": len(roster.together),
+        "fixed": len(roster.fixed),
+        "even": [{"name": name, "ranges": ranges.get(name, 0)} for name in even],
+        "shown": [name for name in roster.attributes if name not in even],
+        "unused": [column.header for column in roster.columns if column.role == UNUSED],
+    }
+
+
+def _links(path: str, name: str, people: tuple[str, str] | None, attribute: str | None) -> BoardPeople:
     from equigraph.graph import read_graph
 
     origin = {"read": "graph", "file": name, "groups": people[1] if people else None, "attribute": attribute}
     graph = read_graph(path) if people is None else read_graph(path, people[0], attribute)
-    return Matter.of_graph(graph, name, origin)
+    return BoardPeople.of_graph(graph, name, origin)
 
 
-def _board(path: str, name: str) -> tuple[Matter, Step]:
+def _board(path: str, name: str) -> tuple[BoardPeople, Step]:
     with _named(path, name):
         return read_board(path)
 
 
 @contextmanager
-def _named(path: str, name: str) -> Iterator[None]:
-    """Call a file in errors by the name it was sent under, and never say where it lies."""
+def _named(path: str, name: str, *but: type[Exception]) -> Iterator[None]:
+    """Call a file in errors (but some) by the name it was sent under, and never say where it lies."""
     try:
         yield
+    except but:
+        raise
     except EquigraphError as error:
         raise InputError(_without_path(str(error), path, name)) from None
 

@@ -12,9 +12,11 @@ from typing import Any
 from equigraph._utils.callbacks import Progress
 from equigraph.apps.classes.roster.reader_process import limit_memory
 
-Tell = Callable[[str, int, int], None]
+Notify = Callable[[str, int, int], None]
 _MEMORY = 6 << 30
 _START = 180.0  # seconds that a process may take to load everything on a slow machine
+_GRACE = 3.0  # seconds that a task may take to stop by itself
+_STOP = ("stop", None)
 _LOOK = 0.05  # seconds between looks at whether a task was cancelled
 _TELL = 0.1  # seconds between two reports of progress
 
@@ -24,14 +26,18 @@ class Cancelled(Exception):
 
 
 class TaskFailed(Exception):
-    """The task ended with a sentence."""
+    """The task ended with a sentence; ``rules`` are those that contradict each other, as the page needs them."""
+
+    def __init__(self, error: str, rules: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(error)
+        self.rules = rules or []
 
 
 class Worker:
     """A process that is started when it is first needed, and again after it was ended."""
 
     def __init__(self) -> None:
-        self._context = multiprocessing.get_context("spawn")
+        self._context = _context()
         self._process: Any = None
         self._pipe: Connection | None = None
         self._ready = False  # whether the process has said that it has loaded everything
@@ -79,7 +85,13 @@ class Worker:
         self.stop()
 
     def run(
-        self, task: str, told: Mapping[str, Any], *, seconds: float, cancelled: threading.Event, tell: Tell
+        self,
+        task: str,
+        payload: Mapping[str, Any],
+        *,
+        seconds: float,
+        cancelled: threading.Event,
+        notify: Notify,
     ) -> Any:
         """Have a task done, in a thread of its own; the process is ended if it is cancelled or takes too long.
 
@@ -91,10 +103,10 @@ class Worker:
         try:
             pipe = self._started()
             if not self._ready:
-                self._wait(pipe, _START, cancelled, tell)
+                self._wait(pipe, _START, cancelled, notify)
                 self._ready = True
-            pipe.send((task, dict(told)))
-            return self._wait(pipe, seconds, cancelled, tell)
+            pipe.send((task, dict(payload)))
+            return self._wait(pipe, seconds, cancelled, notify)
         except (EOFError, OSError):
             self.stop()
             if self._closed or cancelled.is_set():
@@ -103,23 +115,48 @@ class Worker:
         finally:
             self._busy.release()
 
-    def _wait(self, pipe: Connection, seconds: float, cancelled: threading.Event, tell: Tell) -> Any:
+    def _wait(self, pipe: Connection, seconds: float, cancelled: threading.Event, notify: Notify) -> Any:
         end = time.monotonic() + seconds
         while True:
             if pipe.poll(_LOOK):
                 kind, content = pipe.recv()
                 if kind == "progress":
-                    tell(*content)
+                    notify(*content)
                 elif kind == "failed":
-                    raise TaskFailed(content)
+                    raise TaskFailed(**content)
                 else:
                     return content
             if cancelled.is_set():
-                self.stop()
+                if not self._stopped_itself(pipe):
+                    self.stop()
                 raise Cancelled
             if time.monotonic() > end:
                 self.stop()
                 raise TaskFailed(f"This took longer than {seconds:g} seconds and was ended.")
+
+    def _stopped_itself(self, pipe: Connection) -> bool:
+        """Ask the task to stop, and return whether it has: a process that lives on need not load everything again."""
+        if not self._ready:
+            return False
+        pipe.send(_STOP)
+        end = time.monotonic() + _GRACE
+        while (left := end - time.monotonic()) > 0:
+            if pipe.poll(left) and pipe.recv()[0] != "progress":
+                return True
+        return False
+
+
+def _context() -> Any:
+    """Return how processes are started: by a server that has loaded everything once, where the system has that."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["equigraph.apps.explore.tasks"])
+    return context
+
+
+class _TaskStopped(BaseException):
+    """The task is not wanted any more; derived so that nothing on the way takes it for an error."""
 
 
 def _serve(pipe: Connection) -> None:
@@ -133,28 +170,35 @@ def _serve(pipe: Connection) -> None:
     pipe.send(("done", None))
     while True:
         try:
-            task, told = pipe.recv()
+            task, payload = pipe.recv()
         except (EOFError, OSError):
             return
+        if (task, payload) == _STOP:  # it came after the task had ended
+            continue
         try:
-            answer = ("done", tasks.run(task, told, _teller(pipe)))
+            answer = ("done", tasks.run(task, payload, _notifier(pipe)))
         except (EOFError, BrokenPipeError):
             return
+        except _TaskStopped:
+            answer = ("stopped", None)
         except BaseException as error:
-            answer = ("failed", tasks.sentence(error))
+            answer = ("failed", tasks.failure(error, payload))
         try:
             pipe.send(answer)
         except OSError:
             return
 
 
-def _teller(pipe: Connection) -> Callable[[Progress], None]:
-    told = 0.0
+def _notifier(pipe: Connection) -> Callable[[Progress], None]:
+    latest = 0.0
 
-    def tell(progress: Progress) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _TELL:
-            told = time.monotonic()
+    def notify(progress: Progress) -> None:
+        nonlocal latest
+        if pipe.poll():
+            pipe.recv()  # nothing but _STOP comes while a task runs
+            raise _TaskStopped
+        if time.monotonic() - latest >= _TELL:
+            latest = time.monotonic()
             pipe.send(("progress", (progress.stage, int(progress.step), int(progress.total or 0))))
 
-    return tell
+    return notify

@@ -125,40 +125,35 @@ def rules(findings: Findings) -> dict[str, Any] | None:
     return {**entries, "n_kept": count(len(entries["kept"]), "rule"), "prices": prices}
 
 
-def _prices(prices: Any) -> dict[str, Any]:
+def _prices(content: Any) -> dict[str, Any]:
     """Return a bar for each rule, as long as what it costs, and the table."""
-    first, *others = prices["rows"]
-    most = max((row["cost"] for row in others), default=0.0)
+    from equigraph.analysis.pricing import RulePrices
+
+    prices = RulePrices.from_dict(content)
+    first, *others = prices.rows
+    most = max((row.cost for row in others), default=0.0)
     bars = [
         {
-            "rule": row["rule"],
-            "cost": _cost(row),
-            "width": f"{100 * row['cost'] / most if most > 0 else 0.0:.3f}",
+            "rule": row.rule,
+            "cost": row.cost_in_words,
+            "width": f"{100 * row.cost / most if most > 0 else 0.0:.3f}",
         }
         for row in others
     ]
     rows = [
         [
-            bdi(row["rule"]),
-            *(number(row[name]) for name in ("objective", "Q", "notion")),
-            percent(row["links"]),
-            _cost(row) if row is not first else "",
+            bdi(row.rule),
+            *map(number, (row.objective, row.Q, row.notion)),
+            percent(row.links),
+            row.cost_in_words if row is not first else "",
         ]
-        for row in prices["rows"]
+        for row in prices.rows
     ]
-    heads = ["left out", "objective", "cohesion (Q)", prices["measure"], "links within", "cost"]
+    heads = ["left out", "objective", "cohesion (Q)", prices.measure, "links within", "cost"]
     caption = (
         "What the clusters would be without each rule in turn. Cost: how much higher the objective would be."
     )
     return {"bars": bars, "table": PageTable(caption, heads, rows, words=(0,), stacked=True)}
-
-
-def _cost(row: Any) -> str:
-    """Return what a rule costs, as a range where searches differ."""
-    if not row["binds"]:
-        return "binds nobody"
-    low, high = f"{row['low']:.3f}", f"{row['high']:.3f}"
-    return f"{row['cost']:.3f}" if low == high else f"{low} to {high}"
 
 
 def tradeoff(findings: Findings) -> dict[str, Any] | None:

@@ -14,9 +14,9 @@ from equigraph.apps.report.baseline import Baseline, aligned
 from equigraph.exceptions import InputError
 from equigraph.graph.groups.encode import unique_values
 from equigraph.metrics import evaluate
-from equigraph.results import ClusteringResult
 from equigraph.results.contents import KIND, POSSIBLE_FILES, labels_table
 from equigraph.results.persistence import Stored, read_stored
+from equigraph.results.result import ClusteringResult
 
 
 def read_folder(folder: Path) -> tuple[ClusteringResult | TradeoffCurve, TradeoffPoint | None, Stored]:

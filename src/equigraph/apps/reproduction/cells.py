@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -39,6 +41,18 @@ class Cell:
     )  # rough estimate, by which the longest are started first
 
 
+@cache
+def code_fingerprint() -> str:
+    """Return a fingerprint of the code on which a number can depend: the library and the experiments."""
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).parts
+        if parts[0] != "apps" or parts[1] == "reproduction":
+            digest.update("/".join(parts).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 @dataclass(frozen=True)
 class Finished:
     """What a cell gave."""
@@ -46,6 +60,7 @@ class Finished:
     result: dict[str, Any]  # what its function returned
     seconds: float  # elapsed time, and that of the processor
     cpu_seconds: float
+    code: str = field(default_factory=code_fingerprint)  # fingerprint of the code that computed it
 
 
 class CellEntries(TypedDict):
@@ -57,6 +72,7 @@ class CellEntries(TypedDict):
     result: dict[str, Any]
     seconds: float
     cpu_seconds: float
+    code: str
 
 
 def path_of(folder: Path, cell: Cell) -> Path:
@@ -69,7 +85,7 @@ def read_cell(folder: Path, cell: Cell) -> Finished | None:
     with suppress(InputError):
         entries = read_record(path_of(folder, cell), KIND, CellEntries)
         if {name: entries[name] for name in _call(cell)} == _call(cell):
-            return Finished(entries["result"], entries["seconds"], entries["cpu_seconds"])
+            return Finished(entries["result"], entries["seconds"], entries["cpu_seconds"], entries["code"])
     return None
 
 

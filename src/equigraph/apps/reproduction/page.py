@@ -1,8 +1,10 @@
-"""One page with all tables and figures of a run."""
+"""One page with all tables and figures of a run, in HTML or in Markdown."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,39 +18,52 @@ from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, Report, hea
 from equigraph.apps.reproduction.tables import write_text
 
 
-def write_page(report: Report, experiments: Sequence[Experiment], settings: Settings) -> Path:
-    """Write ``index.html`` with this run, and with what earlier ones left in the folder; figures are linked."""
-    finished, root = report.outcome.finished, report.page.parent
+def write_page(
+    report: Report, experiments: Sequence[Experiment], settings: Settings, path: Path | None = None
+) -> Path:
+    """Write a page with this run, and with what earlier ones left in the folder; figures are linked.
+
+    By default that is ``index.html`` in the folder; a path with the suffix ``.md`` gets Markdown.
+    """
+    finished, root, path = report.outcome.finished, report.page.parent, path or report.page
     shares = heaviest(report.outcome, parts=3)[:3]
     parts = [
-        _part(experiment, report, root, experiment not in experiments)
+        _part(experiment, report, path.parent, experiment not in experiments)
         for experiment in EXPERIMENTS.values()
         if experiment in experiments or (root / experiment.name).is_dir()
     ]
     templates = environment("equigraph.apps.reproduction")
     templates.filters["inline"] = inline
-    page = templates.get_template("index.html").render(
+    templates.filters["lower"] = lambda text: re.sub("^#", "##", text, flags=re.MULTILINE)
+    page = templates.get_template("page.md" if path.suffix == ".md" else "index.html").render(
         version=__version__,
         settings=settings,
         n_cells=len(finished),
+        codes=Counter(cell.code for cell in finished.values()).most_common(),
         cpu=in_words(sum(cell.cpu_seconds for cell in finished.values())),
         shares=[f"{name} {in_words(seconds)}" for name, seconds in shares],
         failures=sorted(report.failures.items()),
         parts=parts,
     )
-    return write_text(report.page, page)
+    return write_text(path, re.sub(r"\n{3,}", "\n\n", page) if path.suffix == ".md" else page)
 
 
-def _part(experiment: Experiment, report: Report, root: Path, earlier: bool) -> dict[str, Any]:
-    """Return what the page shows of an experiment: its pictures, the text of its Markdown files, and links."""
+def _part(experiment: Experiment, report: Report, here: Path, earlier: bool) -> dict[str, Any]:
+    """Return what a page shows of an experiment: its pictures, the text of its Markdown files, and links."""
+    root = report.page.parent
     files = sorted((root / experiment.name).iterdir()) if earlier else report.files[experiment.name]
+
+    def link(path: Path) -> Path:
+        return Path(os.path.relpath(path, here))
+
     texts = [path.read_text(encoding="utf-8") for path in files if path.suffix == ".md"]
     return {
         "experiment": experiment,
         "earlier": earlier,
-        "pictures": [path.relative_to(root) for path in files if path.suffix == ".png"],
+        "pictures": [link(path) for path in files if path.suffix == ".png"],
+        "texts": texts,
         "blocks": [block for text in texts for block in blocks_of(text)],
-        "files": [path.relative_to(root) for path in files if path.suffix != ".png"],
+        "files": [link(path) for path in files if path.suffix != ".png"],
     }
 
 

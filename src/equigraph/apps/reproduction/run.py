@@ -43,6 +43,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Nine networks, seven methods, five clusters",
             ("diaries", "facebook", "friendship", "drugnet", "nba", "lastfm"),
         ),
+        Experiment(
+            "table-dfnmf",
+            f"{_PACKAGE}.independent",
+            "Normalised FairSC as others published it",
+            ("diaries", "facebook", "friendship", "drugnet", "lastfm"),
+        ),
         Experiment("fig-k", f"{_PACKAGE}.figure_k", "Over the number of clusters", ("drugnet", "lastfm")),
         Experiment(
             "fig-lambda", f"{_PACKAGE}.figure_lambda", "Over the weight of iFairNMTF", ("drugnet", "lastfm")
@@ -91,10 +97,12 @@ def reproduce(
     *,
     n_workers: int,
     watch: Watch | None = None,
+    page: Path | None = None,
 ) -> Report:
     """Run experiments into a folder; what is already stored there is not computed again.
 
-    Results of cells go to ``cells``, tables and figures to a folder per experiment, all of them to ``index.html``. A
+    Results of cells go to ``cells``, tables and figures to a folder per experiment, all of them to ``index.html`` and,
+    in Markdown, to ``page`` if that is given. A
     network that is not within reach, or a package that is missing, is an error before anything is computed.
     """
     from equigraph.apps.reproduction.page import write_page
@@ -130,6 +138,8 @@ def reproduce(
     seconds = time.perf_counter() - start
     report = Report(files, failures, outcome, seconds, folder / "index.html")
     write_page(report, experiments, settings)
+    if page is not None:
+        write_page(report, experiments, settings, page)
     return report
 
 

@@ -135,8 +135,13 @@ def _score_curve(
 
 
 def _score(network: str, method: str, n_clusters: int, seed: int, weight: float | None = None) -> Scores:
-    data = load_network(network, seed)
-    model = build(method, n_clusters, seed, weight)
+    own = {} if weight is None else {"fairness": weight}
+    return fit_scores(load_network(network, seed), method, n_clusters, seed, **own)
+
+
+def fit_scores(data: PrintedNetwork, method: str, n_clusters: int, seed: int, **options: Any) -> Scores:
+    """Return the scores of one fit."""
+    model = build(method, n_clusters, seed, **options)
     groups = data.group_numbers if method == "dmon" else None
     with warnings.catch_warnings():
         # Divergence and empty clusters show in the scores.
@@ -150,8 +155,8 @@ def _scores(data: PrintedNetwork, labels: NDArray) -> Scores:
     return {name: float(found[name]) for name in MEASURES if name in found}
 
 
-def build(method: str, n_clusters: int, seed: int, weight: float | None = None) -> Any:
-    """Return an estimator with the settings of the paper.
+def build(method: str, n_clusters: int, seed: int, **options: Any) -> Any:
+    """Return an estimator with the settings of the paper, and others if given.
 
     FairSC is the ratio cut there and sFairSC the normalised cut. iFairSC is FairSC without the constant eigenvector.
     DMoN has a layer of 64 channels and the group as its only feature. iFairNMTF runs all of its 500 iterations, and
@@ -160,7 +165,6 @@ def build(method: str, n_clusters: int, seed: int, weight: float | None = None) 
     >>> build("fair-sc", 5, 0)
     FairSC(n_clusters=5, random_state=0)
     """
-    own = {} if weight is None else {"fairness": weight}
     as_printed: dict[str, dict[str, Any]] = {
         "individual-fair-sc": {"constraint": "group_no_constant"},
         "dmon": {"features": "ordinal", "hidden": 64, "epochs": 500, "device": "cpu"},
@@ -169,7 +173,7 @@ def build(method: str, n_clusters: int, seed: int, weight: float | None = None) 
         "nmtf": {"tol": 0},
     }
     estimator = get_method(method).load()
-    return estimator(n_clusters, random_state=seed, **own, **as_printed.get(method, {}))
+    return estimator(n_clusters, random_state=seed, **as_printed.get(method, {}), **options)
 
 
 K = 5  # clusters in the table and in the charts over the weight

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -202,6 +202,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         "n_runs": _run_counts(entries),
         "side_by_side": _side_by_side(entries),
         "measures": [[entry.network_title, entry.title, *_measures(entry)] for entry in entries],
+        "weights": [_weight_row(entry) for entry in entries if entry.method == "ifair-nmtf"],
         "leading": _leading(entries),
         "dial": f"{DIAL:g}",
         "tolerance": number(TOLERANCE),
@@ -248,6 +249,20 @@ def _measures(entry: Entry) -> list[str]:
         for name in ("Q", "accuracy", "B", "NB", "rho")
     ]
     return [*scores, f"{entry.means['n_nonempty']:.1f}", entry.weight]
+
+
+def _weight_row(entry: Entry) -> list[str]:
+    """Return iFairNMTF at the weight of the paper's rule, and at the weight of the sweep nearest to the print."""
+    point = nearest(entry)
+    if point is None or entry.chosen is None:
+        return [entry.network_title, FAILED, *["-"] * 4]
+
+    def pair(scores: Mapping[str, float]) -> str:
+        return " / ".join(number(scores[name]) for name in (entry.quality, "B"))
+
+    at_rule = next(one for one in entry.sweep if one["weight"] == entry.chosen)
+    weights = [f"{weight:g}" for weight in (entry.chosen, point["weight"])]
+    return [entry.network_title, pair(entry.printed), weights[0], pair(at_rule), weights[1], pair(point)]
 
 
 def _csv_row(entry: Entry) -> dict[str, Any]:

@@ -290,7 +290,7 @@ def _device_of(name: str) -> torch.device:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let PyTorch compute in one thread: the order of summation must not depend on the machine."""
+    """Limit PyTorch to one thread: the order of summation must not depend on the machine."""
     import torch
 
     before = torch.get_num_threads()

@@ -25,7 +25,7 @@ Features = NDArray[Any] | dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class AttributeOptions:
-    """How attributes count: the weight of each (1 unless told), and into how many bins numbers go."""
+    """How attributes count: the weight of each (1 by default), and into how many bins numbers go."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     bins: Mapping[str, int] = field(default_factory=dict)
@@ -150,11 +150,11 @@ def encode_attributes(
         alone = len(columns) == 1
         try:
             bins = options.bins.get(name)
-            told = name if alone else None
-            make = encode_groups if bins is None else partial(bin_groups, n_bins=bins, name=told)
+            shown = name if alone else None
+            make = encode_groups if bins is None else partial(bin_groups, n_bins=bins, name=shown)
             encoded[name] = make(column, n_nodes=n_nodes, missing=missing)
         except GroupsError as error:
-            if alone:  # it needs no name to be told apart
+            if alone:  # it needs no name
                 raise
             raise GroupsError(f"The attribute {name!r}: {error}") from None
     return Attributes(encoded, weights_of(list(encoded), options.weights if len(encoded) > 1 else {}))

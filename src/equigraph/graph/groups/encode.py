@@ -156,7 +156,7 @@ def names_of_rows(values: Any) -> NDArray[Any] | None:
 
 
 def column_of(values: Any) -> NDArray[Any]:
-    """Do what `as_column` says with the values alone, for those who have taken care of the names."""
+    """Return what `as_column` does of the values alone; names are left to the caller."""
     if isinstance(values, Mapping):
         values = list(values.values())
     if hasattr(values, "to_pylist"):  # pyarrow, whose to_numpy refuses to copy text

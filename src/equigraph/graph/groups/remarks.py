@@ -12,7 +12,7 @@ from equigraph.graph.groups.encode import Groups
 
 # Codes of groups are seldom more different numbers than this; ages, incomes and marks are.
 _MOST_NUMBERS = 10
-# A larger share of the nodes in groups of one member is told about.
+# A larger share of the nodes in groups of one member is worth a note.
 _MOST_ALONE = 0.1
 
 

@@ -68,7 +68,7 @@ class FairnessFrame:
     def __init__(
         self,
         graph: Any,
-        labels: ArrayLike,
+        labels: Any,
         *,
         sensitive_features: Any = None,
         metrics: Mapping[str, Metric] | None = None,

@@ -31,7 +31,7 @@ class Links:
 
     @property
     def lost_all(self) -> NDArray[np.bool_]:
-        """Who has links, and none within the cluster."""
+        """Nodes that have links, and none within the cluster."""
         return (self.kept == 0) & (self.number > 0)
 
 

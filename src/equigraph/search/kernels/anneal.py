@@ -73,25 +73,6 @@ def weight_between(indptr: Any, indices: Any, data: Any, i: int, j: int) -> floa
 
 
 @compiled(inner=True)
-def by_cluster(labels: Any, n_clusters: int) -> tuple[Any, Any, Any]:
-    """Return the sites sorted by cluster, the place of each among them, and where each cluster ends."""
-    ends = np.zeros(n_clusters, dtype=np.int64)
-    for site in range(labels.size):
-        ends[labels[site]] += 1
-    for c in range(1, n_clusters):
-        ends[c] += ends[c - 1]
-    members, place = np.empty(labels.size, dtype=np.int64), np.empty(labels.size, dtype=np.int64)
-    heads = np.empty(n_clusters, dtype=np.int64)
-    for c in range(n_clusters):
-        heads[c] = ends[c]
-    for site in range(labels.size - 1, -1, -1):
-        heads[labels[site]] -= 1
-        place[site] = heads[labels[site]]
-        members[place[site]] = site
-    return members, place, ends
-
-
-@compiled(inner=True)
 def exchange(members: Any, place: Any, site: int, position: int) -> None:
     """Let a site and the one at a position change places."""
     other, old = members[position], place[site]
@@ -112,12 +93,12 @@ def shift(members: Any, place: Any, ends: Any, site: int, a: int, b: int) -> Non
         ends[a] += 1
 
 
-@compiled
+@compiled(allocates=False)
 def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: Any) -> None:
     """Anneal labels from one temperature to another, and keep the best met that miss no bound and no rule.
 
     Bounds on sizes and rules may be missed on the way, at a price that rises: moves that only ever keep all of them get
-    stuck where they are tight. No cluster is emptied. Without rules the third argument is None.
+    stuck where they are tight. No cluster is emptied.
     """
     indptr, indices, data, strength = level.indptr, level.indices, level.data, level.strength
     sizes, columns, least, most = level.sizes, level.columns, terms.least, terms.most
@@ -127,15 +108,10 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
     bounded, plain = terms.least.size > 0, columns.shape[0] > 0
     quick = plain and cached.shape[0] > 0
-    members, place, ends = by_cluster(labels, n_clusters)
-    n_free, spared = labels.size, 0.0
-    if rules is not None:
-        n_free = rules.free.size
-        # A move home is worth so much more than it seems, at most.
-        spared = 2.0 * rules.stay * rules.nodes.size if rules.home.size > 0 else 0.0
-        movable = np.zeros(labels.size, dtype=np.bool_)
-        for at in range(n_free):
-            movable[rules.free[at]] = True
+    members, place, ends, ruled = cooling.members, cooling.place, cooling.ends, rules.any
+    n_free = rules.free.size if ruled else labels.size
+    # A move home is worth so much more than it seems, at most.
+    spared = 2.0 * rules.stay * rules.nodes.size if rules.home.size > 0 else 0.0
     steps = 1.0 / n_steps if n_steps > 0 else 0.0
     cooler = (cooling.cold / cooling.hot) ** steps if cooling.hot > 0 else 1.0
     dearer = (cooling.dear / cooling.cheap) ** steps
@@ -151,7 +127,7 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
         temperature *= cooler
         price *= dearer
         i = draw(random, n_free)
-        if rules is not None:
+        if ruled:
             i = rules.free[i]
         a, degree = np.int64(labels[i]), indptr[i + 1] - indptr[i]
         if degree > 0 and not trial and uniform(random) < _TO_NEIGHBOUR:
@@ -167,32 +143,41 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
                 j = members[first + draw(random, ends[b] - first)]
                 if not plain or columns[i, 0] == columns[j, 0]:
                     break
-            if rules is not None:  # noqa: SIM102 - decided when the loop is compiled
-                if not movable[j]:
-                    continue
+            if ruled and not rules.movable[j]:
+                continue
             by -= sizes[j]
             moved -= strength[j]
         elif size[a] == by:
             continue
-        change = weights_to(indptr, indices, data, labels, i, a, b)
-        if j >= 0:
-            change += weights_to(indptr, indices, data, labels, j, b, a)
-            change -= 2.0 * weight_between(indptr, indices, data, i, j)
+        change = -2.0 * weight_between(indptr, indices, data, i, j) if j >= 0 else 0.0
+        # Every call is a copy of what is called, so both sites and both clusters take turns here and below.
+        for turn in range(1 if j < 0 else 2):
+            site, out, into = (i, a, b) if turn == 0 else (j, b, a)
+            change += weights_to(indptr, indices, data, labels, site, out, into)
         delta = change - terms.resolution * moved * (inverse * (volume[b] - volume[a] + moved))
         delta *= 2.0 * inverse * (1.0 - f)
         if f > 0.0 and not (plain and j >= 0 and columns.shape[1] == 1 and columns[i, 0] == columns[j, 0]):
-            other = np.nan
-            if j >= 0:
-                out, out_counts = columns[i : i + 1], level.counts[i : i + 1]
-                into, into_counts = columns[j : j + 1], level.counts[j : j + 1]
-                other = notion_change(terms, score, state, a, out, out_counts, into, into_counts)
-                other += notion_change(terms, score, state, b, into, into_counts, out, out_counts)
-            elif quick:
-                other = known_change(columns, cached, i, a, LEAVES)
-                other += known_change(columns, cached, i, b, JOINS)
-            if np.isnan(other):
-                other = look(level, terms, score, state, i, a, LEAVES)
-                other += look(level, terms, score, state, i, b, JOINS)
+            other = 0.0
+            for turn in range(2):
+                c, side = (a, LEAVES) if turn == 0 else (b, JOINS)
+                change = np.nan
+                if j >= 0:
+                    out, into = (i, j) if turn == 0 else (j, i)
+                    change = notion_change(
+                        terms,
+                        score,
+                        state,
+                        c,
+                        columns[out : out + 1],
+                        level.counts[out : out + 1],
+                        columns[into : into + 1],
+                        level.counts[into : into + 1],
+                    )
+                elif quick:
+                    change = known_change(columns, cached, i, c, side)
+                if np.isnan(change):
+                    change = look(level, terms, score, state, i, c, side)
+                other += change
             delta += f * notion_gain(tally, terms.sized, terms.cap, other, tally[N_CLUSTERS])
         if trial:
             unit += abs(delta)
@@ -205,7 +190,7 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
             continue
         if bounded and by != 0:
             broken = excess(least, most, a, size[a], -by) + excess(least, most, b, size[b], by)
-        if rules is not None:
+        if ruled:
             missed = rules_change(rules, sizes, state, i, b, j)
             broken += missed
             delta -= rules.stay * rules.sums[AWAY]
@@ -215,12 +200,12 @@ def anneal(level: Any, terms: Any, score: Any, rules: Any, state: Any, cooling: 
             for site in range(labels.size):
                 best[site] = labels[site]
             fresh = False
-        if rules is not None:
+        if ruled:
             follow_rules(rules, sizes, state, i, b, j, missed)
         relocate(level, terms, score, state, np.int64(0), i, b, j)
-        shift(members, place, ends, i, a, b)
-        if j >= 0:
-            shift(members, place, ends, j, b, a)
+        for turn in range(1 if j < 0 else 2):
+            site, out, into = (i, a, b) if turn == 0 else (j, b, a)
+            shift(members, place, ends, site, out, into)
         sums[GAIN] += delta
         if tally[BROKEN] == 0.0 and (sums[MET] == 0.0 or sums[GAIN] > sums[BEST] + 1e-13):
             sums[BEST], sums[MET], fresh = sums[GAIN], 1.0, True

@@ -51,12 +51,12 @@ def wanted_clusters(level: Any, terms: Any, score: Any, state: Any, examples: An
     return wanted
 
 
-@compiled
+@compiled(allocates=False)
 def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any) -> None:
     """Visit some rows once: move each site that is awake to the cluster that raises the objective most.
 
     What sizes and rules are missed by comes first, then the objective. The level has the rows from ``tour.low`` on, and
-    only those; labels are those of all sites. Without rules the third argument is None.
+    only those; labels are those of all sites.
     """
     indptr, indices, data, sizes, columns = (
         level.indptr,
@@ -71,11 +71,9 @@ def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any)
     inverse = 1.0 / terms.total if terms.total > 0 else 0.0
     bounded, dense = fixed and terms.least.size > 0, fixed and terms.everywhere and n_slots <= MOST_DENSE
     plain = columns.shape[0] > 0 and cached.shape[0] > 0
-    spared = 0.0
-    if rules is not None:
-        # A move home is worth so much more than it seems, at most.
-        spared = rules.stay * rules.nodes.size if rules.home.size > 0 else 0.0
-    links, touched = np.zeros(n_slots), np.empty(n_slots + 1 + 2 * N_WANTED, dtype=np.int64)
+    # A move home is worth so much more than it seems, at most.
+    spared = rules.stay * rules.nodes.size if rules.home.size > 0 else 0.0
+    links, touched = tour.links, tour.near
     for position in range(tour.order.size):
         site = tour.order[position]
         if not awake[low + site]:
@@ -137,7 +135,7 @@ def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any)
             missed = np.int64(0)
             if bounded:
                 gain -= _PRICE * (leaves + excess(terms.least, terms.most, c, size[c], sizes[site]))
-            if rules is not None:
+            if rules.any:
                 missed = rules_change(rules, sizes, state, site, c, np.int64(-1))
                 gain -= rules.stay * rules.sums[AWAY]
             gain -= _PRICE * missed
@@ -147,7 +145,7 @@ def visit(level: Any, terms: Any, score: Any, rules: Any, state: Any, tour: Any)
             links[touched[place]] = 0.0
         if b == a:
             continue
-        if rules is not None:
+        if rules.any:
             follow_rules(rules, sizes, state, site, b, np.int64(-1), misses)
         relocate(level, terms, score, state, low, site, b, np.int64(-1))
         gained[0] += 1

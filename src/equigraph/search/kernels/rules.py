@@ -27,6 +27,9 @@ def cost_of(rules: Any, c: int, size: int, row: Any) -> int:
         cost += max(floor - number, 0) + max(number - ceiling, 0)
         if 0 < number < rules.alone[v]:
             cost += min(number, rules.alone[v] - number)
+        # Never so, but loops that may end early are not compiled into vectors, which takes a second.
+        if number < 0:
+            break
     return cost
 
 
@@ -92,29 +95,33 @@ def rules_change(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int) -> 
     """Return by how much more the rules are missed when i goes to cluster b and j (-1: none) to that of i."""
     labels, a = state.labels, np.int64(state.labels[i])
     by = sizes[i] - (sizes[j] if j >= 0 else 0)
-    change = foes_change(rules, labels, i, a, b, j)
-    if j >= 0:
-        change += foes_change(rules, labels, j, b, a, i)
-    for turn in range(2 if rules.least.shape[1] > 0 else 0):
-        c, out, into = (a, i, j) if turn == 0 else (b, j, i)
+    change, away = np.int64(0), np.int64(0)
+    # Every call is a copy of what is called, so both sites, and what is undone, take turns.
+    for turn in range(2):
+        c, d, out, into = (a, b, i, j) if turn == 0 else (b, a, j, i)
+        if out >= 0:
+            change += foes_change(rules, labels, out, c, d, into)
+            away += moved_change(rules, out, c, d)
         row = rules.counts[c]
-        count_site(rules, out, row, np.int64(-1))
-        count_site(rules, into, row, np.int64(1))
-        change += cost_of(rules, c, state.size[c] + (by if turn else -by), row) - rules.costs[c]
-        count_site(rules, out, row, np.int64(1))
-        count_site(rules, into, row, np.int64(-1))
+        for undo in range(2 if rules.least.shape[1] > 0 else 0):
+            sign = np.int64(2 * undo - 1)
+            count_site(rules, out, row, sign)
+            count_site(rules, into, row, -sign)
+            if undo == 0:
+                change += cost_of(rules, c, state.size[c] + (by if turn else -by), row) - rules.costs[c]
     moved = rules.sums[MOVED]
-    away = moved_change(rules, i, a, b) + moved_change(rules, j, b, a)
     rules.sums[AWAY] = away
     change += max(moved + away - rules.allowed, 0) - max(moved - rules.allowed, 0)
-    if rules.needed.size > 0:
-        change += shift_links(rules, labels, i, a, b)
-        if j >= 0:
-            labels[i] = b
-            change += shift_links(rules, labels, j, b, a)
-            shift_links(rules, labels, j, a, b)
-            labels[i] = a
-        shift_links(rules, labels, i, b, a)
+    for turn in range(4 if rules.needed.size > 0 else 0):
+        # i goes, j goes, j comes back, i comes back.
+        undo, second = turn >= 2, turn == 1 or turn == 2
+        if second and j < 0:
+            continue
+        labels[i] = b if second else a
+        source, target = (b, a) if undo != second else (a, b)
+        lacking = shift_links(rules, labels, j if second else i, source, target)
+        change += 0 if undo else lacking
+    labels[i] = a
     return change
 
 
@@ -127,21 +134,21 @@ def follow_rules(rules: Any, sizes: Any, state: Any, i: int, b: int, j: int, bro
     labels, a = state.labels, np.int64(state.labels[i])
     by = sizes[i] - (sizes[j] if j >= 0 else 0)
     state.tally[BROKEN] += broken
-    rules.sums[MOVED] += moved_change(rules, i, a, b) + moved_change(rules, j, b, a)
-    if rules.needed.size > 0:
-        rules.sums[LACKING] += shift_links(rules, labels, i, a, b)
-        if j >= 0:
-            labels[i] = b
-            rules.sums[LACKING] += shift_links(rules, labels, j, b, a)
-            labels[i] = a
-    for turn in range(2 if rules.least.shape[1] > 0 else 0):
-        c, out, into = (a, i, j) if turn == 0 else (b, j, i)
-        count_site(rules, out, rules.counts[c], np.int64(-1))
-        count_site(rules, into, rules.counts[c], np.int64(1))
-        rules.costs[c] = cost_of(rules, c, state.size[c] + (by if turn else -by), rules.counts[c])
+    for turn in range(2):
+        c, d, out, into = (a, b, i, j) if turn == 0 else (b, a, j, i)
+        if out >= 0:
+            rules.sums[MOVED] += moved_change(rules, out, c, d)
+            if rules.needed.size > 0:
+                labels[i] = c
+                rules.sums[LACKING] += shift_links(rules, labels, out, c, d)
+                labels[i] = a
+        if rules.least.shape[1] > 0:
+            count_site(rules, out, rules.counts[c], np.int64(-1))
+            count_site(rules, into, rules.counts[c], np.int64(1))
+            rules.costs[c] = cost_of(rules, c, state.size[c] + (by if turn else -by), rules.counts[c])
 
 
-@compiled
+@compiled(allocates=False)
 def fill_rules(rules: Any, state: Any) -> None:
     """Compute how far labels keep the rules; all counts are zero before, and sizes are those of the labels."""
     labels = state.labels

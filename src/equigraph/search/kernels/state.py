@@ -23,6 +23,9 @@ def count(row: Any, codes: Any, counts: Any, sign: int) -> None:
     for m in range(counts.shape[0]):
         for s in range(row.size):
             row[s] += sign * counts[m, s]
+            # Never so, but loops that may end early are not compiled into vectors, which takes a second.
+            if row[s] < 0:
+                break
 
 
 @compiled(inner=True)
@@ -60,7 +63,7 @@ def excess(least: Any, most: Any, c: int, size: int, by: int) -> int:
     return max(least[c] - size, 0) + max(size - most[c], 0) - before
 
 
-@compiled
+@compiled(allocates=False)
 def fill(level: Any, terms: Any, score: Any, state: Any) -> None:
     """Compute everything from the labels; all arrays are zero before."""
     fair = terms.fairness > 0.0
@@ -98,14 +101,14 @@ def notion_change(
     terms: Any, score: Any, state: Any, c: int, out_codes: Any, out_counts: Any, codes: Any, counts: Any
 ) -> float:
     """Return the change of what a cluster adds to the notion when some sites leave and others join."""
-    row = state.table[c]
-    count(row, out_codes, out_counts, np.int64(-1))
-    count(row, codes, counts, np.int64(1))
-    change = 0.0
-    for a in range(terms.offsets.size - 1):
-        change += part_of(terms, score, row, a) - state.parts[c, a]
-    count(row, out_codes, out_counts, np.int64(1))
-    count(row, codes, counts, np.int64(-1))
+    row, change = state.table[c], 0.0
+    # Done and undone by one pair of calls: every call is a copy of what is called.
+    for turn in range(2):
+        sign = np.int64(1 - 2 * turn)
+        count(row, out_codes, out_counts, -sign)
+        count(row, codes, counts, sign)
+        for a in range(terms.offsets.size - 1 if turn == 0 else 0):
+            change += part_of(terms, score, row, a) - state.parts[c, a]
     return change
 
 
@@ -124,9 +127,9 @@ def look(level: Any, terms: Any, score: Any, state: Any, site: int, c: int, side
     """Return the change of what a cluster adds to the notion when a site joins or leaves it, and keep it for nodes."""
     codes, counts = level.columns[site : site + 1], level.counts[site : site + 1]
     if codes.shape[0] == 0 or state.cached.shape[0] == 0:
-        if side == JOINS:
-            return notion_change(terms, score, state, c, codes[:0], counts[:0], codes, counts)
-        return notion_change(terms, score, state, c, codes, counts, codes[:0], counts[:0])
+        n_out = 1 if side == LEAVES else 0
+        out, out_counts = codes[:n_out], counts[:n_out]
+        return notion_change(terms, score, state, c, out, out_counts, codes[n_out:], counts[n_out:])
     row, by, change = state.table[c], 1 - 2 * side, 0.0
     for a in range(codes.shape[1]):
         if codes[0, a] < 0:
@@ -168,8 +171,9 @@ def relocate(level: Any, terms: Any, score: Any, state: Any, low: int, site: int
     for turn in range(1 if other < 0 else 2):
         i, out, into = (site, a, b) if turn == 0 else (other, b, a)
         codes, counts = level.columns[i : i + 1], level.counts[i : i + 1]
-        transfer(terms, state, out, np.int64(-1), level.sizes[i], level.strength[i], codes, counts)
-        transfer(terms, state, into, np.int64(1), level.sizes[i], level.strength[i], codes, counts)
+        for side in range(2):
+            c, sign = (into, np.int64(1)) if side == JOINS else (out, np.int64(-1))
+            transfer(terms, state, c, sign, level.sizes[i], level.strength[i], codes, counts)
         state.labels[low + i] = into
-    rescore(terms, score, state, a)
-    rescore(terms, score, state, b)
+    for side in range(2):
+        rescore(terms, score, state, b if side == JOINS else a)

@@ -58,7 +58,7 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
                     if indices[entry] == other:
                         gain -= (1.0 - f) * 4.0 * inverse * data[entry]
                 missed = np.int64(0)
-                if rules is not None:
+                if rules.any:
                     missed = rules_change(rules, level.sizes, state, site, c, other)
                     gain -= rules.stay * rules.sums[AWAY]
                     if missed > 0:
@@ -66,7 +66,7 @@ def swap_rows(level: Any, terms: Any, score: Any, rules: Any, state: Any, low: i
                 if gain > best:
                     best, partner, target, kind, misses = gain, other, c, g, missed
         if partner >= 0:
-            if rules is not None:
+            if rules.any:
                 follow_rules(rules, level.sizes, state, site, target, partner, misses)
             back, other_strength = (
                 waiting.columns[target, a, kind : kind + 1],

@@ -80,7 +80,7 @@ class DaskRows:
         return self._plan.n_workers
 
     def place(self, name: str, panel: NDArray) -> None:
-        """Hand out the rows of a panel."""
+        """Distribute the rows of a panel."""
         self._do("place", (name, panel))
 
     def collect(self, name: str) -> NDArray:
@@ -160,7 +160,7 @@ class DaskRows:
         return self._do("facts", ())
 
     def close(self) -> None:
-        """Let the workers forget everything."""
+        """Discard all panels on the workers."""
         self._actors.clear()
         self._saved.clear()
         self._log.clear()
@@ -281,7 +281,7 @@ class DaskRows:
             ) from None
 
     def _forget(self) -> None:
-        """Tell the others not to wait for the lost worker, and let all of them go."""
+        """Stop the others from waiting for the lost worker, and discard their panels."""
         living = set(self._workers())
         for actor, address in zip(self._actors, self._addresses, strict=False):
             if address in living:

@@ -32,7 +32,7 @@ class Panels:
         return self.view(name, low, high)
 
     def keep(self, names: Iterable[str]) -> None:
-        """Let all other panels go."""
+        """Discard all other panels."""
         self.arrays = {name: self.arrays[name] for name in names if name in self.arrays}
 
 
@@ -72,7 +72,7 @@ class RowStore(Protocol):
         """Number of stored entries."""
 
     def place(self, name: str, panel: NDArray) -> None:
-        """Hand out the rows of a panel."""
+        """Distribute the rows of a panel."""
 
     def collect(self, name: str) -> NDArray:
         """Return a whole panel."""
@@ -116,7 +116,7 @@ class RowStore(Protocol):
     def checkpoint(
         self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
     ) -> dict[str, NDArray]:
-        """Say that from here on only these panels, and products (source, target) of them, are needed.
+        """Discard all panels but these and products (source, target) of them.
 
         Returns the panels where they had to be brought here.
         """
@@ -125,7 +125,7 @@ class RowStore(Protocol):
         """Return a store of the same graph that needs no other process."""
 
     def close(self) -> None:
-        """Let everything go."""
+        """Discard all panels."""
 
 
 def in_order(parts: Sequence[NDArray]) -> NDArray:

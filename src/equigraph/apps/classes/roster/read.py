@@ -16,7 +16,7 @@ from equigraph.apps.classes.roster.roster import Roster, check_wishes
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Sheet, tidy
 from equigraph.apps.classes.roster.text_files import read_text_sheet
 from equigraph.apps.classes.roster.vocabulary import APART, ATTRIBUTE, FIXED, FRIENDS, LISTS, TOGETHER
-from equigraph.apps.classes.roster.wishes import Named, Table, read_named
+from equigraph.apps.classes.roster.wishes import Named, SheetTable, read_named
 from equigraph.apps.classes.roster.workbooks import OLE, ZIP, read_workbook
 from equigraph.exceptions import RosterError
 
@@ -110,7 +110,7 @@ def read_roster(
     further, left_out = join_tables(
         cells, people, _wanted(path, cells, wishes_sheet, encoding), columns, accept_near, names or {}
     )
-    tables = [Table(cells, layout, tuple(enumerate(people.rows))), *further]
+    tables = [SheetTable(cells, layout, tuple(enumerate(people.rows))), *further]
     for table in tables:
         check_cells(table.sheet, table.layout)
         raise_questions(table.sheet, table.layout, people, table.rows)
@@ -216,7 +216,9 @@ def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
             )
 
 
-def _attributes(tables: list[Table], people: People) -> tuple[dict[str, tuple[str | None, ...]], list[str]]:
+def _attributes(
+    tables: list[SheetTable], people: People
+) -> tuple[dict[str, tuple[str | None, ...]], list[str]]:
     """Return the values of all people by attribute, and notes on columns that two sheets have."""
     found: dict[str, tuple[str | None, ...]] = {}
     notes = []
@@ -230,7 +232,7 @@ def _attributes(tables: list[Table], people: People) -> tuple[dict[str, tuple[st
     return found, notes
 
 
-def _fixed(tables: list[Table], people: People) -> dict[str, str]:
+def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
     """Return the class that is fixed for some people, or raise RosterError where two sheets name two."""
     fixed: dict[str, str] = {}
     for table in tables:

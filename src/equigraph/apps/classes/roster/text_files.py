@@ -10,7 +10,7 @@ from collections import Counter
 
 from equigraph.apps.classes.roster.sheet import MAX_ROWS, Sheet, check_bounds, place
 from equigraph.exceptions import ParameterError, RosterError
-from equigraph.graph.delimited import separator_told
+from equigraph.graph.delimited import declared_separator
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SEPARATORS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
@@ -39,7 +39,7 @@ def read_text_sheet(raw: bytes, source: str, encoding: str | None, suffix: str) 
     if suffix in (".xlsx", ".xls", ".ods"):
         notes.append(f"{source} is a text file although its name ends in {suffix}.")
     first, _, rest = text.partition("\n")
-    told = separator_told(first)
+    told = declared_separator(first)
     if told is not None:
         text = rest
     separator = told or _separator(text)

@@ -60,7 +60,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Table:
+class SheetTable:
     """A sheet, what its columns are, and whom its rows are about."""
 
     sheet: Sheet
@@ -70,7 +70,7 @@ class Table:
 
 
 def read_named(
-    tables: Sequence[Table],
+    tables: Sequence[SheetTable],
     people: People,
     roles: tuple[str, ...],
     accept: bool,

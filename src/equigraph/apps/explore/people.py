@@ -1,10 +1,10 @@
-"""What a board is about: people, what is known of them, and whom they wish to be with."""
+"""The people of a board, what is known of them, and whom they wish to be with."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,10 +26,10 @@ _LINKS_CLUSTERS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matter:
-    """People, their attributes and their wishes; nothing of it changes while a board is edited."""
+class BoardPeople:
+    """People, their attributes and their wishes; who comes or leaves makes another one."""
 
-    title: str  # what it is called: the name of a file, or of an example
+    title: str  # name of a file, or of an example
     names: tuple[str, ...]  # all different
     attributes: Mapping[str, tuple[str, ...]]  # by name the value of each person; `BLANK` where none is known
     adjacency: sparse.csr_array  # the graph that is clustered
@@ -37,20 +37,17 @@ class Matter:
     wishes: sparse.csr_array
     rules: tuple[Rule, ...] = ()  # rules that came with the people
     clusters: tuple[str, ...] = ()  # names of the clusters, as far as the source has some
-    directed: bool = False  # whether a wish is one person's, or a link of two
+    sheet: Roster | None = None  # the roster, where people came from one; wishes have a direction then
     # The file and the options it was read with, for the lines that repeat it.
     origin: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what was guessed
 
     @classmethod
-    def of_roster(cls, roster: Roster, title: str) -> Matter:
-        """Return what a roster says; its pairs and fixed classes become rules."""
+    def of_roster(cls, roster: Roster, title: str) -> BoardPeople:
+        """Return the people of a roster; its pairs and fixed classes become rules."""
         place = {name: i for i, name in enumerate(roster.people)}
         ends = np.array([(place[one], place[other]) for one, other in roster.friends], dtype=np.intp)
         clusters = tuple(dict.fromkeys(roster.fixed.values()))
-        rules: list[Rule] = [Together(tuple(pair)) for pair in roster.together]
-        rules += [Apart(tuple(pair)) for pair in roster.apart]
-        rules += [Fixed(name, clusters.index(where)) for name, where in roster.fixed.items()]
         return cls(
             title=title,
             names=roster.people,
@@ -61,9 +58,9 @@ class Matter:
             },
             adjacency=roster.graph().adjacency,
             wishes=_wishes(ends.reshape(-1, 2), len(roster.people)),
-            rules=tuple(rules),
+            rules=sheet_rules(roster, clusters),
             clusters=clusters,
-            directed=True,
+            sheet=roster,
             origin={"read": "roster", "file": title},
             notes=roster.notes,
         )
@@ -75,8 +72,8 @@ class Matter:
         title: str,
         origin: Mapping[str, Any] | None = None,
         further: Mapping[str, Sequence[Any]] | None = None,
-    ) -> Matter:
-        """Return what a graph says; every link counts as a wish of both its ends."""
+    ) -> BoardPeople:
+        """Return the nodes of a graph; every link counts as a wish of both its ends."""
         attributes: dict[str, Any] = {**graph.features, **(further or {})}
         adjacency = graph.adjacency
         return cls(
@@ -88,9 +85,16 @@ class Matter:
             origin=origin or {"read": "graph", "file": title},
         )
 
+    @property
+    def directed(self) -> bool:
+        """Whether a wish is one person's, or a link of two."""
+        return self.sheet is not None
+
     @cached_property
     def roster(self) -> Roster:
-        """The people as a roster, without the rules that came with them."""
+        """The people as a roster."""
+        if self.sheet is not None:
+            return self.sheet
         wishes = self.wishes.tocoo()
         pairs = zip(wishes.row.tolist(), wishes.col.tolist(), strict=True)
         return Roster(
@@ -102,6 +106,69 @@ class Matter:
             friends=tuple((self.names[one], self.names[other]) for one, other in pairs),
             notes=self.notes,
             source=self.title,
+        )
+
+    def with_person(
+        self, name: str, values: Mapping[str, str], friends: Sequence[int], sheet: Roster
+    ) -> BoardPeople:
+        """Return the people with one more at the end.
+
+        Parameters
+        ----------
+        name : str
+            Who is new.
+        values : mapping of str to str
+            Values of attributes; the others are blank.
+        friends : sequence of int
+            Whom the person wishes for or, where links have no direction, is linked with.
+        sheet : Roster
+            The people so far, with the rules that are still wanted; used where they came from a sheet.
+        """
+        if self.sheet is not None:
+            wanted = tuple((name, self.names[other]) for other in friends)
+            columns = {key: (*column, values.get(key) or None) for key, column in sheet.attributes.items()}
+            newer = replace(
+                sheet, people=(*sheet.people, name), attributes=columns, friends=(*sheet.friends, *wanted)
+            )
+            return BoardPeople.of_roster(newer, self.title)
+        row = np.zeros((1, self.n_people))
+        row[0, list(friends)] = 1.0
+        adjacency = sparse.csr_array(
+            sparse.block_array([[self.adjacency, sparse.csr_array(row.T)], [sparse.csr_array(row), None]])
+        )
+        return replace(
+            self,
+            names=(*self.names, name),
+            attributes={key: (*column, values.get(key) or BLANK) for key, column in self.attributes.items()},
+            adjacency=adjacency,
+            wishes=pattern(adjacency),
+        )
+
+    def without_person(self, who: int, sheet: Roster) -> BoardPeople:
+        """Return the people without one; see `with_person` for the sheet."""
+        gone = self.names[who]
+        stay = np.flatnonzero(np.arange(self.n_people) != who)
+        names = tuple(self.names[one] for one in stay)
+        if self.sheet is not None:
+            newer = replace(
+                sheet,
+                people=names,
+                attributes={
+                    key: tuple(column[one] for one in stay) for key, column in sheet.attributes.items()
+                },
+                fixed={name: where for name, where in sheet.fixed.items() if name != gone},
+                friends=tuple(pair for pair in sheet.friends if gone not in pair),
+                apart=tuple(pair for pair in sheet.apart if gone not in pair),
+                together=tuple(pair for pair in sheet.together if gone not in pair),
+            )
+            return BoardPeople.of_roster(newer, self.title)
+        adjacency = sparse.csr_array(self.adjacency[stay][:, stay])
+        return replace(
+            self,
+            names=names,
+            attributes={key: tuple(column[one] for one in stay) for key, column in self.attributes.items()},
+            adjacency=adjacency,
+            wishes=pattern(adjacency),
         )
 
     @property
@@ -157,6 +224,15 @@ class Matter:
                 max(2, len(self.clusters), 3 if self.n_people < 60 else _LINKS_CLUSTERS), self.n_people
             )
         return min(max(2, len(self.clusters), round(self.n_people / _PER_CLUSTER)), self.n_people)
+
+
+def sheet_rules(roster: Roster, clusters: Sequence[str]) -> tuple[Rule, ...]:
+    """Return the pairs of a roster, and the classes in which it fixes people, as rules."""
+    return (
+        *(Together(tuple(pair)) for pair in roster.together),
+        *(Apart(tuple(pair)) for pair in roster.apart),
+        *(Fixed(name, clusters.index(where)) for name, where in roster.fixed.items() if where in clusters),
+    )
 
 
 def known_values(column: Sequence[str]) -> np.ndarray:

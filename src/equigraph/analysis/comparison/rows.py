@@ -1,0 +1,160 @@
+"""One fit of a comparison, and one row of it: a method on a graph with all its seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from equigraph.analysis.comparison.significance import interval
+from equigraph.metrics.scores import COMPARED
+
+FACTS = ("n_nonempty", "sizes", "stability", "seconds", "fairness", "status")
+CONFIDENCE = 0.95
+# How a fit can end, from the best to the worst; what an estimator of the user's made up is worse than all of these.
+_SEVERITY = {None: 0, "converged": 1, "max_iter": 2, "stopped": 3, "diverged": 4}
+
+Spread = Literal["sd", "interval"] | None
+
+
+def finite(value: Any) -> float | None:
+    """Return a number that can be kept; None for what is not finite."""
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a method gave with one seed.
+
+    Attributes
+    ----------
+    seed : int
+        The seed.
+    scores : dict
+        Score by name; None where it is not a finite number.
+    sizes : tuple of int
+        Nodes of each cluster.
+    seconds : float
+        Time of the fit.
+    status : str or None
+        How it ended; see `ClusteringResult`.
+    """
+
+    seed: int
+    scores: Mapping[str, float | None]
+    sizes: tuple[int, ...] = ()
+    seconds: float = 0.0
+    status: str | None = None
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """What one method did on one graph.
+
+    Every score is also an attribute: ``row.Q`` is its mean over the seeds, ``row.Q_spread`` the standard deviation.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    graph : str
+        Name of the graph; empty where there is only one.
+    fits : tuple of Fit
+        One per seed; none where the method failed.
+    stability : float or None
+        Mean adjusted Rand index over all pairs of seeds: 1 when every seed gives the same clusters. None for
+        a single seed.
+    fairness : float or None
+        The dial that was set, by ``fairness=`` or ``tune=``; None where the method kept its own, or has none.
+    notes : tuple of str
+        Warnings, of each kind the first; and whether the clusters are the same without fairness.
+    error : str or None
+        Why there is no result.
+    bad_input : bool
+        Whether the error is one of the input, such as too many clusters, rather than of the method.
+    """
+
+    method: str
+    graph: str = ""
+    fits: tuple[Fit, ...] = ()
+    stability: float | None = None
+    fairness: float | None = None
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    bad_input: bool = False
+
+    def values(self, name: str) -> list[float]:
+        """Return a score of every seed that has it."""
+        found = [fit.scores.get(name) for fit in self.fits]
+        return [value for value in found if value is not None]
+
+    def mean(self, name: str) -> float | None:
+        """Return the mean of a score over the seeds; None where a seed lacks it."""
+        values = self.values(name)
+        return float(np.mean(values)) if values and len(values) == len(self.fits) else None
+
+    def spread(self, name: str) -> float | None:
+        """Return the standard deviation of a score over the seeds (of a sample, so with n - 1); None for one seed."""
+        values = self.values(name)
+        return float(np.std(values, ddof=1)) if len(values) > 1 and len(values) == len(self.fits) else None
+
+    def __getattr__(self, name: str) -> float | None:
+        base = name.removesuffix("_spread")
+        if name.startswith("_") or not (base in COMPARED or any(base in fit.scores for fit in self.fits)):
+            raise AttributeError(f"ComparisonRow has no attribute and no score {name!r}.")
+        return self.mean(name) if base == name else self.spread(base)
+
+    @property
+    def n_nonempty(self) -> int | None:
+        """Clusters that have a node, of the first seed."""
+        return sum(size > 0 for size in self.sizes) if self.fits else None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Nodes of each cluster, first seed."""
+        return self.fits[0].sizes if self.fits else ()
+
+    @property
+    def seconds(self) -> float | None:
+        """Median time of a fit."""
+        return float(np.median([fit.seconds for fit in self.fits])) if self.fits else None
+
+    @property
+    def status(self) -> str | None:
+        """How the fits ended; of several the worst: "diverged", "stopped", "max_iter", "converged"."""
+        endings = [fit.status for fit in self.fits]
+        return max(endings, key=lambda one: _SEVERITY.get(one, len(_SEVERITY)), default=None)
+
+    @property
+    def by_attribute(self) -> dict[str, float | None]:
+        """Scores of every attribute where there are several, such as ``NB[gender]``; B, NB and rho are their means."""
+        names = self.fits[0].scores if self.fits else ()
+        return {name: self.mean(name) for name in names if "[" in name}
+
+    def shown(self, name: str, spread: Spread = "sd") -> str:
+        """Return one value as a table of texts shows it: scores with their spread."""
+        if name in FACTS:
+            value = getattr(self, name)
+            if isinstance(value, tuple):
+                return " ".join(map(str, value))
+            digits = ".3g" if name == "fairness" else ".3f"
+            return "" if value is None else format(value, digits) if isinstance(value, float) else str(value)
+        mean = self.mean(name)
+        if mean is None:
+            return ""
+        around = self.spread(name) if spread == "sd" and "[" not in name else None
+        if spread == "interval" and len(self.fits) > 1:
+            around = interval(self.values(name), CONFIDENCE)[1] - mean
+        return f"{mean:.3f}" if around is None else f"{mean:.3f} ± {around:.3f}"
+
+
+@dataclass(frozen=True)
+class ComparedGraph:
+    """Name and size of a graph of a comparison, and the clusters asked for."""
+
+    name: str
+    n_nodes: int
+    n_edges: int
+    n_clusters: int

@@ -1,0 +1,197 @@
+"""The way of a teacher from a messy sheet to lists on paper, in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equigraph.apps.classes import load_division
+from equigraph.apps.explore.server import Running
+from equigraph.apps.explore.steps import board_of_division
+from equigraph.apps.explore.uploads import OfferedSheet, inspect
+from tests.apps.explore.conftest import ask, running_server
+
+pytest.importorskip("playwright.sync_api")
+
+FIRST, LAST = ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay"), ("Abel", "Brandt", "Çelik", "Dorn")
+NAMES = [f"{first} {last}" for last in LAST for first in FIRST]
+_WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
+
+
+def _sheet(folder: Path) -> OfferedSheet:
+    """Return a sheet with a column that has to be asked about, a misspelt name and one that nobody has."""
+    rows = [["Name", "Gender", "Cousin", "Friend 1", "Friend 2", "Must be apart from", "Points", "Notes"]]
+    for i, name in enumerate(NAMES):
+        friends = [NAMES[(i + 1) % 24], NAMES[(i + 5) % 24]]
+        rows.append([name, "mf"[i % 2], "", *friends, "", str(50 + 2 * (i % 12)), ""])
+    rows[1][2], rows[9][2], rows[5][7] = NAMES[3], NAMES[20], "likes football"
+    rows[2][5] = NAMES[7]
+    rows[3][3], rows[4][4] = "Dora Abell", "Xaver"
+    path = folder / "year 5.csv"
+    stream = io.StringIO()
+    csv.writer(stream).writerows(rows)
+    path.write_text(stream.getvalue(), encoding="utf-8")
+    return OfferedSheet(path, inspect(str(path), path.name, None), {}, number=3)
+
+
+def _state(server: Running) -> dict[str, Any]:
+    return ask(server, "/api/state")[1]
+
+
+def _menu(page: Any, who: int, item: str) -> None:
+    page.locator(f"[data-who='{who}'] .card-menu").click()
+    page.get_by_role("menuitem", name=item).click()
+
+
+def _move(page: Any, who: int, cluster: int, narrow: bool) -> None:
+    if narrow:
+        _menu(page, who, f"Move to Group {cluster + 1}")
+    else:
+        box = page.locator(f"[data-who='{who}'] .card-name").bounding_box()
+        target = page.locator(f".column[data-cluster='{cluster}']").bounding_box()
+        page.mouse.move(box["x"] + 10, box["y"] + 8)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 40, box["y"] + 30, steps=3)
+        page.mouse.move(target["x"] + target["width"] / 2, target["y"] + 150, steps=4)
+        page.mouse.up()
+    page.wait_for_selector(f".column[data-cluster='{cluster}'] [data-who='{who}']")
+
+
+def _fits(page: Any) -> None:
+    wide, inner = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide <= inner
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_from_a_messy_sheet_to_lists(browser: Any, tmp_path: Path, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 850}, locale="en-GB")
+    page = context.new_page()
+    page.set_default_timeout(_WAIT)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    with running_server(_sheet(tmp_path)) as server:
+        page.goto(server.link)
+        _confirm(page)
+        page.wait_for_selector(".card >> nth=23")
+        _fits(page)
+        assert "year 5" in page.title()
+        _edit(page, server, width < 500)
+        _come_and_leave(page, server)
+        _change_number(page, server)
+        labels = _save(page, server, tmp_path)
+        # The bar with all that can be done stays in sight.
+        page.mouse.wheel(0, 3000)
+        assert page.locator("[data-do=undo]").bounding_box()["y"] >= 0
+    page.wait_for_selector(".jobs .error:has-text('has ended')")
+    page.click("[data-do=undo]")
+    page.wait_for_selector(".notice:has-text('has ended')")
+    assert errors == []
+    context.close()
+    division = load_division(tmp_path / "out")
+    assert division.labels.tolist() == labels
+    assert division.roster.attributes["Points"][0] == "50"  # a number, and not the range it is in
+    people, step = board_of_division(division, "out")
+    assert len(step.locked) == 1
+    assert people.rules[0].keyword == "together"
+
+
+def _confirm(page: Any) -> None:
+    """Answer what the page asks about the sheet, and confirm what was understood."""
+    page.wait_for_selector(".column-list li.ask:has-text('Cousin')")
+    _fits(page)
+    page.click("[data-do=go-on]")
+    page.wait_for_selector(".error:has-text('say what it is')")
+    page.select_option("li.ask select", "together_with")
+    page.select_option("li:has-text('Gender') select", "unused")
+    page.click("[data-do=go-on]")
+    page.wait_for_selector(".unknown li >> nth=1")
+    assert page.input_value(".unknown li:has-text('Dora Abell') select") == "Dora Abel"
+    page.select_option(".unknown li:has-text('Xaver') select", "none")
+    page.click(".unknown [data-do=go-on]")
+    page.wait_for_selector(".understood")
+    text = page.inner_text(".facts")
+    for words in (
+        "24 people",
+        "47 wishes of 24 people",
+        "1 pair apart",
+        "2 pairs together",
+        "Points (in 3 ranges)",
+    ):
+        assert words in text
+    assert "Gender" in text.split("Not used:")[1]
+    page.click("[data-do=make]")
+
+
+def _edit(page: Any, server: Running, narrow: bool) -> None:
+    """Move and lock a card, undo and redo, repair; every column says what it costs."""
+    state = _state(server)
+    assert [rule["broken"] for rule in state["rules"]] == [0] * len(state["rules"])
+    page.wait_for_selector("[data-cost=Points]:not(:has-text('…'))")
+    who = next(i for i in range(8, 24) if state["labels"][i] == 0)
+    _move(page, who, 1, narrow)
+    page.wait_for_selector(".column[data-cluster='1'] .light.bad")
+    _menu(page, who, "Lock here")
+    page.wait_for_selector(f"[data-who='{who}'].locked .lock")
+    for key, locked in (("z", ":not(.locked)"), ("y", ".locked")):
+        page.keyboard.press(f"Control+{key}")
+        page.wait_for_selector(f"[data-who='{who}']{locked}")
+    page.click("[data-do=repair]")
+    page.wait_for_selector(".rules li.broken", state="detached")
+    after = _state(server)
+    assert after["labels"][who] == 1
+    assert not any(rule["broken"] for rule in after["rules"])
+
+
+def _come_and_leave(page: Any, server: Running) -> None:
+    """Add somebody and remove somebody: all others stay."""
+    before = _state(server)["labels"]
+    page.click("[data-do=arrival]")
+    page.fill("dialog input >> nth=0", NAMES[0])
+    page.click("dialog button[type=submit]")
+    page.wait_for_selector("dialog .error:has-text('already')")
+    page.fill("dialog input >> nth=0", "Zoë Neu")
+    page.fill("dialog input[list] >> nth=0", NAMES[4])
+    page.click("dialog button[type=submit]")
+    page.wait_for_selector("[data-who='24'].selected")
+    state = _state(server)
+    assert state["labels"][:24] == before
+    assert state["labels"][24] == before[4]
+    _menu(page, 24, "Has left")
+    page.wait_for_selector("[data-who='24']", state="detached")
+    assert _state(server)["labels"] == before
+
+
+def _change_number(page: Any, server: Running) -> None:
+    """Ask for fewer groups, and go back."""
+    page.fill("[data-do=number]", "2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".column[data-cluster='2']", state="detached")
+    state = _state(server)
+    assert len(state["locked"]) == 1
+    assert not any(rule["broken"] for rule in state["rules"])
+    page.click("[data-do=undo]")
+    page.wait_for_selector(".column[data-cluster='2']")
+
+
+def _save(page: Any, server: Running, folder: Path) -> list[int]:
+    page.click("[data-do=save]")
+    content = {}
+    for kind in ("classes.zip", "lists.html"):
+        with page.expect_download() as found:
+            page.click(f"[data-download='{kind}']")
+        path = folder / kind
+        found.value.save_as(path)
+        content[kind] = path.read_bytes()
+    page.keyboard.press("Escape")
+    with zipfile.ZipFile(io.BytesIO(content["classes.zip"])) as archive:
+        archive.extractall(folder / "out")
+    text = content["lists.html"].decode()
+    assert all(name in text for name in NAMES)
+    assert not re.search(r"\bnode|cluster \d|\bQ\b", text)
+    return _state(server)["labels"]
