@@ -173,7 +173,7 @@ def find_friends(search: DivisionSearch, start: NDArray[np.intp]) -> MostFriends
     asked = own_friends(roster, min(search.friends, 1))
     if asked is None:
         return None
-    with_rule = replace(search, rules=Rules.of([*search.rules.items, asked]), callbacks=None)
+    with_rule = replace(search, rules=Rules.of([*search.rules.items, asked]))
     labels = with_rule.run(start, n_runs=1)
     if not lacking_friends(with_rule.compiled, labels):
         return _as_found(labels, asked, roster)
