@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
-from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, VALUE, Placement, Units, anneal_steps
+from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, VALUE, UnitPlaces, Units, anneal_steps
 from equigraph.apps.classes.roster import Roster
 from equigraph.rules import CompiledRules
 
@@ -212,7 +212,7 @@ def _asking(
 
 def _placement(
     units: Units, measure: Measure, compiled: CompiledRules, labels: NDArray[np.intp], seed: Any
-) -> Placement:
+) -> UnitPlaces:
     """Return where units are by some labels, which are the best so far."""
     k, n_units = measure.n_classes, compiled.n_units
     at = np.empty(n_units, dtype=np.int64)
@@ -228,7 +228,7 @@ def _placement(
     kept = np.bincount(asking[together], minlength=units.asking.size).astype(np.int64)
     lacking = np.maximum(units.must - kept, 0).sum()
     value = measure.value(labels)
-    return Placement(
+    return UnitPlaces(
         at=at,
         sizes=np.bincount(labels, minlength=k).astype(np.int64),
         near=near,

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 # to each other find no way one by one.
 _MOVES, _GROUPS = 0.2, 0.2
 MOST_UNITS = 8  # units on each side of an exchange
-# Places of `Placement.tally`.
+# Places of `UnitPlaces.tally`.
 VALUE, LACKING, TOP, FEWEST = range(4)
 
 
@@ -55,7 +55,7 @@ class Units(NamedTuple):
     bound_alone: Integers  # least number, if any
 
 
-class Placement(NamedTuple):
+class UnitPlaces(NamedTuple):
     """Where units are, with everything that follows from it."""
 
     at: Integers
