@@ -165,6 +165,10 @@ def test_a_list_for_the_door_hides_wishes_rules_and_attributes(lists: eg.ClassLi
     for hidden in ("Förderbedarf", "Friends", "different classes", "wish", "guessed"):
         assert hidden not in text
     assert all(name in text for name in lists.roster.people)
+    teams = eg.ClassLists(eg.Roster(("Ada", "Ben", "Cem", "Dora")), [0, 0, 1, 1])
+    teams.to_html(tmp_path / "teams.html", attributes=(), friends=False)
+    # Small teams share a sheet of paper, side by side where they are names only.
+    assert (tmp_path / "teams.html").read_text("utf-8").count('class="class small names"') == 2
     with pytest.raises(InputError, match="attributes='Sex' is not in the roster"):
         lists.to_html(tmp_path / "door.html", attributes=["Sex"])
 

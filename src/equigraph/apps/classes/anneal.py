@@ -1,14 +1,9 @@
-"""Simulated annealing of a division, counted in people: wishes kept, and distances from exact shares.
-
-A few hundred people and their wishes need no compiled loop: plain lists do some two hundred thousand steps a second,
-and the first run on a machine is as fast as any other.
-"""
+"""Simulated annealing of a division, counted in people: wishes kept, and distances from exact shares."""
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
+from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, VALUE, UnitPlaces, Units, anneal_steps
 from equigraph.apps.classes.roster import Roster
 from equigraph.rules import CompiledRules
 
@@ -25,12 +21,17 @@ from equigraph.rules import CompiledRules
 _PAYS = 2.0
 # A division into sizes that differ has to bring so many wishes for a squared distance of one person.
 _PAYS_SIZE = 0.25
-# What a friend costs that somebody has to have and lacks, on the way: no division that lacks one is returned.
-_PAYS_FRIEND = 3.0
-_HOT, _WARM, _COLD = 2.0, 0.9, 0.35  # temperatures in wishes
+# Where several friends are asked for, a person who lacks some of them costs the square of their number, and the last
+# friend that somebody lacks is worth two wishes: evenness counts double, to stay what it is with one friend.
+_SEVERAL = 2.0
+# What a friend costs that somebody has to have and lacks, on the way: more while there is somebody, less while there is
+# nobody, so that the search comes back to divisions in which nobody lacks one.
+_PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 40.0
+_DEARER, _CHEAPER = 1.1, 0.93
+_SETTLED = 0.6  # from here on it gets no cheaper
+_HOT, _WARM, _COLD = 3.0, 1.5, 0.5  # temperatures in wishes
 # Distances from exact shares count little at first, so that wishes find together, and in full from here on.
-_EVEN_FROM, _EVEN_AT = 0.1, 0.5
-_LOST = 12.0  # a loss of so many temperatures is not taken up, whatever friends it brings
+_EVEN_FROM, _EVEN_AT = 0.4, 0.4
 _QUENCH = 100  # steps per unit of people that are left at the end where a run is cut short
 _LOOKS = 200  # how often it gets colder, and is asked whether to stop
 
@@ -43,31 +44,40 @@ class Measure:
     groups: NDArray[np.float64]  # zeros and ones: who (row) is in which group of which attribute
     weights: NDArray[np.float64]  # weight of every group
     n_classes: int
+    wanted: NDArray[np.int64]  # how many friends each person is to have if possible; 0 if only wishes count
 
     def value(self, labels: NDArray[np.intp]) -> float:
         """Return the value of a division."""
         rows = np.repeat(np.arange(labels.size), np.diff(self.wishes.indptr))
-        kept = self.wishes.data[labels[rows] == labels[self.wishes.indices]].sum()
+        together = labels[rows] == labels[self.wishes.indices]
+        kept = self.wishes.data[together].sum()
+        lacking = np.maximum(self.wanted - np.bincount(rows[together], minlength=labels.size), 0)
         counts = np.zeros((self.n_classes, self.weights.size))
         np.add.at(counts, labels, self.groups)
         sizes = np.bincount(labels, minlength=self.n_classes)
         gaps = counts - np.outer(sizes / labels.size, self.groups.sum(axis=0))
         unequal = _PAYS_SIZE * ((sizes - labels.size / self.n_classes) ** 2).sum()
-        return float(kept - (self.weights * gaps**2).sum() - unequal)
+        return float(kept - (lacking**2).sum() - (self.weights * gaps**2).sum() - unequal)
 
 
 def measure_of(
-    roster: Roster, attributes: Mapping[str, float], n_classes: int, evenness: float = 1.0
+    roster: Roster, attributes: Mapping[str, float], n_classes: int, evenness: float = 1.0, friends: int = 1
 ) -> Measure:
-    """Return what is counted for some people: their wishes, and how evenly some attributes are spread."""
+    """Return what is counted for some people: their wishes, and how evenly some attributes are spread.
+
+    Where several friends are asked for, it also counts how many everybody lacks.
+    """
     columns = group_columns(roster)
+    pays = _PAYS * evenness**2 * (_SEVERAL if friends > 1 else 1.0)
     found = [
-        (columns[name] == value, _PAYS * evenness**2 * weight)
+        (columns[name] == value, pays * weight)
         for name, weight in attributes.items()
         for value in sorted(set(columns[name]) - {None})
     ]
     groups = np.array([row for row, _ in found], dtype=float).reshape(len(found), len(roster.people)).T
-    return Measure(roster.wish_matrix(), groups, np.array([weight for _, weight in found]), n_classes)
+    wishes = roster.wish_matrix()
+    wanted = np.minimum(np.diff(wishes.indptr), friends if friends > 1 else 0).astype(np.int64)
+    return Measure(wishes, groups, np.array([weight for _, weight in found]), n_classes, wanted)
 
 
 def anneal(
@@ -99,252 +109,153 @@ def anneal(
     again : bool
         Whether to start less hot, to improve on labels that were annealed before.
     """
-    state = _AnnealState(measure, compiled, np.asarray(labels, dtype=np.intp))
-    free = [unit for unit, fixed in enumerate(compiled.fixed.tolist()) if fixed < 0]
-    rng = random.Random(seed)
-    best = list(state.at)
-    top = measure.value(state.labels(compiled))
-    value, strict = top, False
+    labels = np.asarray(labels, dtype=np.intp)
+    units = _units(measure, compiled)
+    placed = _placement(units, measure, compiled, labels, seed)
+    tally, strict = placed.tally, False
     hot, even_from = (_WARM, 1.0) if again else (_HOT, _EVEN_FROM)
-    step, end = 0, n_steps if len(free) > 1 else 0
-    every = max(1, n_steps // _LOOKS)
+    step, end = 0, n_steps if units.free.size > 1 else 0
+    every, pays_friend = max(1, n_steps // _LOOKS), _PAYS_FRIEND
     while step < end:
-        if step % every == 0:
-            if watch is not None and end == n_steps and watch(step):
-                end = min(n_steps, step + _QUENCH * len(free))
-            done = step / n_steps if end == n_steps else 1.0
-            temperature = hot * (_COLD / hot) ** done
-            state.pays = min(1.0, even_from + (1 - even_from) * done / _EVEN_AT)
-            if state.pays == 1 and not strict:
-                strict = True
-                value = measure.value(state.labels(compiled)) - _PAYS_FRIEND * state.lacking
-        value += state.step(rng, free, temperature)
-        if strict and value > top + 1e-9 and not state.lacking:
-            top, best = value, list(state.at)
-        step += 1
-    return np.array(best, dtype=np.intp)[compiled.unit]
+        if watch is not None and end == n_steps and watch(step):
+            end = min(n_steps, step + _QUENCH * units.free.size)
+        done = step / n_steps if end == n_steps else 1.0
+        temperature = hot * (_COLD / hot) ** done
+        pays = min(1.0, even_from + (1 - even_from) * done / _EVEN_AT)
+        change = _DEARER if tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
+        pays_friend = min(max(pays_friend * change, _CHEAPEST), _DEAREST)
+        if pays == 1 and not strict:
+            strict = True
+            tally[VALUE] = measure.value(placed.at[compiled.unit])
+        number = min(every, end - step)
+        anneal_steps(units, placed, number, (temperature, pays, pays_friend), strict)
+        step += number
+    return placed.best[compiled.unit].astype(np.intp)
 
 
-class _AnnealState:
-    """Units of people in classes, as plain lists."""
+def lacking_friends(compiled: CompiledRules, labels: NDArray[np.intp]) -> int:
+    """Return how many friends that they have to have people lack, in all."""
+    links = compiled.links
+    rows = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr))
+    together = labels[rows % labels.size] == labels[links.indices]
+    kept = np.bincount(rows[together], minlength=links.shape[0])
+    return int(np.maximum(compiled.needed - kept, 0).sum())
 
-    def __init__(self, measure: Measure, compiled: CompiledRules, labels: NDArray[np.intp]) -> None:
-        n_units, n, k = compiled.n_units, labels.size, measure.n_classes
-        self.k, self.n, self.pays = k, n, 1.0
-        member = sparse.csr_array((np.ones(n), (compiled.unit, np.arange(n))), shape=(n_units, n))
-        at = np.empty(n_units, dtype=np.intp)
-        at[compiled.unit] = labels
-        self.at: list[int] = at.tolist()
-        self.size: list[int] = compiled.unit_size.tolist()
-        self.sizes: list[int] = np.bincount(labels, minlength=k).tolist()
-        links = sparse.csr_array(member @ sparse.csr_array(measure.wishes + measure.wishes.T) @ member.T)
-        links.setdiag(0)
-        links.eliminate_zeros()
-        self.links = _rows(links)
-        near = links @ sparse.csr_array((np.ones(n_units), (np.arange(n_units), at)), shape=(n_units, k))
-        self.near: list[list[float]] = near.toarray().tolist()
-        self._set_groups(measure, member @ measure.groups, compiled)
-        self.foes = [set(row) for row in _indices(compiled.apart)]
-        self.least, self.most = compiled.least_size.tolist(), compiled.most_size.tolist()
-        self.columns = _BoundCounts(compiled, self.at) if _counts_matter(compiled) else None
-        self._set_friends(compiled)
 
-    def _set_groups(self, measure: Measure, held: NDArray, compiled: CompiledRules) -> None:
-        """Put units of the same groups and size into types: an exchange within a type changes no count."""
-        looks = np.column_stack([held, compiled.unit_size])
-        kinds, kind = np.unique(looks, axis=0, return_inverse=True)
-        self.kind: list[int] = kind.ravel().tolist()
-        total, weights = held.sum(axis=0), measure.weights
-        steps = kinds[:, :-1] - np.outer(kinds[:, -1] / self.n, total)
-        self.unit_steps: list[list[float]] = steps.tolist()
-        sizes = np.array(self.sizes)
-        counts = np.zeros((self.k, weights.size))
-        np.add.at(counts, np.array(self.at), held)
-        self.gap: list[list[float]] = (counts - np.outer(sizes / self.n, total)).tolist()
-        # By two types: which gaps an exchange changes by how much, and the weight of that.
-        others = [*steps, np.zeros(weights.size)]
-        self.changes = [[_changes(one - other, weights) for other in others] for one in steps]
+def _units(measure: Measure, compiled: CompiledRules) -> Units:
+    """Return the units that rules make of people, as arrays."""
+    n, k, unit = compiled.unit.size, measure.n_classes, compiled.unit
+    member = sparse.csr_array((np.ones(n), (unit, np.arange(n))), shape=(compiled.n_units, n))
+    links = sparse.csr_array(member @ sparse.csr_array(measure.wishes + measure.wishes.T) @ member.T)
+    links.setdiag(0)
+    links.eliminate_zeros()
+    held = member @ measure.groups
+    rows, must, want = _asking(measure, compiled)
+    friends = [unit[friends] for _, friends in rows]
+    asking = unit[[person for person, _ in rows]] if rows else np.empty(0)
+    watched: list[set[int]] = [set() for _ in range(compiled.n_units)]
+    for row, (own, theirs) in enumerate(zip(asking.tolist(), friends, strict=True)):
+        for one in {own, *theirs.tolist()}:
+            watched[int(one)].add(row)
+    shape = (k, len(compiled.columns))
+    return Units(
+        size=_whole(compiled.unit_size),
+        free=_whole(np.flatnonzero(compiled.fixed < 0)),
+        is_free=np.ascontiguousarray(compiled.fixed < 0),
+        link_start=_whole(links.indptr),
+        link=_whole(links.indices),
+        link_weight=links.data.astype(float),
+        change=held - np.outer(compiled.unit_size / n, held.sum(axis=0)),
+        weight=measure.weights.astype(float),
+        size_weight=_PAYS_SIZE,
+        foe_start=_whole(compiled.apart.indptr),
+        foe=_whole(compiled.apart.indices),
+        least=_whole(np.broadcast_to(compiled.least_size, k)),
+        most=_whole(np.broadcast_to(compiled.most_size, k)),
+        asking=_whole(asking),
+        friend_start=_starts(friends),
+        friend=_joined(friends),
+        must=_whole(must),
+        want=_whole(want),
+        most_bonus=np.inf if any(want) else 0.0,
+        watch_start=_starts(watched),
+        watch=_joined([sorted(one) for one in watched]),
+        bound_held=_whole(compiled.counts.toarray()),
+        bound_least=_whole(np.broadcast_to(compiled.least_count, shape)),
+        bound_most=_whole(np.broadcast_to(compiled.most_count, shape)),
+        bound_low=_whole(compiled.share_low).reshape(-1, 2),
+        bound_high=_whole(compiled.share_high).reshape(-1, 2),
+        bound_alone=_whole(compiled.not_alone),
+    )
 
-    def _set_friends(self, compiled: CompiledRules) -> None:
-        """Note for each unit whose friends have to be counted again when it moves."""
-        n, unit = self.n, compiled.unit
-        needed = compiled.needed.tolist()
-        friends_of = enumerate(_indices(compiled.links))
-        rows = [(int(unit[row % n]), unit[friends].tolist()) for row, friends in friends_of]
-        self.needs = [(own, friends, need) for (own, friends), need in zip(rows, needed, strict=True) if need]
-        self.watched: list[list[int]] = [[] for _ in self.at]
-        for place, (own, friends, _) in enumerate(self.needs):
-            for one in {own, *friends}:
-                self.watched[one].append(place)
-        self.kept = [
-            sum(self.at[friend] == self.at[own] for friend in friends) for own, friends, _ in self.needs
-        ]
-        self.lacking = sum(
-            max(need - kept, 0) for (_, _, need), kept in zip(self.needs, self.kept, strict=True)
+
+def _asking(
+    measure: Measure, compiled: CompiledRules
+) -> tuple[list[tuple[int, NDArray]], list[int], list[int]]:
+    """Return who has to have friends, or is to have them: the person and the friends, and how many of both kinds."""
+    n = compiled.unit.size
+    must = compiled.needed.tolist()
+    found = [
+        (row % n, friends, number, 0)
+        for row, (friends, number) in enumerate(zip(_indices(compiled.links), must, strict=True))
+        if number
+    ]
+    found += [
+        (row, friends, 0, number)
+        for row, (friends, number) in enumerate(
+            zip(_indices(measure.wishes), measure.wanted.tolist(), strict=True)
         )
-
-    def labels(self, compiled: CompiledRules) -> NDArray[np.intp]:
-        """Return the class of each person."""
-        return np.array(self.at, dtype=np.intp)[compiled.unit]
-
-    def step(self, rng: random.Random, free: list[int], temperature: float) -> float:
-        """Try a move or an exchange; return by how much the value has changed."""
-        one = free[int(rng.random() * len(free))]
-        a = self.at[one]
-        if rng.random() < 0.25:
-            b, other = int(rng.random() * self.k), -1
-            if b == a:
-                return 0.0
-        else:
-            other = free[int(rng.random() * len(free))]
-            b = self.at[other]
-            if b == a:
-                return 0.0
-        gain = self._gain(one, other, a, b)
-        if gain < -_LOST * temperature or not self._allowed(one, other, a, b):
-            return 0.0
-        lacking, kept = self._friends_after(one, other, a, b)
-        gain -= _PAYS_FRIEND * (lacking - self.lacking)
-        if gain < 0 and rng.random() >= math.exp(gain / temperature):
-            return 0.0
-        self.lacking = lacking
-        for place, number in kept:
-            self.kept[place] = number
-        self._move(one, a, b)
-        if other >= 0:
-            self._move(other, b, a)
-        return gain
-
-    def _gain(self, one: int, other: int, a: int, b: int) -> float:
-        gain = self.near[one][b] - self.near[one][a]
-        shift = self.size[one]
-        kind = self.kind[other] if other >= 0 else -1
-        if other >= 0:
-            gain += self.near[other][a] - self.near[other][b] - 2 * self.links[one].get(other, 0.0)
-            shift -= self.size[other]
-        if shift:
-            gain -= _PAYS_SIZE * 2 * shift * (self.sizes[b] - self.sizes[a] + shift)
-        here, there = self.gap[a], self.gap[b]
-        for group, change, weight in self.changes[self.kind[one]][kind]:
-            gain -= self.pays * weight * 2 * change * (there[group] - here[group] + change)
-        return gain
-
-    def _allowed(self, one: int, other: int, a: int, b: int) -> bool:
-        """Return whether sizes, counts and people to be apart allow a change."""
-        at = self.at
-        if any(at[foe] == b and foe != other for foe in self.foes[one]):
-            return False
-        if other >= 0 and any(at[foe] == a and foe != one for foe in self.foes[other]):
-            return False
-        shift = self.size[one] - (self.size[other] if other >= 0 else 0)
-        below, above = self.sizes[a] - shift, self.sizes[b] + shift
-        if not (self.least[a] <= below <= self.most[a] and self.least[b] <= above <= self.most[b]):
-            return False
-        if below <= 0 or above <= 0:
-            return False
-        return self.columns is None or self.columns.allow(one, other, a, b, below, above)
-
-    def _friends_after(self, one: int, other: int, a: int, b: int) -> tuple[int, list[tuple[int, int]]]:
-        """Return how many friends people lack after a change, and what each of those concerned then has."""
-        at, lacking = self.at, self.lacking
-        kept: list[tuple[int, int]] = []
-        at[one] = b
-        places: Iterable[int] = self.watched[one]
-        if other >= 0:
-            at[other] = a
-            places = {*places, *self.watched[other]}
-        for place in places:
-            own, friends, need = self.needs[place]
-            here, number = at[own], 0
-            for friend in friends:
-                number += at[friend] == here
-            before = self.kept[place]
-            if number != before:
-                lacking += max(need - number, 0) - max(need - before, 0)
-                kept.append((place, number))
-        at[one] = a
-        if other >= 0:
-            at[other] = b
-        return lacking, kept
-
-    def _move(self, unit: int, a: int, b: int) -> None:
-        near = self.near
-        for other, weight in self.links[unit].items():
-            near[other][a] -= weight
-            near[other][b] += weight
-        self.at[unit] = b
-        size = self.size[unit]
-        self.sizes[a] -= size
-        self.sizes[b] += size
-        here, there = self.gap[a], self.gap[b]
-        for group, change in enumerate(self.unit_steps[self.kind[unit]]):
-            here[group] -= change
-            there[group] += change
-        if self.columns is not None:
-            self.columns.move(unit, a, b)
+        if number
+    ]
+    return [one[:2] for one in found], [one[2] for one in found], [one[3] for one in found]
 
 
-class _BoundCounts:
-    """Counts of the groups that rules bound."""
-
-    def __init__(self, compiled: CompiledRules, at: list[int]) -> None:
-        held = compiled.counts.toarray()
-        counts = np.zeros((compiled.n_clusters, held.shape[1]), dtype=np.int64)
-        np.add.at(counts, np.array(at), held)
-        self.held: list[list[int]] = held.tolist()
-        self.counts: list[list[int]] = counts.tolist()
-        self.bounds = list(
-            zip(
-                _per_class(compiled.least_count, compiled).tolist(),
-                _per_class(compiled.most_count, compiled).tolist(),
-                strict=True,
-            )
-        )
-        self.low, self.high = compiled.share_low.tolist(), compiled.share_high.tolist()
-        self.alone: list[int] = compiled.not_alone.tolist()
-
-    def allow(self, one: int, other: int, a: int, b: int, below: int, above: int) -> bool:
-        """Return whether the counts of two classes stay within their bounds."""
-        theirs = self.held[other] if other >= 0 else [0] * len(self.alone)
-        for column, (mine, his) in enumerate(zip(self.held[one], theirs, strict=True)):
-            change = mine - his
-            after = (a, below, self.counts[a][column] - change), (b, above, self.counts[b][column] + change)
-            for where, size, count in after:
-                least, most = self.bounds[where][0][column], self.bounds[where][1][column]
-                low, high = self.low[column], self.high[column]
-                fewest, many = max(least, low[0] * size // low[1]), min(most, -(-high[0] * size // high[1]))
-                if not fewest <= count <= many or 0 < count < self.alone[column]:
-                    return False
-        return True
-
-    def move(self, unit: int, a: int, b: int) -> None:
-        """Count a unit in another class."""
-        here, there = self.counts[a], self.counts[b]
-        for column, number in enumerate(self.held[unit]):
-            here[column] -= number
-            there[column] += number
+def _placement(
+    units: Units, measure: Measure, compiled: CompiledRules, labels: NDArray[np.intp], seed: Any
+) -> UnitPlaces:
+    """Return where units are by some labels, which are the best so far."""
+    k, n_units = measure.n_classes, compiled.n_units
+    at = np.empty(n_units, dtype=np.int64)
+    at[compiled.unit] = labels
+    near = np.zeros((n_units, k))
+    rows = np.repeat(np.arange(n_units), np.diff(units.link_start))
+    np.add.at(near, (rows, at[units.link]), units.link_weight)
+    gap, counts = np.zeros((k, units.weight.size)), np.zeros((k, units.bound_alone.size), dtype=np.int64)
+    np.add.at(gap, at, units.change)
+    np.add.at(counts, at, units.bound_held)
+    asking = np.repeat(np.arange(units.asking.size), np.diff(units.friend_start))
+    together = at[units.asking[asking]] == at[units.friend]
+    kept = np.bincount(asking[together], minlength=units.asking.size).astype(np.int64)
+    lacking = np.maximum(units.must - kept, 0).sum()
+    value = measure.value(labels)
+    return UnitPlaces(
+        at=at,
+        sizes=np.bincount(labels, minlength=k).astype(np.int64),
+        near=near,
+        gap=gap,
+        kept=kept,
+        counts=counts,
+        best=at.copy(),
+        tally=np.array([value, lacking, value, lacking], dtype=float),
+        stamp=np.zeros(units.asking.size + 1, dtype=np.int64),
+        random=np.array([random.Random(seed).getrandbits(64)], dtype=np.uint64),
+        group=np.zeros(2 * MOST_UNITS, dtype=np.int64),
+    )
 
 
-def _changes(change: NDArray, weights: NDArray) -> list[tuple[int, float, float]]:
-    return [(int(g), float(change[g]), float(weights[g])) for g in np.flatnonzero(np.abs(change) > 1e-12)]
+def _whole(values: Any) -> NDArray[np.int64]:
+    return np.ascontiguousarray(values, dtype=np.int64)
 
 
-def _per_class(bound: NDArray, compiled: CompiledRules) -> NDArray:
-    return np.broadcast_to(bound, (compiled.n_clusters, len(compiled.columns)))
+def _starts(rows: Sequence[Sized]) -> NDArray[np.int64]:
+    return np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
 
-def _counts_matter(compiled: CompiledRules) -> bool:
-    return len(compiled.columns) > 0
+def _joined(rows: Sequence[Any]) -> NDArray[np.int64]:
+    return _whole(np.concatenate([*map(np.asarray, rows), np.empty(0)]))
 
 
-def _indices(matrix: sparse.csr_array) -> list[Any]:
+def _indices(matrix: sparse.csr_array) -> list[NDArray]:
     return [
         matrix.indices[start:end] for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
-    ]
-
-
-def _rows(matrix: sparse.csr_array) -> list[dict[int, float]]:
-    return [
-        dict(zip(matrix.indices[start:end].tolist(), matrix.data[start:end].tolist(), strict=True))
-        for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
     ]

@@ -64,7 +64,13 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
     ['without spreading gender: 2 more wishes', 'without the rule "Every class has 2 people": 0 more wishes']
     """
     search = DivisionSearch(
-        division.roster, division.rules, len(division.class_names), division.attributes, evenness, seed=seed
+        division.roster,
+        division.rules,
+        len(division.class_names),
+        division.attributes,
+        evenness,
+        seed=seed,
+        friends=division.friends,
     )
     # What a further search finds anyway is nobody's cost.
     kept = max(division.wishes_kept, _kept(division, search))

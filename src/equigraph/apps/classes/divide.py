@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import count, did_you_mean, listed
-from equigraph.apps.classes.anneal import Measure, anneal, measure_of
+from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
 from equigraph.apps.classes.attributes import chosen_attributes, group_columns
 from equigraph.apps.classes.division import Division, own_friends
 from equigraph.apps.classes.lists import check_class_names
@@ -23,6 +24,7 @@ from equigraph.exceptions import ConflictError, ParameterError, RosterError
 from equigraph.rules import (
     CompiledRules,
     Facts,
+    Friends,
     MostFriends,
     Rules,
     Sizes,
@@ -32,10 +34,10 @@ from equigraph.rules import (
 )
 
 # Annealing is run so often, with so many steps for each person, and the best division is taken.
-_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 2000, 300, 5000
-# Nodes of the tree in which the solver looks for the most friends: one each is found at once, more take seconds.
-_NODE_LIMIT = {1: 500}
-_FEWER_NODES = 50
+_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 6000, 1000, 20_000
+# Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
+# classes up to which it is asked: beyond, its first node alone takes most of a minute.
+_NODE_LIMIT, _SOLVED = 200, 600
 # An alternative keeps nearly as many wishes as the best division.
 _NEARLY = 0.9
 
@@ -128,43 +130,87 @@ def divide(
     class_names = _class_names(roster, names, int(n_classes))
     rules = _rules(roster, class_names, sizes, rules)
     seed = as_seed(random_state)
+    search = DivisionSearch(
+        roster, rules, int(n_classes), chosen, float(evenness), effort, seed, callbacks, int(friends)
+    )
     try:
-        friendly = find_friends(roster, rules, int(n_classes), int(friends))
-        kept, start = rules, None
-        if friendly is not None:
-            kept, start = Rules.of([*rules.items, friendly.rule]), friendly.labels
-        if start is None:
-            facts = Facts(roster.graph(), group_columns(roster))
-            start = settle_rules(kept, facts, n_clusters=int(n_classes)).labels
+        facts = Facts(roster.graph(), group_columns(roster))
+        start = settle_rules(rules, facts, n_clusters=int(n_classes)).labels
+        friendly = find_friends(search, start)
     except ConflictError as error:
         raise _in_school_words(error, class_names) from None
-    search = DivisionSearch(roster, kept, int(n_classes), chosen, float(evenness), effort, seed, callbacks)
-    found = [search.run(start, turn) for turn in range(1 if alternatives == 1 else 2 * alternatives)]
-    proven = friendly is None or friendly.proven
+    if friendly is not None:
+        search, start = replace(search, rules=Rules.of([*rules.items, friendly.rule])), friendly.labels
+    turns = range(1, 2 if alternatives == 1 else 2 * alternatives + 1)
+    # The labels to start from are annealed already where somebody wished for somebody.
+    found = [search.run(start, turn, _RUNS - (friendly is not None)) for turn in turns]
     divisions = [
-        Division(roster, labels, class_names, kept, chosen, friends=int(friends), proven=proven)
+        Division(
+            roster,
+            labels,
+            class_names,
+            search.rules,
+            chosen,
+            friends=int(friends),
+            proven=friendly is None or friendly.proven,
+        )
         for labels in found
     ]
     best, *others = _different(divisions, int(alternatives))
+    if friendly is not None and friends > 1:
+        kept = Rules.of([*rules.items, _person_by_person([best, *others], int(friends))])
+        best, *others = (replace(one, rules=kept) for one in (best, *others))
     return replace(best, others=tuple(others))
 
 
-def find_friends(roster: Roster, rules: Rules, n_classes: int, least: int) -> MostFriends | None:
-    """Return the rule that everybody shares a class with some of their own friends, with fewer where more cannot be.
+def find_friends(search: DivisionSearch, start: NDArray[np.intp]) -> MostFriends | None:
+    """Return labels in which as many people as possible have a friend they wished for, and the rule that they keep.
 
-    None if nobody wished for anybody, or no friends are asked for.
+    Annealing mostly finds one for everybody; else a solver goes on from there, unless there are too many people and
+    classes for it. None if nobody wished for anybody, or no friends are asked for.
     """
-    asked = own_friends(roster, least)
+    roster = search.roster
+    asked = own_friends(roster, min(search.friends, 1))
     if asked is None:
         return None
+    with_rule = replace(search, rules=Rules.of([*search.rules.items, asked]))
+    labels = with_rule.run(start, n_runs=1)
+    if not lacking_friends(with_rule.compiled, labels):
+        return _as_found(labels, asked, roster)
+    if labels.size * search.n_classes > _SOLVED:
+        return _as_found(with_rule.run(labels, turn=1), asked, roster)
     facts = Facts(roster.graph(), group_columns(roster))
-    limit = _NODE_LIMIT.get(least, _FEWER_NODES)
-    return most_friends(rules, asked, facts, n_clusters=n_classes, node_limit=limit)
+    return most_friends(
+        search.rules, asked, facts, n_clusters=search.n_classes, start=labels, node_limit=_NODE_LIMIT
+    )
+
+
+def _as_found(labels: NDArray[np.intp], asked: Friends, roster: Roster) -> MostFriends:
+    """Return labels with the rule about friends that they keep, which is not proven to be the best."""
+    place = dict(zip(roster.people, labels.tolist(), strict=True))
+    kept = {
+        who: int(any(place[str(other)] == place[str(who)] for other in others))
+        for who, others in asked.of or ()
+    }
+    fewer = {who: 0 for who, number in kept.items() if not number}
+    return MostFriends(labels, kept, not fewer, Friends(asked.least, fewer, asked.of))
+
+
+def _person_by_person(divisions: Sequence[Division], friends: int) -> Friends:
+    """Return the rule that everybody has so many friends in class, and the number for each who has fewer."""
+    asked = own_friends(divisions[0].roster, friends)
+    assert asked is not None
+    fewer = {}
+    for who, wished in asked.of or ():
+        kept = min(len(one.lists.friends_here(str(who))) for one in divisions)
+        if kept < min(friends, len(wished)):
+            fewer[who] = kept
+    return Friends(friends, fewer, asked.of)
 
 
 @dataclass(frozen=True, eq=False)
 class DivisionSearch:
-    """Finds divisions of people that keep rules: a search on the graph of the wishes, and climbs in people."""
+    """Search for divisions of people that keep rules."""
 
     roster: Roster
     rules: Rules
@@ -174,13 +220,14 @@ class DivisionSearch:
     effort: float = 1.0
     seed: int = 0
     callbacks: Callbacks = None
+    friends: int = 1
 
-    @property
+    @cached_property
     def measure(self) -> Measure:
-        """What the climbs count."""
-        return measure_of(self.roster, self.attributes, self.n_classes, self.evenness)
+        """What annealing counts."""
+        return measure_of(self.roster, self.attributes, self.n_classes, self.evenness, self.friends)
 
-    @property
+    @cached_property
     def compiled(self) -> CompiledRules:
         """The rules as arrays."""
         return compile_rules(self.rules, self.roster.graph(), group_columns(self.roster), self.n_classes)
@@ -196,8 +243,11 @@ class DivisionSearch:
                 return notify("annealing", before + step, n_runs * n_steps)
 
             found = anneal(measure, compiled, start, n_steps, f"{self.seed} {turn} {run}", watch)
-            best = max(best, found, key=measure.value)
+            best = max(best, found, key=self._rank)
         return self.again(best)
+
+    def _rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
+        return -lacking_friends(self.compiled, labels), self.measure.value(labels)
 
     def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return labels at least as good as some that keep the rules, after a short run from there."""

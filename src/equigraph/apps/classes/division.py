@@ -45,7 +45,7 @@ class Division:
     friends : int
         How many of those they wished for everybody was to have in class.
     proven : bool
-        Whether it is proven that no division within the rules has fewer people without a friend, nor more friends.
+        Whether it is proven that no division within the rules has fewer people without a friend.
     others : tuple of Division
         Alternatives.
     notes : tuple of str
@@ -131,10 +131,33 @@ class Division:
 
     def friend_facts(self) -> list[str]:
         """Say who has none of those they wished for in class, and whether more could have one."""
-        if not self.friends or not self.friendless:
+        if not self.friends:
             return []
+        facts = self._several_friends()
+        if not self.friendless:
+            return facts
         sure = "more cannot, within these rules" if self.proven else "whether more could is not proven"
-        return [f"Without a friend they wished for: {listed(self.friendless)} ({sure})."]
+        return [*facts, f"Without a friend they wished for: {listed(self.friendless)} ({sure})."]
+
+    def _several_friends(self) -> list[str]:
+        """Say how many people have the number of friends that was asked for, and how many have fewer."""
+        if self.friends < 2:
+            return []
+        lists, wishing = self._placed, [name for name in self.roster.people if self.roster.friends_of(name)]
+        kept = [min(len(lists.friends_here(name)), self.friends) for name in wishing]
+        enough = sum(
+            number >= min(self.friends, len(self.roster.friends_of(name)))
+            for name, number in zip(wishing, kept, strict=True)
+        )
+        fewer = [
+            f"{sum(number == some for number in kept)} have {some}"
+            for some in range(self.friends, -1, -1)
+            if some in kept
+        ]
+        return [
+            f"{enough} of {count(len(wishing), 'person', 'people')} with a wish have {self.friends} friends they "
+            f"wished for, or all of them ({listed(fewer)}; whether more could is not proven)."
+        ]
 
     @property
     def wishes_kept(self) -> int:

@@ -134,7 +134,7 @@ def _class(lists: ClassLists, number: int, attributes: list[str], friends: bool)
         element("h2", lists.class_names[number]),
         element("p", joined(facts, " · "), class_="size"),
         _table(heads, rows, lists.class_names[number]),
-        class_="class small" if len(members) <= _SMALL else "class",
+        class_=" ".join(["class"] + ["small"] * (len(members) <= _SMALL) + ["names"] * (len(heads) == 2)),
         style=f"--letters: {size:g}pt",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,12 @@ def _check_classes(ctx: click.Context, folder: Path, edited: str | None, setting
             wishes_sheet=sheet_of(settings["wishes_sheet"]),
             names=meant_names(settings["meant"]),
         )
-        after = by_hand = with_people(after, roster)
+        bins = {name: number for name, number in before.roster.bins.items() if name in roster.attributes}
+        after = with_people(after, replace(roster, bins=bins))
+        was = dict(zip(before.roster.people, before.labels.tolist(), strict=True))
+        by_hand = after.with_labels(
+            [was.get(name, now) for name, now in zip(roster.people, after.labels.tolist(), strict=True)]
+        )
         if not quiet:
             _tell_people(before, after)
     repaired = after.repaired(by_hand, max_moves=settings["max_moves"]) if settings["repair"] else None

@@ -17,6 +17,8 @@ def command() -> None:
     """Compile the loops of the search now, so that no later command has to; once after every upgrade."""
     import warnings
 
+    from equigraph.apps.classes import divide
+    from equigraph.apps.classes.roster import Roster
     from equigraph.community import FairPartition
     from equigraph.datasets import make_planted_graph
     from equigraph.rules import Rules
@@ -34,4 +36,5 @@ def command() -> None:
             model = FairPartition(n_clusters, rules=kept, effort=0.01, random_state=0)
             model.fit(data.adjacency, sensitive_features=data.sensitive_features)
         make_search(StreamedRows(MemoryBlocks(data.adjacency)), None, 3, effort=0.01).solve([Target()])
+    divide(Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"),)), 2, effort=0)
     line(f"All loops of the search are compiled ({time.perf_counter() - start:.0f} s).")
