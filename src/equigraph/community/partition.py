@@ -493,7 +493,7 @@ def refine_labels(
     ([], True)
     """
     model = FairPartition(n_clusters, effort=effort, **parameters)
+    labels = list(labels) if isinstance(labels, Iterator) else labels  # it is read twice
     model.refine(graph, labels, sensitive_features=sensitive_features, max_moves=max_moves, stay=stay)
-    few = max_moves is not None or stay > 0
-    keeps_numbers = few or as_rules(model.rules or {}).names_clusters
+    keeps_numbers = max_moves is not None or stay > 0 or as_rules(model.rules or {}).names_clusters
     return in_given_terms(labels, graph, model.labels_, keeps_numbers)

@@ -88,7 +88,7 @@ def test_from_a_messy_sheet_to_lists(browser: Any, tmp_path: Path, width: int) -
         labels = _save(page, server, tmp_path)
         # The bar with all that can be done stays in sight.
         page.mouse.wheel(0, 3000)
-        assert page.locator("[data-do=undo]").bounding_box()["y"] >= 0
+        page.wait_for_function("document.querySelector('[data-do=undo]')?.getBoundingClientRect().y >= 0")
     page.wait_for_selector(".jobs .error:has-text('has ended')")
     page.click("[data-do=undo]")
     page.wait_for_selector(".notice:has-text('has ended')")
