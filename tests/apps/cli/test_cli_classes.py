@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import equigraph as eg
+from equigraph.apps.classes.persistence import load_division
 from equigraph.apps.cli.app import app
 from tests.apps.classes.roster.sheets import misspelt_sheet
 from tests.optional import optional
@@ -105,6 +106,38 @@ def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp
     mended = eg.classes.load_division(tmp_path / "mended")
     assert mended.broken == ()
     assert mended.lists.class_of(one) == lists.class_names.index(places[one])
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_somebody_leaves_and_somebody_comes(tmp_path: Path, near: bool) -> None:
+    names = [f"{first} Lang" for first in ("Ada", "Bea", "Cleo", "Dan", "Eli", "Fox", "Gus", "Hal")]
+    rows = [[name, "fm"[i % 2], names[i - 1], ""] for i, name in enumerate(names)]
+
+    def write(file: str, lines: list[list[str]]) -> str:
+        head = ["Name", "Gender", "Friends", "Not with"]
+        text = "\n".join(",".join(line) for line in [head, *lines])
+        (tmp_path / file).write_text(text, encoding="utf-8")
+        return str(tmp_path / file)
+
+    out = str(tmp_path / "out")
+    assert run("classes", write("old.csv", rows), "-k", "2", "-o", out, "--seed", "0").exit_code == 0
+    before = load_division(out)
+    place = dict(zip(names, before.labels.tolist(), strict=True))
+    left = names[0]
+    friend = next(name for name in names[1:] if (place[name] == place[left]) == near)
+    new = [*rows[1:], ["Zoe Neu", "f", friend, ""]]
+    new[0][2] = ""
+    later = str(tmp_path / "later")
+    answer = run("check", out, "--people", write("new.csv", new), "--repair", "-o", later)
+    assert answer.exit_code == 0, answer.output
+    assert f"Has left: {left}." in answer.stdout
+    assert "New: Zoe Neu" in answer.stdout
+    assert "after the edit  after the repair" in answer.stdout
+    after = load_division(later)
+    now = dict(zip(after.roster.people, after.labels.tolist(), strict=True))
+    assert now == {**{name: place[name] for name in names[1:]}, "Zoe Neu": place[left]}
+    # The class of the friend is full: nobody else can be moved without losing a friend.
+    assert ("Without one:" in answer.stdout) != near
 
 
 def test_the_folder_is_explained_and_has_a_report(made: tuple[Path, Result], tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_interrupt_is_1_without_traceback(run: Run, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("equigraph.results.cluster.cluster", interrupted)
     answer = run("cluster", ROOM, "-k", 3)
     assert answer.exit_code == 1
-    assert answer.stderr.strip() == "Error: Stopped."
+    assert answer.stderr.strip() == "Stopped."
 
 
 @pytest.mark.parametrize(

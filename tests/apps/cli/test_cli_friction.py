@@ -247,7 +247,7 @@ def test_a_second_signal_gives_up(tmp_path: Path) -> None:
     args = [sys.executable, "-c", code, "cluster", ROOM, *ENDLESS, "-o", str(tmp_path / "out")]
     answer = subprocess.run(args, capture_output=True, text=True, timeout=60)
     assert answer.returncode == 1
-    assert answer.stderr.splitlines()[-1] == "Error: Stopped."
+    assert answer.stderr.splitlines()[-1] == "Stopped."
     assert list(tmp_path.iterdir()) == []
 
 

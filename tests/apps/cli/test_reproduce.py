@@ -115,7 +115,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     stderr = process.communicate(timeout=60)[1]
     assert process.returncode == 1
     assert "the same command goes on from there" in stderr
-    assert stderr.splitlines()[-1] == "Error: Stopped."
+    assert stderr.splitlines()[-1] == "Stopped."
 
 
 def test_default_folder_of_a_quick_run_is_another(

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from equigraph._utils.callbacks import Callbacks, Notifier
 from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
-from equigraph._utils.text import count, did_you_mean, listed
+from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
 from equigraph.apps.classes.attributes import chosen_attributes, group_columns
 from equigraph.apps.classes.division import Division, own_friends
 from equigraph.apps.classes.lists import check_class_names
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.sentences import rule_sentence
+from equigraph.apps.classes.sentences import in_school_words
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
 from equigraph.rules import (
     CompiledRules,
@@ -138,7 +138,7 @@ def divide(
         start = settle_rules(rules, facts, n_clusters=int(n_classes)).labels
         friendly = find_friends(search, start)
     except ConflictError as error:
-        raise _in_school_words(error, class_names) from None
+        raise in_school_words(error, class_names) from None
     if friendly is not None:
         search, start = replace(search, rules=Rules.of([*rules.items, friendly.rule])), friendly.labels
     turns = range(1, 2 if alternatives == 1 else 2 * alternatives + 1)
@@ -299,14 +299,6 @@ def _rules(roster: Roster, class_names: tuple[str, ...], sizes: Any, further: Ru
             ).items,
             *further.items,
         ]
-    )
-
-
-def _in_school_words(error: ConflictError, class_names: tuple[str, ...]) -> ConflictError:
-    said = " ".join(rule_sentence(rule, class_names) for rule in error.rules)
-    return ConflictError(
-        f"These rules cannot all be kept in {count(len(class_names), 'class', 'classes')}: {said}",
-        error.rules,
     )
 
 

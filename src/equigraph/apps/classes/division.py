@@ -14,10 +14,10 @@ from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned
 from equigraph.apps.classes.lists import ClassLists, check_class_names
 from equigraph.apps.classes.roster import Roster
-from equigraph.apps.classes.sentences import rule_sentence, school_words
+from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.metrics import normalized_balance_score
-from equigraph.rules import Facts, Fixed, Friends, Rules, Violation, settle_rules, violations
+from equigraph.rules import Facts, Fixed, Friends, Rule, Rules, Violation, settle_rules, violations
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6
@@ -205,6 +205,8 @@ class Division:
     def repaired(self, before: Division | None = None, *, max_moves: int | None = None) -> Division:
         """Return the same division with every rule kept, and as few people moved as possible.
 
+        Where not everybody can have as many friends as before, whoever has fewer now may stay so.
+
         Parameters
         ----------
         before : Division, optional
@@ -226,21 +228,36 @@ class Division:
             for name in by_hand
             if name not in known
         ]
-        facts = Facts(self.roster.graph(), self.columns)
-        for rules in dict.fromkeys((Rules.of([*self.rules.items, *held]), self.rules)):
+        facts, eased = Facts(self.roster.graph(), self.columns), self._with_friends_as_now()
+        for rules, keeps in ((self.rules, held), (self.rules, []), (eased, held), (eased, [])):
             try:
-                settled = settle_rules(rules, facts, n_clusters=len(self.class_names), start=self.labels)
+                asked = Rules.of([*rules.items, *keeps])
+                settled = settle_rules(asked, facts, n_clusters=len(self.class_names), start=self.labels)
                 break
-            except (ConflictError, NotFoundError):
-                if rules == self.rules:
-                    raise
+            except ConflictError as error:
+                conflict: Exception = in_school_words(error, self.class_names)
+            except NotFoundError as error:
+                conflict = error
+        else:
+            raise conflict from None
         n_moves = int((settled.labels != self.labels).sum())
         if max_moves is not None and n_moves > max_moves:
             raise NotFoundError(
                 f"{count(n_moves, 'person has', 'people have')} to be moved to keep every rule, and max_moves is "
                 f"{max_moves}."
             )
-        return self.with_labels(settled.labels)
+        return replace(self, rules=rules).with_labels(settled.labels)
+
+    def _with_friends_as_now(self) -> Rules:
+        """Return the rules; whoever has fewer friends than they ask for has to keep only these."""
+        rules: list[Rule] = []
+        for rule in self.rules.items:
+            if isinstance(rule, Friends) and rule.of is not None:
+                now = {who: len(self.lists.friends_here(str(who))) for who, _ in rule.of}
+                fewer = {who: now[who] for who, wished in rule.of if now[who] < min(rule.least, len(wished))}
+                rule = Friends(rule.least, fewer, rule.of)
+            rules.append(rule)
+        return Rules.of(rules)
 
     def moved(self, other: Division) -> tuple[str, ...]:
         """Return who is in another class in another division."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from equigraph._utils.text import count
+from equigraph.exceptions import ConflictError
 from equigraph.rules import Rule, Words
 
 
@@ -24,3 +26,12 @@ def rule_sentence(rule: Rule, class_names: Sequence[str]) -> str:
 def school_words(class_names: Sequence[str]) -> Words:
     """Return the words of a school: people and classes."""
     return Words("person", "people", "class", "classes", tuple(class_names))
+
+
+def in_school_words(error: ConflictError, class_names: Sequence[str]) -> ConflictError:
+    """Return an error about rules that contradict each other in the words of a school."""
+    said = " ".join(rule_sentence(rule, class_names) for rule in error.rules)
+    return ConflictError(
+        f"These rules cannot all be kept in {count(len(class_names), 'class', 'classes')}: {said}",
+        error.rules,
+    )

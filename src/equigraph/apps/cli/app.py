@@ -87,8 +87,9 @@ def _fail(error: Exception) -> NoReturn:
     """Say in one sentence what went wrong, and exit."""
     code = FAILED
     if isinstance(error, click.Abort):
-        sentence = "Stopped."
-    elif isinstance(error, click.ClickException):
+        click.echo("Stopped.", err=True)
+        sys.exit(code)
+    if isinstance(error, click.ClickException):
         sentence, code = _usage_sentence(error), error.exit_code
     elif isinstance(error, EquigraphError):
         sentence, code = str(error), BAD_INPUT if isinstance(error, InputError) else FAILED

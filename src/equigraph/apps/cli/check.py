@@ -168,6 +168,8 @@ def _tell_repair(after: Any, repaired: Any) -> None:
     for name in moved:
         was, now = (one.class_names[one.lists.class_of(name)] for one in (after, repaired))
         line(f"  {name} from {was} to {now}")
+    if repaired.rules != after.rules:
+        line(f"Not everybody can have a friend in class. Without one: {listed(repaired.friendless)}.")
     for sentence in repaired.broken:
         line(f"Still not kept: {sentence}")
 
