@@ -168,7 +168,7 @@ def malformed() -> list[tuple[str, bytes]]:
         ("nothing.exe", b"MZ"),
         ("noname", b"Name\nAda\n"),
     ]
-    while len(files) < 45:
+    while len(files) < 32:
         kind = rng.randrange(4)
         raw = bytearray(rng.choice((text, book)))
         suffix = ".xlsx" if raw[:2] == b"PK" else rng.choice((".csv", ".tsv", ".txt", ".ods"))
@@ -206,7 +206,7 @@ def test_malformed_files_do_no_harm(reader: Running) -> None:
         opened += status == 200
         refused += status == 400
     assert refused + opened == len(files)
-    assert refused > 20
+    assert refused > 12
     # After all of that the server reads a good one.
     assert ask(reader, "/api/board")[0] == 200
     status, seen = _send(reader, "class.csv", _school_csv())
