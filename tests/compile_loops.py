@@ -29,7 +29,8 @@ def search(graph: eg.Graph) -> None:
 
 
 def factors(graph: eg.Graph) -> None:
-    """Factorise: as a large graph with and without a penalty, and from disk."""
+    """Divide people, and factorise: as a large graph with and without a penalty, and from disk."""
+    eg.divide(eg.Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"),)), 2, effort=0)
     eg.cluster(graph, method="fair-nmtf", n_clusters=3, random_state=0)
     products.COMPILE_FROM = 1
     for method in ("fair-nmtf", "sym-nmf", "dfnmf"):
