@@ -304,3 +304,20 @@ def test_groups_are_needed(room: Graph) -> None:
         eg.tradeoff_curve(room.adjacency, estimator=model)
     with pytest.raises(GroupsError, match="constant"):
         eg.tradeoff_curve(room.adjacency, sensitive_features=["a"] * 30, estimator=model)
+
+
+def test_size_bounds_are_set_in_the_estimator() -> None:
+    room = eg.datasets.make_classroom()
+    options = {"sensitive_features": room.sensitive_features, "n_clusters": 8, "random_state": 0}
+    smallest = [
+        min(np.bincount(point.labels, minlength=8).min() for point in curve.points)
+        for curve in (
+            eg.tradeoff_curve(room.adjacency, **options),
+            eg.tradeoff_curve(room.adjacency, size_bounds=None, **options),
+        )
+    ]
+    assert smallest[0] >= 2 > smallest[1]  # a third of 30 / 8, rounded up
+    with pytest.raises(ParameterError, match="size_bounds"):
+        eg.tradeoff_curve(
+            room.adjacency, **options, estimator=eg.FairNMTF(8), size_bounds=None, fairness=[0.5]
+        )

@@ -48,6 +48,7 @@ def tradeoff_curve(
     effort: Any = None,
     rules: Any = None,
     on_conflict: OnConflict | None = None,
+    size_bounds: Any = "auto",
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve: ...
@@ -68,6 +69,7 @@ def tradeoff_curve(
     effort: Any = None,
     rules: Any = None,
     on_conflict: OnConflict | None = None,
+    size_bounds: Any = "auto",
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurves: ...
@@ -87,6 +89,7 @@ def tradeoff_curve(
     effort: Any = None,
     rules: Any = None,
     on_conflict: OnConflict | None = None,
+    size_bounds: Any = "auto",
     n_jobs: int | None = None,
     callbacks: Callbacks = None,
 ) -> TradeoffCurve | TradeoffCurves:
@@ -129,6 +132,8 @@ def tradeoff_curve(
         Hard rules that all labels keep, set in the estimator, which must take rules (`FairPartition`).
     on_conflict : {"error", "relax"}, optional
         What is done about rules that contradict each other, set in the estimator.
+    size_bounds : "auto", None or tuple, default="auto"
+        Bounds on the sizes of clusters, or None for none, set in the estimator; "auto" leaves it as it is.
     n_jobs : int, optional
         Number of processes; by default 1, and -1 for all cores. It does not change the result.
     callbacks : callable or list of callables, optional
@@ -194,9 +199,11 @@ def tradeoff_curve(
         )
     if n_jobs == 0:
         raise ParameterError("n_jobs is 0: give the number of processes, or -1 for all cores.")
-    model, notion = _configured(
-        estimator, notion, {"effort": effort, "rules": rules, "on_conflict": on_conflict}
-    )
+    given = {"effort": effort, "rules": rules, "on_conflict": on_conflict}
+    others = {name: value for name, value in given.items() if value is not None}
+    if size_bounds != "auto":
+        others["size_bounds"] = size_bounds
+    model, notion = _configured(estimator, notion, others)
     values, bounded = _dial_values(model, fairness, n_points)
     # numpy's annotation of ndim leaves out ranges, which it takes.
     several = n_clusters is not None and np.ndim(n_clusters) > 0  # type: ignore[arg-type]
@@ -235,10 +242,9 @@ def _configured(
     model = clone(estimator)
     known = model.get_params(deep=False)
     for name, value in others.items():
-        if value is not None:
-            if name not in known:
-                raise ParameterError(f"{type(model).__name__} has no parameter {name!r}: leave it out.")
-            model.set_params(**{name: value})
+        if name not in known:
+            raise ParameterError(f"{type(model).__name__} has no parameter {name!r}: leave it out.")
+        model.set_params(**{name: value})
     if notion is None:
         notion = known.get("notion", "normalized")
     elif "notion" in known:
