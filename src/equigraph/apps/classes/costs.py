@@ -90,7 +90,7 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
 def costs_sentence(costs: Sequence[Cost]) -> list[str]:
     """Return what columns and rules cost as a sentence, the dearest first; none where nothing was asked."""
     dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
-    said = "; ".join(map(str, dear)) or "no column and no rule costs a wish"
+    said = "; ".join(map(str, dear)) or "a short search found no more wishes without any one of them"
     return [f"What evenness and rules cost: {said}."] if costs else []
 
 
