@@ -63,6 +63,17 @@ def ask(
     return answer.status, json.loads(raw) if kind.startswith("application/json") else raw
 
 
+def drag(page: Any, who: int, cluster: int) -> None:
+    """Drag the card of a person to a column with the mouse."""
+    box = page.locator(f"[data-who='{who}'] .card-name").bounding_box()
+    target = page.locator(f".column[data-cluster='{cluster}']").bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 30, steps=3)
+    page.mouse.move(target["x"] + target["width"] / 2, target["y"] + 150, steps=4)
+    page.mouse.up()
+
+
 @pytest.fixture(scope="session")
 def room() -> BoardPeople:
     return classroom()

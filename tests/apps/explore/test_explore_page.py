@@ -13,7 +13,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import kept
 from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.session import Session
-from tests.apps.explore.conftest import ask, running_server
+from tests.apps.explore.conftest import ask, drag, running_server
 
 pytest.importorskip("playwright.sync_api")
 
@@ -66,16 +66,6 @@ def _score(page: Any, name: str) -> str:
     return page.inner_text(f"[data-score={name}] .figure")
 
 
-def _drag(page: Any, who: int, cluster: int) -> None:
-    box = page.locator(f"[data-who='{who}'] .card-name").bounding_box()
-    target = page.locator(f".column[data-cluster='{cluster}']").bounding_box()
-    page.mouse.move(box["x"] + 10, box["y"] + 8)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 40, box["y"] + 30, steps=3)
-    page.mouse.move(target["x"] + target["width"] / 2, target["y"] + 150, steps=4)
-    page.mouse.up()
-
-
 def _in(page: Any, who: int, cluster: int) -> None:
     page.wait_for_selector(f".column[data-cluster='{cluster}'] [data-who='{who}']")
 
@@ -86,7 +76,7 @@ def test_a_card_is_dragged_and_everything_answers(open_page: Any, server: Runnin
     assert page.locator(".card").count() == 30
     before = _state(server)
     shown = _score(page, "even"), _score(page, "kept")
-    _drag(page, 0, 1)
+    drag(page, 0, 1)
     _in(page, 0, 1)
     after = _state(server)
     assert after["labels"][0] == 1

@@ -15,7 +15,7 @@ from equigraph.apps.classes import load_division
 from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.steps import board_of_division
 from equigraph.apps.explore.uploads import OfferedSheet, inspect
-from tests.apps.explore.conftest import ask, running_server
+from tests.apps.explore.conftest import ask, drag, running_server
 
 pytest.importorskip("playwright.sync_api")
 
@@ -54,13 +54,7 @@ def _move(page: Any, who: int, cluster: int, narrow: bool) -> None:
     if narrow:
         _menu(page, who, f"Move to Group {cluster + 1}")
     else:
-        box = page.locator(f"[data-who='{who}'] .card-name").bounding_box()
-        target = page.locator(f".column[data-cluster='{cluster}']").bounding_box()
-        page.mouse.move(box["x"] + 10, box["y"] + 8)
-        page.mouse.down()
-        page.mouse.move(box["x"] + 40, box["y"] + 30, steps=3)
-        page.mouse.move(target["x"] + target["width"] / 2, target["y"] + 150, steps=4)
-        page.mouse.up()
+        drag(page, who, cluster)
     page.wait_for_selector(f".column[data-cluster='{cluster}'] [data-who='{who}']")
 
 

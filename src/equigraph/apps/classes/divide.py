@@ -16,7 +16,7 @@ from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
 from equigraph.apps.classes.attributes import chosen_attributes, group_columns
-from equigraph.apps.classes.division import Division, own_friends
+from equigraph.apps.classes.division import Division, friends_as_kept, own_friends
 from equigraph.apps.classes.lists import check_class_names
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words
@@ -157,8 +157,8 @@ def divide(
         for labels in found
     ]
     best, *others = _different(divisions, int(alternatives))
-    if friendly is not None and friends > 1:
-        kept = Rules.of([*rules.items, _person_by_person([best, *others], int(friends))])
+    if friends > 1 and (asked := own_friends(roster, int(friends))) is not None:
+        kept = Rules.of([*rules.items, friends_as_kept(asked, [best, *others])])
         best, *others = (replace(one, rules=kept) for one in (best, *others))
     return replace(best, others=tuple(others))
 
@@ -194,18 +194,6 @@ def _as_found(labels: NDArray[np.intp], asked: Friends, roster: Roster) -> MostF
     }
     fewer = {who: 0 for who, number in kept.items() if not number}
     return MostFriends(labels, kept, not fewer, Friends(asked.least, fewer, asked.of))
-
-
-def _person_by_person(divisions: Sequence[Division], friends: int) -> Friends:
-    """Return the rule that everybody has so many friends in class, and the number for each who has fewer."""
-    asked = own_friends(divisions[0].roster, friends)
-    assert asked is not None
-    fewer = {}
-    for who, wished in asked.of or ():
-        kept = min(len(one.lists.friends_here(str(who))) for one in divisions)
-        if kept < min(friends, len(wished)):
-            fewer[who] = kept
-    return Friends(friends, fewer, asked.of)
 
 
 @dataclass(frozen=True, eq=False)

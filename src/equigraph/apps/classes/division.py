@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.metrics import normalized_balance_score
-from equigraph.rules import Facts, Fixed, Friends, Rule, Rules, Violation, settle_rules, violations
+from equigraph.rules import Facts, Fixed, Friends, Rules, Violation, settle_rules, violations
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6
@@ -229,9 +229,11 @@ class Division:
             if name not in known
         ]
         facts, eased = Facts(self.roster.graph(), self.columns), self._with_friends_as_now()
-        for rules, keeps in ((self.rules, held), (self.rules, []), (eased, held), (eased, [])):
+        attempts = {
+            Rules.of([*rules.items, *keeps]): rules for rules in (self.rules, eased) for keeps in (held, [])
+        }
+        for asked in attempts:
             try:
-                asked = Rules.of([*rules.items, *keeps])
                 settled = settle_rules(asked, facts, n_clusters=len(self.class_names), start=self.labels)
                 break
             except ConflictError as error:
@@ -246,18 +248,14 @@ class Division:
                 f"{count(n_moves, 'person has', 'people have')} to be moved to keep every rule, and max_moves is "
                 f"{max_moves}."
             )
-        return replace(self, rules=rules).with_labels(settled.labels)
+        return replace(self, rules=attempts[asked]).with_labels(settled.labels)
 
     def _with_friends_as_now(self) -> Rules:
         """Return the rules; whoever has fewer friends than they ask for has to keep only these."""
-        rules: list[Rule] = []
-        for rule in self.rules.items:
-            if isinstance(rule, Friends) and rule.of is not None:
-                now = {who: len(self.lists.friends_here(str(who))) for who, _ in rule.of}
-                fewer = {who: now[who] for who, wished in rule.of if now[who] < min(rule.least, len(wished))}
-                rule = Friends(rule.least, fewer, rule.of)
-            rules.append(rule)
-        return Rules.of(rules)
+        return Rules.of(
+            friends_as_kept(rule, [self]) if isinstance(rule, Friends) and rule.of is not None else rule
+            for rule in self.rules.items
+        )
 
     def moved(self, other: Division) -> tuple[str, ...]:
         """Return who is in another class in another division."""
@@ -275,6 +273,16 @@ def own_friends(roster: Roster, least: int) -> Friends | None:
         name: roster.friends_of(name) for name in roster.people if roster.friends_of(name)
     }
     return Friends(least, of=asked) if asked and least else None
+
+
+def friends_as_kept(rule: Friends, divisions: Sequence[Division]) -> Friends:
+    """Return a rule about own friends that all divisions keep: the number for each who has fewer in one of them."""
+    fewer = {}
+    for who, wished in rule.of or ():
+        kept = min(len(one.lists.friends_here(str(who))) for one in divisions)
+        if kept < min(rule.least, len(wished)):
+            fewer[who] = kept
+    return Friends(rule.least, fewer, rule.of)
 
 
 def what_got_worse(before: Division, after: Division) -> list[str]:

@@ -17,10 +17,8 @@ def with_people(division: Division, roster: Roster) -> Division:
     """Return a division of the people of a newer sheet.
 
     Everybody who was there stays where they are. Newcomers are placed one by one, in the class in which the fewest
-    rules
-    are broken and, of these, in which most wishes are kept and people are spread most evenly. Rules about pairs
-    and fixed
-    classes are those of the new sheet; equal sizes stay equal.
+    rules are broken and, of these, in which most wishes are kept and people are spread most evenly. Rules about pairs
+    and fixed classes are those of the new sheet; equal sizes stay equal.
 
     Parameters
     ----------
