@@ -18,11 +18,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.multiplicative import Factors, PanelSteps, Sums, iterate, multiplicative_updates
+from equigraph.factorization.multiplicative import (
+    FLOOR,
+    Factors,
+    PanelSteps,
+    Sums,
+    iterate,
+    multiplicative_updates,
+)
 from equigraph.factorization.penalties import Penalty
 from equigraph.factorization.penalties.base import PenaltyTerms
 from equigraph.stores import Product, SerialProduct
-from equigraph.stores.panels import FLOOR
 
 
 class OnRows(Penalty):

@@ -26,7 +26,9 @@ from equigraph.exceptions import warn
 from equigraph.factorization.penalties import Penalty, WeightedSum
 from equigraph.factorization.penalties.base import form_of
 from equigraph.stores import Product, StoreProduct, gram
-from equigraph.stores.panels import FLOOR
+
+# Denominators of an update are kept above this floor, as in the authors' code.
+FLOOR = 1e-10
 
 
 class Status(StrEnum):
@@ -125,7 +127,10 @@ class PanelSteps:
     def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
         """Replace H by the next one and return its sums."""
         self._last = self._H
-        self._H = update_membership(self._H, W, self._AH, HH, self._terms.positive, self._terms.negative)
+        right, middle = (table.astype(self._H.dtype) for table in interaction_tables(W, HH))
+        self._H = update_membership(
+            self._H, self._AH, right, middle, self._terms.positive, self._terms.negative
+        )
         return self._sums()
 
     def back(self) -> None:
@@ -139,9 +144,7 @@ class PanelSteps:
     def _sums(self) -> Sums:
         H = self._H
         self._AH, self._terms = self._product(H), self._penalty.terms(H)
-        step = H - self._last
-        moved = float(np.einsum("ij,ij->", step, step, dtype=np.float64))
-        return Sums(gram(H, H), gram(H, self._AH), self._terms.value, moved)
+        return Sums(gram(H, H), gram(H, self._AH), self._terms.value, squared_change(self._last, H))
 
 
 def multiplicative_updates(
@@ -223,15 +226,26 @@ def reconstruction_error(
     return float(squared_norm - 2 * np.sum(HAH * W) + np.sum((HH @ W @ HH) * W))
 
 
+def interaction_tables(W: NDArray[np.float64], HH: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+    """Return the k x k tables of an update of H: W + W' and W'H'HW + WH'HW'."""
+    return W + W.T, W.T @ HH @ W + W @ HH @ W.T
+
+
 def update_membership(
-    H: NDArray, W: NDArray, AH: NDArray, HH: NDArray, positive: NDArray, negative: NDArray
+    H: NDArray,
+    AH: NDArray,
+    right: NDArray,
+    middle: NDArray,
+    positive: NDArray | None = None,
+    negative: NDArray | None = None,
+    out: NDArray | None = None,
 ) -> NDArray:
-    """Return the next H; no argument is changed."""
-    dtype = H.dtype
-    numerator = AH @ (W + W.T).astype(dtype)
-    numerator += negative
-    denominator = H @ (W.T @ HH @ W + W @ HH @ W.T).astype(dtype)
-    denominator += positive
+    """Return the next H from the tables of `interaction_tables` and the products of the penalty, if there is one."""
+    numerator, denominator = np.matmul(AH, right, out=out), H @ middle
+    if positive is not None:
+        denominator += positive
+    if negative is not None:
+        numerator += negative
     np.maximum(denominator, FLOOR, out=denominator)
     numerator /= denominator
     # Two square roots are several times as fast as a power.
@@ -246,9 +260,13 @@ def update_interaction(W: NDArray, HAH: NDArray, HH: NDArray) -> NDArray:
     return W * HAH / np.maximum(HH @ W @ HH, FLOOR)
 
 
+def squared_change(old: NDArray, new: NDArray) -> float:
+    """Return the squared norm of the change, in double precision."""
+    step = new - old
+    return float(np.einsum("ij,ij->", step, step, dtype=np.float64))
+
+
 def relative_change(old: NDArray, new: NDArray) -> float:
     """Return the norm of the change relative to the norm before."""
-    step = new - old
-    moved = np.einsum("ij,ij->", step, step, dtype=np.float64)
     size = np.einsum("ij,ij->", old, old, dtype=np.float64)
-    return float(np.sqrt(moved / max(size, np.finfo(float).tiny)))
+    return float(np.sqrt(squared_change(old, new) / max(size, np.finfo(float).tiny)))

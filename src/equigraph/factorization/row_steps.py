@@ -15,14 +15,24 @@ from numpy.typing import NDArray
 
 from equigraph._utils.text import count
 from equigraph.exceptions import SchedulerLostError, SchedulerLostWarning, warn
-from equigraph.factorization.multiplicative import Factors, Status, Sums, iterate, multiplicative_updates
+from equigraph.factorization.multiplicative import (
+    FLOOR,
+    Factors,
+    Status,
+    Sums,
+    interaction_tables,
+    iterate,
+    multiplicative_updates,
+    update_membership,
+)
 from equigraph.factorization.penalties import Penalty
 from equigraph.factorization.penalties.base import form_of
-from equigraph.stores import StoreProduct
+from equigraph.graph.groups.sums import group_sums
+from equigraph.stores import StoreProduct, gram
 from equigraph.stores.block_files import writable
 from equigraph.stores.distributed import StreamedRows
 from equigraph.stores.distributed.rows import Rows, in_order
-from equigraph.stores.panels import Tables, Totals, zero_totals
+from equigraph.stores.panels import MOST_COLUMNS
 from equigraph.stores.threads import most_threads, run_all
 
 # Steps between two checkpoints: a loss costs at most so many steps again, a checkpoint one transfer of H.
@@ -31,6 +41,27 @@ CHECKPOINT = 25
 MOST_ENTRIES = 2**19
 # Fits that are begun at once, per thread.
 _PORTION = 2
+# Rows that are updated together: the arrays of one step stay in the cache.
+_CACHED_ROWS = 8192
+
+
+class Tables(NamedTuple):
+    """The small tables of an update."""
+
+    right: NDArray  # W + W'
+    middle: NDArray  # W'H'HW + WH'HW'
+    positive: NDArray  # what the penalty adds to the denominators of a group,
+    negative: NDArray  # and to its numerators
+    own: NDArray  # what a node's own row counts in ``positive``
+
+
+class Totals(NamedTuple):
+    """What an update adds up over the rows of a block, in double precision and column by column."""
+
+    HH: NDArray[np.float64]  # H'H
+    sums: NDArray[np.float64]  # of the rows of H by group,
+    squares: NDArray[np.float64]  # and of their squares
+    moved: NDArray[np.float64]  # squared change of H, in one row
 
 
 class Checkpoint(NamedTuple):
@@ -48,7 +79,7 @@ class RowSteps:
         self._store, self._scale = product.store, product.scale
         self.squared_norm = product.squared_norm
         self._form = form_of(penalty)
-        self._shape = H.shape[1], 0 if self._form is None else self._form.own.size
+        self._n_clusters, self._n_groups = H.shape[1], 0 if self._form is None else self._form.own.size
         self._dtype = H.dtype
         # H and the H before it take turns under these two names.
         self._here, self._before = "H", "H before"
@@ -56,14 +87,14 @@ class RowSteps:
         self._n_steps = 0
         # The factors of the last checkpoint, where the rows are in other processes.
         self.kept: Checkpoint | None = None
-        self._store.place(self._here, np.array(H, order="C"))
+        self._store.place(self._here, self._padded(H))
         if self._form is not None:
             self._store.place("codes", self._form.codes.astype(np.int32))
             self._fixed = ["codes"]
 
     def start(self) -> Sums:
         """Return the sums of the start."""
-        return self._sums(self._store.each(start_rows, self._here, *self._shape))
+        return self._sums(self._store.each(start_rows, self._here, self._n_groups))
 
     def advance(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Sums:
         """Replace H by the next one and return its sums."""
@@ -71,10 +102,11 @@ class RowSteps:
         if self._n_steps % CHECKPOINT == 0:
             saved = self._store.checkpoint([self._here, *self._fixed], [(self._here, "AH")])
             if self._here in saved:
-                self.kept = Checkpoint(saved[self._here], W.copy(), self._n_steps - 1)
+                H = np.ascontiguousarray(saved[self._here][:, : self._n_clusters])
+                self.kept = Checkpoint(H, W.copy(), self._n_steps - 1)
         self._here, self._before = self._before, self._here
         tables = self._tables(W, HH)
-        return self._sums(self._store.each(advance_rows, self._before, self._here, tables, *self._shape))
+        return self._sums(self._store.each(advance_rows, self._before, self._here, tables, self._n_groups))
 
     def back(self) -> None:
         """Take the last `advance` back."""
@@ -82,31 +114,40 @@ class RowSteps:
 
     def membership(self) -> NDArray:
         """Return H; the store keeps nothing of it."""
-        H = self._store.collect(self._here)
+        H = np.ascontiguousarray(self._store.collect(self._here)[:, : self._n_clusters])
         self._store.checkpoint(())
         return H
 
     def _tables(self, W: NDArray[np.float64], HH: NDArray[np.float64]) -> Tables:
+        right, middle = interaction_tables(W, HH)
         # A scaled graph has a scaled product: it is the table beside it that is multiplied, not the rows.
-        right, middle = self._scale * (W + W.T), W.T @ HH @ W + W @ HH @ W.T
+        right, own = self._scale * right, np.zeros(0)
         positive = negative = np.zeros((0, W.shape[0]))
-        own = np.zeros(0)
         if self._form is not None:
             positive, negative = (
                 self._form.positive @ self._group_sums,
                 self._form.negative @ self._group_sums,
             )
             own = self._form.own
-        return Tables(*(table.astype(self._dtype) for table in (right, middle, positive, negative, own)))
+        right, middle, positive, negative = map(self._padded, (right, middle, positive, negative))
+        return Tables(right, middle, positive, negative, own.astype(self._dtype))
 
     def _sums(self, parts: list[Totals]) -> Sums:
         crosses = self._store.multiply(self._here, "AH", then=cross_rows, arguments=(self._here,))
         HH, sums, squares, moved = map(in_order, zip(*parts, strict=True))
-        value = 0.0
+        k, value = self._n_clusters, 0.0
         if self._form is not None:
-            self._group_sums = sums
-            value = self._form.value(sums, squares.sum(axis=1))
-        return Sums(HH, in_order(crosses) * self._scale, value, float(moved.sum()))
+            self._group_sums = sums[:, :k]
+            value = self._form.value(self._group_sums, squares.sum(axis=1))
+        return Sums(HH[:k, :k], in_order(crosses)[:k, :k] * self._scale, value, float(moved.sum()))
+
+    def _padded(self, panel: NDArray) -> NDArray:
+        """Return a copy with columns of zeros, which stay zero, so that rows of few columns fill whole registers."""
+        k = self._n_clusters
+        width = k if k > MOST_COLUMNS else -(-k // 4) * 4
+        padded = np.zeros((panel.shape[0], width), self._dtype)
+        padded[:, :k] = panel
+        return padded
 
 
 def row_updates(
@@ -158,29 +199,44 @@ def run_fits(
         yield from enumerate(run_all(tasks, n_threads), first)
 
 
-def start_rows(rows: Rows, here: str, n_clusters: int, n_groups: int) -> Totals:
+def start_rows(rows: Rows, here: str, n_groups: int) -> Totals:
     """Return the sums of the rows of one block."""
-    from equigraph.stores.kernels import gram_rows, sum_rows
-
-    H, totals = rows.get(here), zero_totals(n_clusters, n_groups)
-    gram_rows(H, H, totals.HH)
-    if n_groups:
-        sum_rows(H, rows.get("codes"), totals.sums, totals.squares)
-    return totals
+    H = rows.get(here)
+    return _totals(H, H, rows.get("codes") if n_groups else None, n_groups)
 
 
-def advance_rows(
-    rows: Rows, before: str, here: str, tables: Tables, n_clusters: int, n_groups: int
-) -> Totals:
+def advance_rows(rows: Rows, before: str, here: str, tables: Tables, n_groups: int) -> Totals:
     """Give the rows of one block their next values, and return their sums."""
     from equigraph.stores.kernels import update_rows
 
-    H, AH, totals = rows.get(before), rows.get("AH"), zero_totals(n_clusters, n_groups)
-    out = rows.room(here, H.shape[1:], H.dtype)
-    # Tables that came over the wire cannot be written to: made writable, all tables share one compiled loop.
-    tables = Tables(*map(writable, tables))
-    update_rows(H, AH, rows.get("codes") if n_groups else None, tables, out, totals)
-    return totals
+    H, AH, codes = rows.get(before), rows.get("AH"), rows.get("codes") if n_groups else None
+    out, width = rows.room(here, H.shape[1:], H.dtype), H.shape[1]
+    if width <= MOST_COLUMNS:
+        totals = Totals(*(np.zeros((n_rows, width)) for n_rows in (width, n_groups, n_groups, 1)))
+        # Tables that came over the wire cannot be written to: made writable, all tables share one compiled loop.
+        update_rows(width)(H, AH, codes, Tables(*map(writable, tables)), FLOOR, out, totals)
+        return totals
+    positive = negative = None
+    for start in range(0, H.shape[0], _CACHED_ROWS):
+        some = slice(start, start + _CACHED_ROWS)
+        if codes is not None:
+            positive = tables.positive.take(codes[some], axis=0)
+            positive += tables.own.take(codes[some])[:, None] * H[some]
+            np.maximum(positive, 0, out=positive)
+            negative = tables.negative.take(codes[some], axis=0)
+        update_membership(H[some], AH[some], tables.right, tables.middle, positive, negative, out[some])
+    return _totals(out, H, codes, n_groups)
+
+
+def _totals(H: NDArray, before: NDArray, codes: NDArray | None, n_groups: int) -> Totals:
+    sums = squares = np.zeros((0, H.shape[1]))
+    if codes is not None:
+        sums, squares = (
+            group_sums(H, codes, n_groups),
+            group_sums(np.square(H, dtype=np.float64), codes, n_groups),
+        )
+    moved = np.square(H - before, dtype=np.float64).sum(axis=0, keepdims=True)
+    return Totals(gram(H, H), sums, squares, moved)
 
 
 def cross_rows(rows: Rows, here: str) -> NDArray[np.float64]:
@@ -188,6 +244,9 @@ def cross_rows(rows: Rows, here: str) -> NDArray[np.float64]:
     from equigraph.stores.kernels import gram_rows
 
     H, AH = rows.get(here), rows.get("AH")
-    sums = np.zeros((H.shape[1], AH.shape[1]))
-    gram_rows(H, AH, sums)
+    width = H.shape[1]
+    if width > MOST_COLUMNS:
+        return gram(H, AH)
+    sums = np.zeros((width, width))
+    gram_rows(width)(H, AH, sums)
     return sums

@@ -1,4 +1,4 @@
-"""Compiled loops over rows: products with the graph, Gram matrices, multiplicative updates.
+"""Compiled loops over the rows of a graph: products with panels, and weights between clusters.
 
 Import this module only where the loops are about to run: it loads the compiler. All loops are plain functions on arrays
 that release the interpreter's lock, so that threads, blocks on disk and workers elsewhere use the same ones. Sums are
@@ -8,25 +8,46 @@ into however many tiles its entries are cut.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from equigraph._utils.compilation import compiled
-from equigraph.stores.panels import FLOOR
+from equigraph.stores.vectors import (
+    add,
+    add_multiple,
+    at_least,
+    divide,
+    load,
+    multiply,
+    square_root,
+    store,
+    subtract,
+    widen,
+    zeros,
+)
 
 
-@compiled
-def add_product(starts, stops, indices, data, scale, first_column, panel, out):
-    """Add to ``out`` the product of some rows with a panel that begins at the node ``first_column``.
+@cache
+def add_product(width):
+    """Return a loop that adds to ``out`` the product of some rows with ``width`` columns of a panel.
 
-    The entries of row i are those from ``starts[i]`` to ``stops[i]``; where ``data`` is None, all weigh ``scale``.
+    The panel begins at the node ``first_row``, the columns at ``column``. The entries of row i are those from
+    ``starts[i]`` to ``stops[i]``; where ``data`` is None, all weigh ``scale``.
     """
-    for row in range(starts.size):
-        total = out[row]
-        for p in range(starts[row], stops[row]):
-            values = panel[np.intp(indices[p]) - first_column]
-            weight = scale if data is None else panel.dtype.type(data[p])
-            for c in range(values.size):
-                total[c] += weight * values[c]
+
+    @compiled
+    def add_rows(starts, stops, indices, data, scale, first_row, panel, column, out):
+        for row in range(starts.size):
+            total = load(out, row, column, width)
+            for p in range(starts[row], stops[row]):
+                weight = scale if data is None else panel.dtype.type(data[p])
+                total = add_multiple(
+                    total, weight, load(panel, np.intp(indices[p]) - first_row, column, width)
+                )
+            store(out, row, column, total)
+
+    return add_rows
 
 
 @compiled
@@ -60,57 +81,51 @@ def weight_to_own(indptr, indices, data, low, labels):
     return own
 
 
-@compiled
-def gram_rows(left, right, sums):
-    """Add left'right, in double precision, to ``sums``."""
-    for i in range(left.shape[0]):
-        values = right[i]
-        for a in range(left.shape[1]):
-            factor, total = np.float64(left[i, a]), sums[a]
-            for c in range(values.size):
-                total[c] += factor * values[c]
+@cache
+def gram_rows(width):
+    """Return a loop that adds left'right, of ``width`` columns each, to ``sums`` in double precision."""
+
+    @compiled
+    def add_gram(left, right, sums):
+        for row in range(left.shape[0]):
+            values = widen(load(right, row, 0, width))
+            for a in range(width):
+                store(sums, a, 0, add_multiple(load(sums, a, 0, width), np.float64(left[row, a]), values))
+
+    return add_gram
 
 
-@compiled
-def sum_rows(H, codes, sums, squares):
-    """Add entries and squared entries to the rows of their groups; codes may be None, for no groups."""
-    if codes is not None:
+@cache
+def update_rows(width):
+    """Return a loop that writes the next H, of ``width`` columns, into ``out`` and adds its sums to ``totals``.
+
+    No codes mean no penalty.
+    """
+
+    @compiled
+    def update(H, AH, codes, tables, floor, out, totals):
+        right, middle, positive, negative, own = tables
+        HH, sums, squares, moved = totals
         for row in range(H.shape[0]):
-            group = np.intp(codes[row])
-            for c in range(H.shape[1]):
-                value = np.float64(H[row, c])
-                sums[group, c] += value
-                squares[group, c] += value * value
-
-
-@compiled
-def update_rows(H, AH, codes, tables, out, totals):
-    """Write the next H into ``out``, not H itself, and add its sums to ``totals``; no codes mean no penalty."""
-    right, middle, positive, negative, own = tables
-    floor, denominator = H.dtype.type(FLOOR), np.empty(H.shape[1], H.dtype)
-    for row in range(H.shape[0]):
-        old, new = H[row], out[row]
-        for c in range(old.size):
-            new[c] = 0
-            denominator[c] = 0
-        for a in range(old.size):
-            for c in range(old.size):
-                new[c] += AH[row, a] * right[a, c]
-            for c in range(old.size):
-                denominator[c] += old[a] * middle[a, c]
-        if codes is not None:
-            group = np.intp(codes[row])
-            for c in range(old.size):
-                new[c] += negative[group, c]
-                above = positive[group, c] + own[group] * old[c]
-                # Not the larger of the two, which would hide NaN; so below.
-                denominator[c] += 0 if above < 0 else above
-        for c in range(old.size):
-            below = floor if denominator[c] < floor else denominator[c]
+            old, numerator, denominator = load(H, row, 0, width), zeros(H, width), zeros(H, width)
+            for a in range(right.shape[0]):
+                numerator = add_multiple(numerator, AH[row, a], load(right, a, 0, width))
+                denominator = add_multiple(denominator, H[row, a], load(middle, a, 0, width))
+            if codes is not None:
+                group = np.intp(codes[row])
+                numerator = add(numerator, load(negative, group, 0, width))
+                above = add_multiple(load(positive, group, 0, width), own[group], old)
+                denominator = add(denominator, at_least(above, H.dtype.type(0)))
+            ratio = divide(numerator, at_least(denominator, H.dtype.type(floor)))
             # Two square roots are several times as fast as a power.
-            new[c] = np.sqrt(np.sqrt(new[c] / below)) * old[c]
-        for c in range(old.size):
-            step = np.float64(new[c] - old[c])
-            totals.moved[0, c] += step * step
-    sum_rows(out, codes, totals.sums, totals.squares)
-    gram_rows(out, out, totals.HH)
+            new = multiply(square_root(square_root(ratio)), old)
+            store(out, row, 0, new)
+            step, wide = widen(subtract(new, old)), widen(new)
+            store(moved, 0, 0, add(load(moved, 0, 0, width), multiply(step, step)))
+            if codes is not None:
+                store(sums, group, 0, add(load(sums, group, 0, width), wide))
+                store(squares, group, 0, add(load(squares, group, 0, width), multiply(wide, wide)))
+            for a in range(right.shape[0]):
+                store(HH, a, 0, add_multiple(load(HH, a, 0, width), np.float64(out[row, a]), wide))
+
+    return update

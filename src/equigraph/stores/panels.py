@@ -1,45 +1,18 @@
-"""What the compiled loops share: small tables, sums, tiles of the graph, and blocks of rows."""
+"""Tiles of a graph for the compiled loops, and blocks of rows."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.stores.block_files import RowBlock
 
-# Denominators of an update are kept above this floor, as in the authors' code.
-FLOOR = 1e-10
+# Columns of a panel that compiled loops work on together.
+MOST_COLUMNS = 16
 # Work of a block of rows, in stored entries; a row counts as a few entries. Large enough to hide what a call costs.
-_BLOCK_WORK, _ROW_WORK = 2**17, 4
-
-
-class Tables(NamedTuple):
-    """The small tables of a multiplicative update; rows are as wide as those of H."""
-
-    right: NDArray  # W + W'
-    middle: NDArray  # W'H'HW + WH'HW'
-    positive: NDArray  # what the penalty adds to the denominators of a group,
-    negative: NDArray  # and to its numerators
-    own: NDArray  # what a node's own row counts in ``positive``
-
-
-class Totals(NamedTuple):
-    """What an update adds up over its rows, in double precision; column by column, so that all have H's width."""
-
-    HH: NDArray[np.float64]  # H'H
-    sums: NDArray[np.float64]  # of the entries of H by group,
-    squares: NDArray[np.float64]  # and of their squares
-    moved: NDArray[np.float64]  # squared change of H, in one row
-
-
-def zero_totals(n_clusters: int, n_groups: int) -> Totals:
-    """Return totals of nothing."""
-    groups = (n_groups, n_clusters)
-    return Totals(
-        np.zeros((n_clusters, n_clusters)), np.zeros(groups), np.zeros(groups), np.zeros((1, n_clusters))
-    )
+_BLOCK_WORK, _ROW_WORK = 2**18, 4
 
 
 def add_tile(
@@ -49,7 +22,12 @@ def add_tile(
     from equigraph.stores.kernels import add_product
 
     tile = _tile(starts, stops, block, out.dtype)
-    add_product(*tile, first_column, _read_only(panel), out)
+    column = 0
+    while column < panel.shape[1]:
+        # Powers of two fill whole registers, and few numbers of columns mean few loops to compile.
+        width = 1 << (min(MOST_COLUMNS, panel.shape[1] - column).bit_length() - 1)
+        add_product(width)(*tile, first_column, _read_only(panel), column, out)
+        column += width
 
 
 def tally_tile(

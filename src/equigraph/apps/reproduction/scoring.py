@@ -180,7 +180,7 @@ K = 5  # clusters in the table and in the charts over the weight
 # 15 weights in [0, 100] with median 3 for small networks, in [0, 3500] for large ones: the paper's ranges.
 _SMALL = (0, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 35, 60, 100)
 _LARGE = (0, 1, 3, 10, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 3500)
-_N_RUNS, _N_SWEEP_RUNS, _N_DMON_SBM_RUNS = 10, 3, 3
+_N_RUNS, _N_SWEEP_RUNS, _N_SLOW_RUNS = 10, 3, 3
 _N_QUICK_RUNS = 3
 # About how long a full cell of FairPartition takes on one core, and the others in proportion.
 _SECONDS = {"sbm-10k": 300.0, "sbm-5k": 60.0, "sbm-2k": 34.0, "lastfm": 60.0, "nba": 32.0}
@@ -196,7 +196,7 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         "method": method,
         "n_clusters": n_clusters,
         "first_seed": settings.seed,
-        "n_runs": min(n_runs, _N_DMON_SBM_RUNS) if sbm and method == "dmon" else n_runs,
+        "n_runs": min(n_runs, _N_SLOW_RUNS) if sbm and method in ("dmon", LEADING) else n_runs,
     }
     if method == "ifair-nmtf":
         large = sbm or network == "lastfm"
@@ -208,7 +208,7 @@ def score_cell(settings: Settings, network: str, method: str, n_clusters: int = 
         arguments["n_sweep_runs"] = 1 if settings.quick else _N_SWEEP_RUNS
     elif method == LEADING:
         # Where the search is done for a curve, and dense where the curves bend; on block models they are a step.
-        arguments["weights"] = dial_values(11) if sbm else list(DIAL)
+        arguments["weights"] = dial_values(6) if sbm else list(DIAL)
     return Cell(
         key=f"score.{network}.{method}.k{n_clusters}",
         function="equigraph.apps.reproduction.scoring:score_method",
