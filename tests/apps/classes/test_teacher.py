@@ -32,7 +32,7 @@ def lists(sheet: Path) -> eg.ClassLists:
     ):
         eg.read_roster(sheet)
     roster = eg.read_roster(sheet, accept_near=True)
-    assert [note for note in roster.notes if note.startswith("Taken as a near name")]
+    assert [note for note in roster.notes if note.kind == "name_near"]
     graph = roster.graph("Geschlecht")
     labels = eg.FairLouvain(n_clusters=3, fairness=0.5, random_state=0).fit_predict(graph)
     place = dict(zip(roster.people, labels, strict=True))

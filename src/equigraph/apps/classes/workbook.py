@@ -124,7 +124,7 @@ def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> No
     if lists.roster.notes:
         page.put(row + 1, 0, "How the sheet was read", "heading")
         for i, note in enumerate(lists.roster.notes):
-            page.put(row + 2 + i, 0, note, "muted")
+            page.put(row + 2 + i, 0, str(note), "muted")
     page.sheet.set_column(0, 0, _width(lists.class_names, 12))
     page.sheet.set_landscape()
 

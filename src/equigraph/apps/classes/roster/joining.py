@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from equigraph._utils.text import count, listed
 from equigraph.apps.classes.roster.answers import last_answers
 from equigraph.apps.classes.roster.columns import Column, ColumnRoles, SheetLayout, has_header, make_layout
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People, name_in, same
 from equigraph.apps.classes.roster.questions import find_questions, share_naming_people
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
@@ -66,7 +66,7 @@ def join_tables(
     columns: ColumnRoles | None,
     accept: bool,
     meant: Mapping[str, str | None],
-) -> tuple[list[SheetTable], list[str]]:
+) -> tuple[list[SheetTable], list[Note]]:
     """Return the other sheets that are about the people of the main one, and notes on those that are not read.
 
     A sheet is joined if it is the one that is wanted, is called after wishes or rules, is the export of a form, or is a
@@ -83,17 +83,14 @@ def join_tables(
                     f"{sheet.source} has no column with names of the list below a header: expected one that tells "
                     "who wishes, and one or more that tell for whom."
                 )
-            notes.append(f"Not read: sheet {sheet.title!r}, which names nobody of the list.")
+            notes.append(note("sheet_without_names", sheet=sheet.title))
             continue
         is_wanted = wanted is not None and sheet.title == wanted.title
         layout = _layout(sheet, people, key, columns, is_wanted)
         if is_wanted or _joins_itself(sheet, layout, people):
             tables.append(_table(sheet, layout, people, accept, meant))
         else:
-            notes.append(
-                f"Not read: sheet {sheet.title!r}, which names people of the list too; wishes_sheet "
-                "(--wishes-sheet) joins it."
-            )
+            notes.append(note("sheet_not_joined", sheet=sheet.title))
     return tables, notes
 
 
@@ -162,7 +159,7 @@ def _table(
 ) -> SheetTable:
     """Return a further sheet with the people of its rows."""
     own = layout.of(*NAMES)[0]
-    notes: list[str] = []
+    notes: list[Note] = []
     found: list[tuple[int, int]] = []
     unknown: list[Unknown] = []
     for row in range(layout.header + 1, len(sheet.rows)):
@@ -177,11 +174,9 @@ def _table(
     kept, repeated = last_answers(sheet, layout, [(people.names[person], row) for person, row in found])
     counting = {row for _, row in kept}
     rows = tuple((person, row) for person, row in found if row in counting)
-    lists = [f"{one.header!r} as {one.role}" for one in layout.of(*LISTS)]
-    joined = f"{count(len(rows), 'row')}{f', {listed(lists)}' if lists else ''}"
-    return SheetTable(
-        sheet, layout, rows, (f"Joined by name: sheet {sheet.title!r}, {joined}.", *repeated, *notes)
-    )
+    lists = [[one.header, one.role] for one in layout.of(*LISTS)]
+    joined = note("sheet_joined", sheet=sheet.title, n_rows=len(rows), columns=lists)
+    return SheetTable(sheet, layout, rows, (joined, *repeated, *notes))
 
 
 def _role(
