@@ -192,7 +192,8 @@ class BoardPeople:
     @cached_property
     def facts(self) -> Facts:
         """The people as rules ask for them."""
-        return Facts(self.graph, {name: np.array(column) for name, column in self.attributes.items()})
+        columns = {name: known_values(column) for name, column in self.attributes.items()}
+        return Facts(self.graph, columns, missing="ignore")
 
     @cached_property
     def mark(self) -> str:
