@@ -19,6 +19,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import kept
 from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
+from tests.apps.report.conftest import as_result
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,12 @@ def test_the_page_has_a_dial_and_needs_no_network(
     page.click("[data-view=graph]:visible")
     page.wait_for_selector(".canvas canvas")
     assert page.title() != "run"
+    # A class of 25 is shown as a whole.
+    labels = np.arange(30) // 25
+    write_interactive(as_result(graph, labels), path, graph=graph)
+    page.goto(path.as_uri())
+    page.wait_for_selector(".card")
+    assert page.locator(".column >> nth=0 >> .card").count() == 25
     page.close()
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
