@@ -16,6 +16,7 @@ from equigraph.apps.report.markup import render
 _MAX_ATTRIBUTES = 4
 # What a table has of a sheet of paper (the shorter of A4 and Letter high, the narrower wide), in points.
 _WIDTH, _HEIGHT = 515.0, 615.0
+_TITLE = 50.0  # above the first class, where there is no overview
 _LETTERS = (11.0, 10.5, 10.0, 9.5, 9.0, 8.5, 8.0, 7.5, 7.0)
 _WIDE, _HIGH, _GAP = 0.58, 1.25, 8.0  # a letter and a line in units of its size; between columns in points
 
@@ -86,12 +87,13 @@ def _letter_size(lists: ClassLists, members: tuple[str, ...], attributes: list[s
     # A browser parts the width that is left by the longest text of each column.
     longest = [max((len(pair[j]) for pair in named), default=0) + 12 for j in (0, 1)]
     share = longest[0] / sum(longest)
+    height = _HEIGHT if friends else _HEIGHT - _TITLE
     for size in _LETTERS:
         letters = _WIDTH / (_WIDE * size) - sum(fixed) - 4 - _GAP * (len(fixed) + 2) / size
         lines = sum(
             max(_lines(here, share * letters), _lines(there, (1 - share) * letters)) for here, there in named
         )
-        if max(lines, len(members)) * _HIGH * size + len(members) * 0.5 * size <= _HEIGHT:
+        if max(lines, len(members)) * _HIGH * size + len(members) * 0.5 * size <= height:
             return size
     return _LETTERS[-1]
 
