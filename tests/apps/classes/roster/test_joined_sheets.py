@@ -116,4 +116,5 @@ def test_the_last_answer_counts_and_the_others_are_named(
     first = roster.people[0]
     assert (len(roster.people), roster.friends_of(first)) == (3, (counts,))
     row = 2 if counts == "Ben B" else 3
-    assert any(f"of which row {row} counts, and not {5 - row}" in str(note) for note in roster.notes)
+    sentence = f"Ada A (2 times, of which row {row} counts, and not {5 - row})"
+    assert any(sentence in str(note) for note in roster.notes)

@@ -85,9 +85,9 @@ def read_people(sheet: Sheet, layout: SheetLayout) -> People:
             f"{sheet.source} has {count(len(names), 'person') if names else 'nobody'} below the header in row "
             f"{layout.header + 1}: expected at least two people, one row each."
         )
-    kept, notes = last_answers(
-        sheet, layout, [(same(name), row) for name, row in zip(names, rows, strict=True)]
-    )
+    spelt: dict[str, str] = {}  # each person as spelt first
+    found = [(spelt.setdefault(same(name), name), row) for name, row in zip(names, rows, strict=True)]
+    kept, notes = last_answers(sheet, layout, found)
     counting = {row for _, row in kept}
     names = [name for name, row in zip(names, rows, strict=True) if row in counting]
     rows = [row for _, row in kept]
