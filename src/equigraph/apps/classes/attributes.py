@@ -115,16 +115,18 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
     """
     attributes = list(attributes)
     wishing = len({one for one, _ in roster.friends})
-    said = []
+    facts = []
     if roster.friends:
-        said.append(f"{count(len(roster.friends), 'wish', 'wishes')} of {count(wishing, 'person', 'people')}")
+        facts.append(
+            f"{count(len(roster.friends), 'wish', 'wishes')} of {count(wishing, 'person', 'people')}"
+        )
     if roster.apart:
-        said.append(f"{count(len(roster.apart), 'pair')} apart")
+        facts.append(f"{count(len(roster.apart), 'pair')} apart")
     if roster.together:
-        said.append(f"{count(len(roster.together), 'pair')} together")
+        facts.append(f"{count(len(roster.together), 'pair')} together")
     if roster.fixed:
-        said.append(f"{count(len(roster.fixed), 'person', 'people')} in a class that is fixed")
-    sentences = [count(len(roster.people), "person", "people"), ", ".join(said) or "No wishes"]
+        facts.append(f"{count(len(roster.fixed), 'person', 'people')} in a class that is fixed")
+    sentences = [count(len(roster.people), "person", "people"), ", ".join(facts) or "No wishes"]
     sentences.append(f"Spread evenly: {', '.join(map(_with_bins(roster), attributes)) or 'nothing'}")
     left = [name for name in roster.attributes if name not in attributes]
     if left:
@@ -136,8 +138,8 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
 
 
 def _with_bins(roster: Roster) -> Any:
-    def say(name: str) -> str:
+    def label(name: str) -> str:
         n_groups = len(set(group_columns(roster)[name]) - {None})
         return f"{name} (in {n_groups} ranges)" if is_binned(roster, name) else name
 
-    return say
+    return label

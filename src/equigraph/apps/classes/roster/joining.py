@@ -183,21 +183,21 @@ def _role(
     sheet: Sheet, column: Column, people: People, rows: Sequence[tuple[int, int]], is_wanted: bool
 ) -> Column:
     """Return a column with the role that the name of its sheet tells, where its own header leaves that open."""
-    told = role_of(sheet.title)
+    title_role = role_of(sheet.title)
     if not column.guessed or column.role in NAMES:
         return column
     if column.role in LISTS:
-        if told in LISTS and told != column.role:
+        if title_role in LISTS and title_role != column.role:
             raise RosterError(
                 f"{sheet.source}: column {column.letter}, {column.header!r}, looks like {column.role}, and the name of "
-                f'the sheet like {told}: say what it is, --columns "{column.header}={column.role}" or '
-                f'--columns "{column.header}={told}".'
+                f'the sheet like {title_role}: say what it is, --columns "{column.header}={column.role}" or '
+                f'--columns "{column.header}={title_role}".'
             )
         return column
     cells = [(person, text) for person, row in rows if (text := sheet.cell(row, column.place))]
     if cells and share_naming_people(cells, people) >= _HALF:
-        if told in LISTS:
-            return replace(column, role=told)
+        if title_role in LISTS:
+            return replace(column, role=title_role)
         return replace(column, role=FRIENDS) if is_wanted else column
     repeats = len({person for person, _ in rows}) < len(rows)
     return replace(column, role=UNUSED) if repeats else column

@@ -39,7 +39,7 @@ def find_questions(
 ) -> list[ColumnQuestion]:
     """Return the guessed columns that name people and are not read as such, and those read as such that name nobody.
 
-    The rows are told with whom they are about; by default they are those of the people.
+    Each row comes with the person it is about; by default the rows are those of the people.
     """
     about = list(enumerate(people.rows) if rows is None else rows)
     found = []

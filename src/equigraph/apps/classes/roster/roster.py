@@ -96,18 +96,18 @@ class Roster:
         object.__setattr__(self, "_wished", wished)
 
     def _check(self) -> None:
-        """Raise RosterError unless everybody has a name of their own and nobody else is spoken of."""
+        """Raise RosterError unless everybody has a name of their own and nobody else is named."""
         known = set(self.people)
         if len(known) < len(self.people):
             twice = next(name for name in self.people if self.people.count(name) > 1)
             raise RosterError(f"The name {twice!r} occurs twice in the people: expected unique names.")
-        spoken_of = {
+        named = {
             "friends": self.friends,
             "apart": self.apart,
             "together": self.together,
             "fixed": [self.fixed],
         }
-        for field_name, groups in spoken_of.items():
+        for field_name, groups in named.items():
             strangers = [name for group in groups for name in group if name not in known]
             if strangers:
                 raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")

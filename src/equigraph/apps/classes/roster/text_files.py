@@ -1,4 +1,4 @@
-"""Sheets in text files, as spreadsheet programs write them: encoding and separator are guessed, and said."""
+"""Sheets in text files, as spreadsheet programs write them: encoding and separator are guessed and noted."""
 
 from __future__ import annotations
 

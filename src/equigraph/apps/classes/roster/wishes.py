@@ -114,7 +114,7 @@ def read_named(
 def find_person(
     one: Unknown, people: People, meant: Mapping[str, str | None], notes: list[Note]
 ) -> int | None:
-    """Return who is named: a person of the list, -1 for nobody, as was said, or None if that is not known."""
+    """Return who is named: a person of the list, -1 where `meant` says nobody, or None if that is not known."""
     found = people.find(one.text)
     known = _meant_people(people, meant)
     if found is not None or same(one.text) not in known:
