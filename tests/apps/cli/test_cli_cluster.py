@@ -154,17 +154,6 @@ def test_plot_draws_pictures(run: Run, tmp_path: Path) -> None:
     }
 
 
-def test_a_failure_midway_leaves_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_space(*args: object, **kwargs: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savetxt", no_space)
-    answer = run("cluster", "dataset:classroom", "-k", 3, "-m", "nmtf", "-o", tmp_path / "out")
-    assert answer.exit_code == 1
-    assert "No space left on device" in answer.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_failure_midway_keeps_the_older_result(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,20 +75,6 @@ def test_bad_input_is_one_sentence_and_exit_code_2(run: Run, args: list[str], pa
     assert part in lines[0]
 
 
-def test_output_that_is_a_file_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    path.write_text("mine")
-    for args in (
-        ["cluster", ROOM, "-k", "3", "-o", path],
-        ["demo", "-o", path],
-        ["cluster", ROOM, "-k", "3", "-o", path / "deeper"],
-    ):
-        answer = run(*args)
-        assert answer.exit_code == 2
-        assert "is a file" in answer.stderr or "cannot be written" in answer.stderr
-    assert path.read_text() == "mine"
-
-
 def test_unexpected_errors_are_1_and_debug_shows_the_traceback(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,12 +37,6 @@ def test_a_node_is_explained_as_in_python(run: Run, out: Path, files: Path) -> N
     assert answer.stdout.strip() == str(eg.ClusteringResult.load(out).explain("Naledi", graph=graph))
 
 
-def test_two_clusters_are_explained(run: Run, out: Path) -> None:
-    answer = run("explain", out, 0, 1)
-    assert answer.exit_code == 0, answer.stderr
-    assert "They are two because" in answer.stdout
-
-
 def test_json_has_everything(run: Run, out: Path, tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"sizes": [1, 2]}), encoding="utf-8")

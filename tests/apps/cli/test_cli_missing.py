@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 Run = Callable[..., Result]
-QUICK = ["-k", 3, "--effort", 0.1]
+QUICK = ["-k", 3, "--effort", 0.02]
 SENTENCE = "3 nodes without a group: they count for cohesion and sizes, for no group's share."
 
 
@@ -84,7 +84,7 @@ def test_tradeoff_and_refine(
 ) -> None:
     out, refined = tmp_path / "out", tmp_path / "refined"
     args = [*room[0], "--missing", missing]
-    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out, "--report")
+    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out)
     assert answer.exit_code == 0, answer.output
     assert (SENTENCE in answer.stdout) == (missing == "ignore")
     assert (out / "dropped.csv").exists() == (missing == "drop")
