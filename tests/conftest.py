@@ -153,7 +153,9 @@ def dask_workers() -> Iterator[Any]:
 
 
 # How long an example takes says how busy the machine is.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "suite", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 # The same examples for every planted fault; that there is one that fails is enough.
 settings.register_profile(
     "mutation", settings.get_profile("suite"), derandomize=True, phases=(Phase.explicit, Phase.generate)

@@ -44,7 +44,7 @@ def naive_notion(labels, groups, notion, k):
     return notion.value(table, groups.sizes)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("notion", NOTIONS.values(), ids=list(NOTIONS))
 def test_every_move_is_what_recomputation_says(seed, notion):
     subject = draw(seed)
@@ -68,7 +68,7 @@ def test_every_move_is_what_recomputation_says(seed, notion):
             )
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_linked_people_are_counted(seed):
     subject = draw(seed)
     A = subject.graph.adjacency.toarray()
@@ -80,7 +80,7 @@ def test_linked_people_are_counted(seed):
             assert one.weight == A[node, others].sum()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_joining_two_is_what_recomputation_says(seed):
     subject = draw(seed)
     A, labels = subject.graph.adjacency, subject.labels

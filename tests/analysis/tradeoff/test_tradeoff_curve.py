@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import equigraph as eg
@@ -20,12 +19,6 @@ SCORES = ["Q", "B", "NB", "min_balance", "rho", "n_nonempty"]
 def curve(room: Graph) -> TradeoffCurve:
     model = eg.FairLouvain(3)
     return eg.tradeoff_curve(room, estimator=model, fairness=[0, 0.1, 1], n_restarts=2, random_state=0)
-
-
-def test_public_names() -> None:
-    assert eg.TradeoffCurve is TradeoffCurve
-    assert eg.tradeoff.tradeoff_curve is eg.tradeoff_curve
-    assert {"tradeoff", "tradeoff_curve", "TradeoffCurve", "TradeoffCurves"} <= set(eg.__all__)
 
 
 def test_table_has_one_row_per_point(curve: TradeoffCurve) -> None:
@@ -105,15 +98,3 @@ def test_representations_tell_the_collapse(make_curve: Make) -> None:
         repr(collapsed.points[1]) == "TradeoffPoint(fairness=1, Q=0.000, B=1.000, NB=1.000, 1 of 3 clusters)"
     )
     assert "3 clusters, Q" in repr(make_curve([0.4, 0.2], [0.3, 1.0]))
-
-
-def test_curve_is_frozen(curve: TradeoffCurve) -> None:
-    with pytest.raises(AttributeError):
-        curve.notion = "balance"  # type: ignore[misc]
-    with pytest.raises(AttributeError):
-        curve.points[0].fairness = 2.0  # type: ignore[misc]
-
-
-def test_input_hash_and_means(curve: TradeoffCurve, room: Graph) -> None:
-    assert curve.input_hash == room.fingerprint()
-    assert np.array_equal(curve.values("Q", of="means"), [point.means["Q"] for point in curve.points])

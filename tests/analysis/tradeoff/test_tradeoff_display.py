@@ -170,14 +170,6 @@ def test_several_numbers_of_clusters(curve: TradeoffCurve) -> None:
     assert display.ax_.get_ylabel() == "normalised balance NB"
 
 
-def test_pyplot_is_left_alone(curve: TradeoffCurve) -> None:
-    import matplotlib.pyplot as plt
-
-    before = plt.get_fignums()
-    curve.plot("front")
-    assert plt.get_fignums() == before
-
-
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
