@@ -96,10 +96,7 @@ def test_curve_comparison_and_refinement_show_every_attribute(run, sheets, tmp_p
         (["--attribute", "gender", "--attribute", "gender:2"], "--attribute gender is given twice"),
         (["--attribute", "needs:-1"], "has the weight -1"),
         (["--attribute", "gender", "--bins", "age"], "is not NAME=NUMBER"),
-        (["--attribute", "gender", "--bins", "age=4"], "bins names 'age', and the attributes are 'gender'"),
-        (["--attribute", "gender", "--bins", "gender=2"], "which is no number"),
         (["--intersect", "gender"], "names no two attributes"),
-        (["--attribute", "gender", "--attribute", "sex"], "no column 'sex'"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_sentence(run, sheets, options, words):

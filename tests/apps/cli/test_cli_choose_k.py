@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from click.testing import Result
 
 import equigraph as eg
@@ -45,19 +44,3 @@ def test_it_says_what_python_says(run: Run, files: Path) -> None:
     model = eg.FairLouvain(fairness=0.3)
     found = eg.stability(graph, [2, 3, 4], estimator=model, n_seeds=2, n_removals=2, random_state=5)
     assert json.loads(answer.stdout) == json.loads(json.dumps(found.summary()))
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--from", 5, "--to", 3], "--from 5 is above --to 3"),
-        (["-P", "n_clusters=3"], "what is looked for"),
-        (["-k", 3], "what is looked for"),
-        (["-m", "sc", "--effort", 1], "has no effort"),
-        (["--to", 31, "--from", 31], "k_range has 31"),
-    ],
-)
-def test_what_cannot_be_is_refused(run: Run, files: Path, options: list[object], words: str) -> None:
-    answer = run("choose-k", *source(files), *options)
-    assert answer.exit_code == 2
-    assert words in answer.stderr

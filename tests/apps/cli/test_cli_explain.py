@@ -46,21 +46,6 @@ def test_json_has_everything(run: Run, out: Path, tmp_path: Path) -> None:
     assert len(told["broken"]) == 3
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["Naledy"], "did you mean 'Naledi'"),
-        (["0", "7"], "no cluster '7'"),
-        (["a", "b", "c"], "3 names are given"),
-        ([], "Missing argument"),
-    ],
-)
-def test_what_is_not_there_is_said(run: Run, out: Path, names: list[str], words: str) -> None:
-    answer = run("explain", out, *names)
-    assert answer.exit_code == 2
-    assert words in answer.stderr
-
-
 def test_a_graph_that_is_gone_is_asked_for(run: Run, files: Path, tmp_path: Path) -> None:
     lost = tmp_path / "lost.csv"
     lost.write_text((files / "friends.csv").read_text(encoding="utf-8"), encoding="utf-8")

@@ -31,25 +31,6 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("args", "flags"),
-    [
-        (["cluster", ROOM, "-k", 3, "--n-clusters", 4], "-k or --n-clusters"),
-        (["cluster", ROOM, "--seed", 1, "--seed", 1], "--seed"),
-        (["cluster", ROOM, "--header", "--no-header"], "--header or --no-header"),
-        (["cluster", ROOM, "-o", "a", "--output", "b"], "-o or --output"),
-        (["tradeoff", ROOM, "-k", 3, "--points", 3, "--points", 4], "--points"),
-        (["refine", ROOM, "labels.csv", "--fairness", 0, "--fairness", 1], "--fairness"),
-        (["datasets", "fetch", "nba", "--data-home", "a", "--data-home", "b"], "--data-home"),
-    ],
-)
-def test_an_option_that_may_stand_once_is_refused_twice(run: Run, args: list[object], flags: str) -> None:
-    answer = run(*args)
-    assert answer.exit_code == 2
-    assert f"{flags} is given twice" in answer.stderr
-    assert len(answer.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
     ("args", "status", "sentence"),
     [
         (["-m", "nmtf"], "converged", None),
@@ -253,28 +234,6 @@ def test_a_time_limit_stops_a_long_run(run: Run, args: list[str]) -> None:
     assert "Note: stopped by the time limit of 0.5 s:" in answer.stderr
     told = json.loads(answer.stdout)
     assert told["stopped"] if "stopped" in told else told["status"] == "stopped"
-
-
-@pytest.mark.parametrize(
-    ("args", "hint"),
-    [
-        (["clutser"], "did you mean 'cluster'?"),
-        (["cluster", ROOM, "-m", "fair-nmft"], "did you mean 'fair-nmtf'?"),
-        (
-            ["cluster", "dataset:clasroom", "-k", "3"],
-            "did you mean 'classroom'?): choose one of classroom, diaries",
-        ),
-        (["datasets", "fetch", "pokec"], "did you mean 'pokec-n'?"),
-        (["datasets", "lst"], "did you mean 'list'?"),
-        (["cluster", ROOM, "-k", "3", "--attribute", "gendr"], "did you mean 'gender'?"),
-        (["reproduce", "tabel1"], "did you mean 'table1'?"),
-    ],
-)
-def test_did_you_mean(run: Run, args: list[object], hint: str) -> None:
-    answer = run(*args)
-    assert answer.exit_code == 2
-    assert hint in answer.stderr
-    assert len(answer.stderr.splitlines()) == 1
 
 
 def test_unmatched_names_are_listed_beside_the_labels(run: Run, tmp_path: Path) -> None:

@@ -95,27 +95,6 @@ def test_refined_labels_are_compared_with_those_before(run: Run, tmp_path: Path)
     assert f"{n_moved} of 30 nodes are in another cluster than before." in page
 
 
-@pytest.mark.parametrize(
-    ("args", "part"),
-    [
-        (["report", "nowhere"], "is no folder"),
-        (["report", "."], "holds no manifest.json"),
-        (["report", ".", "-o", "page.pdf"], "of no known kind: expected a name in .html"),
-        (["cluster", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),
-        (["tradeoff", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),
-    ],
-)
-def test_bad_requests(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[object], part: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    answer = run(*args)
-    assert answer.exit_code == 2
-    assert part in answer.stderr
-    assert len(answer.stderr.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_newer_result_removes_an_older_page(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     args = ["cluster", "dataset:classroom", "-m", "nmtf", "-k", 3, "-o", out]
