@@ -114,17 +114,6 @@ def test_one_unknown_pupil_changes_next_to_nothing():
         assert result.sizes.min() > 2
 
 
-def test_pupils_who_are_all_groups_of_their_own_cost_nothing():
-    data = eg.datasets.make_classroom()
-    plain = eg.cluster(data.adjacency, n_clusters=3, fairness=0, random_state=0)
-    graph = eg.read_graph(Graph(data.adjacency), groups=[f"pupil {i}" for i in range(30)], attribute="name")
-    with pytest.warns(eg.exceptions.OwnGroupsWarning, match="30 of 30 nodes are groups of their own"):
-        result = eg.cluster(graph, n_clusters=3, random_state=0)
-    assert result.scores["NB"] == 1
-    assert result.scores["Q"] >= 0.95 * plain.scores["Q"]
-    assert result.sizes.min() > 2
-
-
 def test_results_and_curves_say_how_many_have_no_group(room):
     result = eg.cluster(room, n_clusters=3, random_state=0)
     assert result.summary()["n_ungrouped"] == 3
