@@ -219,11 +219,6 @@ def test_sparse_interactions_are_drawn_up_to_a_size() -> None:
         InteractionDisplay(sparse.eye_array(5000, format="csr"))
 
 
-def test_titles_count_one_in_the_singular() -> None:
-    display = GraphDisplay.from_predictions([[0, 1], [1, 0]], [0, 0])
-    assert display.ax_.get_title("left") == "2 nodes, 1 edge, 1 cluster"
-
-
 def test_names_are_no_formulas_and_no_group_is_hidden(tmp_path: Path) -> None:
     graph = Graph(
         sparse.csr_array(1 - np.eye(3)),

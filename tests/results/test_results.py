@@ -15,7 +15,6 @@ from scipy import sparse
 import equigraph as eg
 from equigraph.exceptions import GraphError
 from equigraph.graph import Graph, as_graph, read_graph
-from equigraph.results.contents import RESULT_FILES
 from equigraph.results.result import ClusteringResult
 from tests.optional import optional
 
@@ -152,17 +151,6 @@ def test_to_json_and_summary(room: Graph, result: ClusteringResult, tmp_path) ->
     assert told["seed"] == 0
 
 
-def test_save(result: ClusteringResult, tmp_path) -> None:
-    result.save(tmp_path)
-    assert {file.name for file in tmp_path.iterdir()} == set(RESULT_FILES)
-    with np.load(tmp_path / "membership.npz") as stored:
-        np.testing.assert_array_equal(stored["membership"], result.membership)
-    np.testing.assert_allclose(
-        np.loadtxt(tmp_path / "interaction.csv", delimiter=","), result.interaction, rtol=1e-9
-    )
-    assert json.loads((tmp_path / "result.json").read_text())["input_hash"] == result.input_hash
-
-
 def test_save_sparse(many: tuple[Graph, ClusteringResult], tmp_path) -> None:
     graph, result = many
     assert result.n_clusters == 40
@@ -205,11 +193,6 @@ def test_input_hash_is_that_of_the_graph_whatever_holds_it() -> None:
     assert other not in hashes
 
 
-def test_repr(result: ClusteringResult, many: tuple[Graph, ClusteringResult]) -> None:
-    assert repr(result).startswith("ClusteringResult(NMTF, 30 nodes in 3 clusters, Q=0.")
-    assert repr(many[1]).startswith("ClusteringResult(Louvain, 80 nodes in 40 clusters, Q=")
-
-
 def test_the_model_must_be_of_the_graph(room: Graph) -> None:
     model = eg.RandomClustering(2, random_state=0).fit(room)
     with pytest.raises(GraphError, match="fitted to 30 nodes and this graph has 3"):
@@ -244,18 +227,6 @@ def test_labels_do_not_depend_on_the_hash_seed(capsys: pytest.CaptureFixture[str
     assert done.returncode == 0, done.stderr
     assert here.count("\n") == 5
     assert here == done.stdout
-
-
-def test_a_graph_on_disk_is_scored_like_the_same_in_memory(tmp_path):
-    sbm = eg.datasets.make_fair_sbm(200, 2, 2, random_state=0)
-    blocks = eg.write_blocks(sbm.adjacency, tmp_path / "blocks")
-    settings = {"method": "ifair-nmtf", "n_clusters": 2, "random_state": 0, "max_iter": 20, "tol": 0}
-    groups = sbm.sensitive_features
-    here = eg.cluster(sbm.adjacency, sensitive_features=groups, **settings)
-    there = eg.cluster(blocks, sensitive_features=groups, **settings)
-    assert there.labels.tolist() == here.labels.tolist()
-    assert there.scores == pytest.approx(here.scores)
-    assert there.input_hash == here.input_hash
 
 
 def test_the_graph_is_validated_encoded_and_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
