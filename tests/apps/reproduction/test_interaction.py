@@ -14,7 +14,7 @@ from equigraph.apps.reproduction import interaction
 from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.toys import interaction_toy
 
-SEEDS = range(6)
+SEEDS = range(2)
 
 
 @pytest.fixture(scope="module")
