@@ -111,6 +111,14 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
+def room() -> Any:
+    """Return the classroom as a graph, with the names of the pupils and their gender."""
+    import equigraph as eg
+
+    return eg.as_graph(eg.datasets.make_classroom())
+
+
+@pytest.fixture(scope="session")
 def parse() -> Callable[[Path], Any]:
     """Read a page with a strict parser: any error of HTML is an error here."""
     html = pytest.importorskip("justhtml")

@@ -17,12 +17,6 @@ matplotlib = pytest.importorskip("matplotlib")
 
 
 @pytest.fixture(scope="module")
-def room() -> Graph:
-    data = eg.datasets.make_classroom()
-    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
-
-
-@pytest.fixture(scope="module")
 def result(room: Graph) -> eg.ClusteringResult:
     return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
 

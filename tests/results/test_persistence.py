@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -21,13 +20,9 @@ from equigraph.graph import Graph
 from equigraph.results.contents import RESULT_FILES
 from equigraph.results.persistence import MANIFEST, OutputFolder, checksum_of, record
 from tests.optional import optional
+from tests.tables import rows_of
 
 nx = optional("networkx")
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import subprocess
@@ -17,6 +16,7 @@ from equigraph.exceptions import GraphError
 from equigraph.graph import Graph, as_graph, read_graph
 from equigraph.results.result import ClusteringResult
 from tests.optional import optional
+from tests.tables import rows_of
 
 igraph = optional("igraph")
 nx = optional("networkx")
@@ -24,17 +24,6 @@ pd = optional("pandas")
 pl = optional("polars")
 pa = optional("pyarrow")
 parquet = optional("pyarrow.parquet")
-
-
-@pytest.fixture(scope="module")
-def room() -> Graph:
-    data = eg.datasets.make_classroom()
-    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
-
-
-@pytest.fixture(scope="module")
-def result(room: Graph) -> ClusteringResult:
-    return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +84,7 @@ def test_to_frame(result: ClusteringResult, backend: str) -> None:
 
 def test_to_csv_and_to_parquet(result: ClusteringResult, tmp_path) -> None:
     result.to_csv(tmp_path / "t.csv")
-    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "t.csv")
     assert [int(row["cluster"]) for row in rows] == result.labels.tolist()
     result.to_parquet(tmp_path / "t.parquet")
     read = parquet.read_table(tmp_path / "t.parquet").to_pydict()

@@ -154,12 +154,6 @@ def test_the_conclusion_is_a_search_of_all_moves():
 
 
 @pytest.fixture(scope="module")
-def room():
-    data = eg.datasets.make_classroom()
-    return eg.Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
-
-
-@pytest.fixture(scope="module")
 def result(room):
     return eg.cluster(room, n_clusters=3, effort=0.1, random_state=0)
 

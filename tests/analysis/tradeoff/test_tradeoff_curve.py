@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 import equigraph as eg
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.graph import Graph
+from tests.tables import rows_of
 
 Make = Callable[..., TradeoffCurve]
 SCORES = ["Q", "B", "NB", "min_balance", "rho", "n_nonempty"]
@@ -58,8 +58,7 @@ def test_parquet(curve: TradeoffCurve, tmp_path: Path) -> None:
 
 def test_csv_and_json(curve: TradeoffCurve, tmp_path: Path) -> None:
     curve.to_csv(tmp_path / "curve.csv")
-    with (tmp_path / "curve.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "curve.csv")
     assert [float(row["NB"]) for row in rows] == curve.values("NB").tolist()
     curve.to_json(tmp_path / "curve.json")
     told = json.loads((tmp_path / "curve.json").read_text(encoding="utf-8"))
@@ -82,8 +81,7 @@ def test_a_single_restart_is_null_in_json(make_curve: Make, tmp_path: Path) -> N
 
 def test_labels_of_a_point(curve: TradeoffCurve, tmp_path: Path) -> None:
     curve.labels_to_csv(curve.points[2], tmp_path / "labels.csv")
-    with (tmp_path / "labels.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "labels.csv")
     assert [int(row["cluster"]) for row in rows] == curve.points[2].labels.tolist()
     assert [row["group"] for row in rows] == curve.sensitive_features.tolist()
 

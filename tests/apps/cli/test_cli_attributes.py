@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import pytest
 
 from equigraph import ClusteringResult, TradeoffCurve
+from tests.tables import rows_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
@@ -58,7 +58,7 @@ def test_a_folder_holds_all_attributes_and_its_page_too(run, sheets, tmp_path):
     out = tmp_path / "out"
     options = ["--attribute", "gender", "--attribute", "age:2", "--bins", "age=2"]
     assert run("cluster", *sheets, "-k", "2", *options, "-o", str(out)).exit_code == 0
-    rows = list(csv.DictReader((out / "labels.csv").read_text(encoding="utf-8").splitlines()))
+    rows = rows_of(out / "labels.csv")
     assert [row["group[age]"] for row in rows] == ["9", "8", "10", "9", "11", "10"]
     assert {row["group[gender]"] for row in rows} == {"boy", "girl"}
     loaded = ClusteringResult.load(out)

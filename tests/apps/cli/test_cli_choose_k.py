@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from click.testing import Result
 
 import equigraph as eg
+from tests.tables import rows_of
 
 Run = Callable[..., Result]
 QUICK = ["-m", "fair-louvain", "--seeds", 2, "--removals", 2, "--from", 2, "--to", 4]
@@ -19,10 +19,6 @@ def source(files: Path) -> list[object]:
     return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-
-
 def test_the_folder_holds_table_consensus_and_picture(run: Run, files: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = run("choose-k", *source(files), *QUICK, "-o", out)
@@ -30,10 +26,10 @@ def test_the_folder_holds_table_consensus_and_picture(run: Run, files: Path, tmp
     told = json.loads((out / "stability.json").read_text(encoding="utf-8"))
     assert [row["k"] for row in told["rows"]] == [2, 3, 4]
     assert told["conclusion"] in answer.stdout
-    rows = read(out / "nodes.csv")
+    rows = rows_of(out / "nodes.csv")
     assert len(rows) == 30
     assert {row["cluster of 3"] for row in rows} == {"0", "1", "2"}
-    assert len(read(out / "stability.csv")) == 3
+    assert len(rows_of(out / "stability.csv")) == 3
     assert (out / "manifest.json").exists()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
@@ -19,15 +18,11 @@ from click.testing import Result
 import equigraph as eg
 from equigraph.apps.cli.app import app
 from equigraph.apps.cli.stopping import Stop
+from tests.tables import rows_of
 
 Run = Callable[..., Result]
 ROOM = "dataset:classroom"
 ENDLESS = ["-k", "3", "-m", "nmtf", "--max-iter", "1000000000", "--tol", "0"]
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize(

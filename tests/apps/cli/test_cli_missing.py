@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from html import unescape
@@ -10,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+
+from tests.tables import rows_of
 
 Run = Callable[..., Result]
 QUICK = ["-k", 3, "--effort", 0.02]
@@ -30,11 +31,6 @@ def room(files: Path, tmp_path: Path) -> tuple[list[str], list[str]]:
     return [str(files / "friends.csv"), "--groups", str(people), "--attribute", "gender"], sorted(names)
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_ignored_nodes_are_clustered_and_told_about(
     run: Run, room: tuple[list[str], list[str]], tmp_path: Path
 ) -> None:
@@ -46,7 +42,7 @@ def test_ignored_nodes_are_clustered_and_told_about(
     assert "15 girl, 3 without" in answer.stdout or "3 without" in answer.stdout
     assert SENTENCE in answer.stdout
     assert "no group" in answer.stdout
-    table = rows(out / "labels.csv")
+    table = rows_of(out / "labels.csv")
     assert sorted(row["node"] for row in table if row["group"] == "") == room[1]
     assert len(table) == 30
     assert json.loads((out / "result.json").read_text())["n_ungrouped"] == 3
@@ -68,8 +64,8 @@ def test_dropped_nodes_are_named_in_a_file(
     assert "27 nodes" in answer.stdout
     assert "(3 nodes without a group left out)" in answer.stdout
     assert "dropped.csv" in answer.stdout
-    assert [row["node"] for row in rows(out / "dropped.csv")] == room[1]
-    assert len(rows(out / "labels.csv")) == 27
+    assert [row["node"] for row in rows_of(out / "dropped.csv")] == room[1]
+    assert len(rows_of(out / "labels.csv")) == 27
     assert json.loads((out / "result.json").read_text())["source"]["n_dropped"] == 3
     assert "3 nodes without a group were left out before" in (out / "report.html").read_text(encoding="utf-8")
     # An older list of dropped nodes would be a lie beside newer labels.

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Callable
@@ -12,15 +11,11 @@ from click.testing import Result
 import equigraph as eg
 from equigraph.apps.cli.options import constraints_of, parameter_options
 from equigraph.methods import METHODS, get_method
+from tests.tables import rows_of
 
 Run = Callable[..., Result]
 ROOM = ["tradeoff", "dataset:classroom"]
 LOUVAIN = [*ROOM, "-m", "fair-louvain", "-k", 3]
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from equigraph.apps.reproduction.table1 import (
     nearest,
     rules,
 )
+from tests.tables import rows_of
 
 QUICK = Settings(quick=True)
 
@@ -63,8 +63,7 @@ def test_quick_rows_of_one_network(data_dir: Path, tmp_path: Path) -> None:
     }
     paths = table1.finish(QUICK, results, tmp_path)
     assert [path.name for path in paths] == ["table1.md", "table1.csv"]
-    with paths[1].open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(paths[1])
     assert len(rows) == 49
     done = {row["method"]: row for row in rows if row["network"] == "DrugNet"}
     assert set(done) == {"FairSC", "sFairSC", "iFairSC", "DMoN", "iFairNMTF", "FairNMTF", "FairPartition"}
