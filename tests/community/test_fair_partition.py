@@ -239,3 +239,15 @@ def test_the_claimed_trade_off_on_real_networks(name, least, data_dir):
     assert curve.hypervolume("Q", "NB") >= least
     assert (np.diff(curve.values("NB")) >= -0.01).all()
     assert all(np.unique(point.labels).size == 5 for point in curve.points)
+
+
+def test_counts_nearer_to_the_shares_are_preferred():
+    # Cliques of 7, 6, 6 and 5 nodes; weak links between the first two and the last two. Of group "b" whole nodes allow
+    # two or three in a cluster of 13 and one or two in one of 11: three and one as linked, two and two otherwise.
+    adjacency = sparse.block_diag([np.ones((size, size)) - np.eye(size) for size in (7, 6, 6, 5)]).toarray()
+    adjacency[0, 7] = adjacency[7, 0] = adjacency[13, 19] = adjacency[19, 13] = 0.01
+    groups = np.array(["a"] * 24)
+    groups[[0, 1, 7, 19]] = "b"
+    labels = eg.FairPartition(2, random_state=0).fit(adjacency, sensitive_features=groups).labels_
+    assert [np.count_nonzero(groups[labels == c] == "b") for c in (0, 1)] == [2, 2]
+    assert eg.metrics.normalized_balance_score(labels, sensitive_features=groups) == 1

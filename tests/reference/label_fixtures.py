@@ -45,6 +45,7 @@ def prepare(
     resolution=1.0,
     weights=None,
     cap=np.inf,
+    even=0.0,
     k=0,
     least=1,
     most=None,
@@ -61,7 +62,9 @@ def prepare(
         weights=weights,
     )
     bounds = {"least": np.full(k, least), "most": np.full(k, n if most is None else most)}
-    return first_level(adjacency, columns, objective.population.size), replace(objective, cap=cap, **bounds)
+    return first_level(adjacency, columns, objective.population.size), replace(
+        objective, cap=cap, even=even, **bounds
+    )
 
 
 @pytest.fixture(scope="session")

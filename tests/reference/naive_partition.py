@@ -22,6 +22,7 @@ class NaivePartition:
     resolution: float = 1.0
     weights: Any = None
     cap: float = np.inf
+    even: float = 0.0
     least: int = 1
     most: float = np.inf
     compiled: Any = None
@@ -34,9 +35,12 @@ class NaivePartition:
         self.n_clusters = self.n_clusters or int(self.labels.max()) + 1
 
     def parts(self, labels=None):
-        """Return Q, and the notion up to the cap."""
+        """Return Q, and the notion with the preference for even clusters up to the cap."""
         labels = self.labels if labels is None else labels
         notion = naive_notion(labels, self.codes, self.notion, self.weights)
+        if self.even and self.fairness:
+            evenness = naive_notion(labels, self.codes, "evenness", self.weights)
+            notion += self.even * (1 - self.fairness) / self.fairness * (evenness - 1)
         return naive_modularity(self.dense, labels, self.resolution), min(notion, self.cap)
 
     def value(self, labels=None):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks._rule_instances import random_instance
 from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.metrics.notions import EVENNESS
 from equigraph.rules import compile_rules
 from equigraph.search.arrays import BROKEN, GAIN, LACKING, MOVED, Cooling, Tour
 from equigraph.search.kernels.anneal import anneal as anneal_kernel
@@ -54,6 +55,7 @@ def cases(draw):
             "resolution": draw(st.sampled_from([0.5, 1.0, 2.0])),
             "weights": np.array([1.0, 0.5, 3.0][:n_attributes]),
             "cap": draw(st.sampled_from([np.inf, 0.5, 0.9])),
+            "even": draw(st.sampled_from([0.0, 0.1])) if notion == "normalized" else 0.0,
         },
     }
 
@@ -107,9 +109,10 @@ def check_state(partition):
                     row[column] += 1 - 2 * side
                     a = np.searchsorted(partition.objective.offsets, column, side="right") - 1
                     low, high = partition.objective.offsets[a : a + 2]
-                    score = partition.objective.notion.cluster_scores(
-                        row[None, low:high], partition.objective.population[low:high]
-                    )[0]
+                    table, population = row[None, low:high], partition.objective.population[low:high]
+                    score = partition.objective.notion.cluster_scores(table, population)[0]
+                    evenness = EVENNESS.cluster_scores(table, population)[0] if table.any() else 1.0
+                    score += partition.objective.terms.even * (evenness - 1)
                     size = row[low:high].sum() if partition.objective.notion.sized else 1
                     change = partition.objective.terms.weights[a] * score * size - partition.state.parts[c, a]
                     assert own[c, side, column] == pytest.approx(change, abs=1e-9)

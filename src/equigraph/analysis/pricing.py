@@ -222,31 +222,31 @@ class _Pricing:
     """Searches with fewer rules, from the same clusters."""
 
     def __init__(self, result: Any, graph: Graph, effort: float | None) -> None:
-        told = result.parameters
-        if told["notion"] not in NOTIONS:
+        parameters = result.parameters
+        if parameters["notion"] not in NOTIONS:
             raise ParameterError("Rules under a notion of one's own cannot be priced from a stored result.")
         self.result, self.graph, self.facts = result, graph, Facts(graph)
-        self.notion: Notion = NOTIONS[told["notion"]]
+        self.notion: Notion = NOTIONS[parameters["notion"]]
         given_up = set(() if result.rules is None else result.rules["given_up"])
-        items = () if result.rules is None else Rules.from_dict(told["rules"]).items
+        items = () if result.rules is None else Rules.from_dict(parameters["rules"]).items
         self.rules = tuple(rule for rule in items if rule.describe() not in given_up)
         self.attributes = graph.attributes
         grouped = self.attributes is not None
         self.target = Target(
-            float(told["fairness"]) if grouped else 0.0, told["at_least"] if grouped else None
+            float(parameters["fairness"]) if grouped else 0.0, parameters["at_least"] if grouped else None
         )
         self.options: dict[str, Any] = {
             "notion": self.notion,
-            "size_bounds": self._bounds(told["size_bounds"]),
-            "effort": told["effort"] / 5 if effort is None else effort,
+            "size_bounds": self._bounds(parameters["size_bounds"]),
+            "effort": parameters["effort"] / 5 if effort is None else effort,
         }
         # What was found for each question, search by search; all of it is judged under every question.
         self.found: list[tuple[_LeftOut | None, NDArray]] = [(None, np.asarray(result.labels))]
 
-    def _bounds(self, told: Any) -> Any:
+    def _bounds(self, bounds: Any) -> Any:
         """Return the bounds on sizes, the same for all questions; automatic ones as far as the clusters keep them."""
-        if told != "auto":
-            return tuple(told) if isinstance(told, list) else told
+        if bounds != "auto":
+            return tuple(bounds) if isinstance(bounds, list) else bounds
         if any(isinstance(rule, Sizes) for rule in self.rules):
             return None
         usual = check_size_bounds("auto", self.graph.n_nodes, self.result.n_clusters)[0]

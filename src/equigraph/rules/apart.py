@@ -37,7 +37,7 @@ class Apart(NodeSetRule):
             if one == other:
                 yield Violation(self, (one,), pair)
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say who shares which cluster."""
         (one, other), (cluster,) = violation.nodes, map(words.place, violation.clusters)
         return f"{one} and {other} are to be apart, and both are in {cluster}."

@@ -62,7 +62,7 @@ class Rule(ABC):
         """Return everything in which labels break the rule."""
 
     @abstractmethod
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say in a sentence what is wrong."""
 
     @abstractmethod

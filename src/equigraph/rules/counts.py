@@ -116,7 +116,7 @@ class _Counted(Rule):
     def holds(self, number: int) -> bool:
         """Return whether a cluster may have so many."""
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say how many a cluster has."""
         whom = listed(self.nodes) if self.attribute is None else f"{self.attribute} {violation.group!r}"
         (cluster,) = map(words.subject, violation.clusters)

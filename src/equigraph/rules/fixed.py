@@ -45,7 +45,7 @@ class _Placed(Rule):
         if cluster not in map(str, self.named_clusters):
             yield Violation(self, (cluster,), (self.node,))
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say in which cluster the node is."""
         (cluster,) = map(words.place, violation.clusters)
         return f"{self.node} is to be in {self._places(words)}, and is in {cluster}."

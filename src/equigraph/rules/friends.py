@@ -64,14 +64,14 @@ class Friends(Rule):
             for one in value:
                 yield from cls.parse(one)
             return
-        told = value if isinstance(value, Mapping) else {"least": value}
-        if "least" not in told or not set(told) <= set(_ENTRIES):
+        entries = value if isinstance(value, Mapping) else {"least": value}
+        if "least" not in entries or not set(entries) <= set(_ENTRIES):
             raise ParameterError(
                 f"Rules: friends={value!r}: expected a number, or a dict such as "
                 '{"least": 2, "but": {"Ada": 1}, "of": {"Ada": ["Ben", "Cem"]}}.'
             )
-        least = whole("friends", told["least"], low=1)
-        but, of = told.get("but", ()), told.get("of")
+        least = whole("friends", entries["least"], low=1)
+        but, of = entries.get("but", ()), entries.get("of")
         yield cls(least, _fewer(but, least), None if of is None else _asked(of))
 
     @classmethod
@@ -79,12 +79,12 @@ class Friends(Rule):
         """Return a number or a dict, or a list of these."""
         found = []
         for rule in rules:
-            told: dict[str, Any] = {"least": rule.least}
+            entries: dict[str, Any] = {"least": rule.least}
             if rule.but:
-                told["but"] = dict(rule.but)
+                entries["but"] = dict(rule.but)
             if rule.of is not None:
-                told["of"] = {who: list(others) for who, others in rule.of}
-            found.append(told if len(told) > 1 else rule.least)
+                entries["of"] = {who: list(others) for who, others in rule.of}
+            found.append(entries if len(entries) > 1 else rule.least)
         return found[0] if len(found) == 1 else found
 
     def describe(self) -> str:
@@ -124,7 +124,7 @@ class Friends(Rule):
             if kept < needed:
                 yield Violation(self, (labels[node],), (who,), number=kept, least=needed, most=len(friends))
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say how many friends somebody has."""
         (who,), (cluster,) = violation.nodes, map(words.place, violation.clusters)
         number = f"{violation.most} asked for"

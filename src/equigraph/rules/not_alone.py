@@ -57,7 +57,7 @@ class NotAlone(Rule):
                 if 0 < number < self.least:
                     yield Violation(self, (cluster,), group=group, number=number, least=self.least)
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say how many of a group a cluster has."""
         (cluster,) = map(words.subject, violation.clusters)
         return (

@@ -74,7 +74,7 @@ def arguments_of(rules: Sequence[Rule]) -> dict[str, Any]:
     for keyword, own in kinds.items():
         if len(list(KINDS[keyword].parse(content[keyword]))) < len(set(own)):
             raise ParameterError(
-                f"Rules: two of the kind {keyword} speak of the same, and cannot be told as one argument: "
+                f"Rules: two of the kind {keyword} speak of the same, and cannot be given as one argument: "
                 "expected one of them."
             )
     return content

@@ -76,7 +76,7 @@ class Shares(Rule):
                 if not least <= found <= most:
                     yield Violation(self, (cluster,), (), group, found, least, most, size)
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say how many of a group a cluster has."""
         (cluster,) = map(words.subject, violation.clusters)
         least, most = violation.least, violation.most

@@ -59,8 +59,8 @@ class Sizes(Rule):
         if not self.per_cluster:
             return f"Every {words.cluster} has {words.range(self.bounds[0])}."
         each = [f"{words.place(number)} has {words.range(pair)}" for number, pair in enumerate(self.bounds)]
-        told = listed(each)
-        return f"{told if words.names else told[:1].upper() + told[1:]}."
+        text = listed(each)
+        return f"{text if words.names else text[:1].upper() + text[1:]}."
 
     def violations(self, placement: Placement) -> Iterator[Violation]:
         """Return every cluster that is too small, too large, or none of those with a pair."""
@@ -76,7 +76,7 @@ class Sizes(Rule):
             if cluster not in pairs:
                 yield Violation(self, (cluster,))
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say how many nodes a cluster has."""
         (cluster,) = map(words.subject, violation.clusters)
         if violation.number is None:

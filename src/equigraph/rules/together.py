@@ -37,7 +37,7 @@ class Together(NodeSetRule):
             if placement.of(other) != placement.of(first):
                 yield Violation(self, (placement.of(first), placement.of(other)), (first, other))
 
-    def tell(self, violation: Violation, words: Words) -> str:
+    def describe_violation(self, violation: Violation, words: Words) -> str:
         """Say who is in another cluster."""
         (first, other), (one, two) = violation.nodes, map(words.place, violation.clusters)
         return f"{first} and {other} are to be together, and {first} is in {one}, {other} in {two}."

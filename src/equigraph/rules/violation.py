@@ -55,7 +55,7 @@ class Violation:
 
     def describe(self, words: Words = NODES) -> str:
         """Say in a sentence what is wrong."""
-        return self.rule.tell(self, words)
+        return self.rule.describe_violation(self, words)
 
     __str__ = describe
 

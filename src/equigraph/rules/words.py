@@ -1,4 +1,4 @@
-"""The words in which rules are told: nodes and clusters, or people and classes."""
+"""The terms in which rules are described: nodes and clusters, or people and classes."""
 
 from __future__ import annotations
 

@@ -50,8 +50,9 @@ class Terms(NamedTuple):
 
     The columns of a table of counts are the groups of all attributes side by side, those of attribute ``a`` from
     ``offsets[a]`` to ``offsets[a + 1]``. A cluster adds ``weights[a]`` times its score to the notion, and times its
-    nodes that have a group if ``sized``. ``least`` and ``most`` bound the nodes of each cluster; empty where the number
-    of clusters is free. ``everywhere`` says that a site looks at all clusters, not only at those of its neighbours.
+    nodes that have a group if ``sized``; ``even`` times its evenness less 1 is added to the score. ``least`` and
+    ``most`` bound the nodes of each cluster; empty where the number of clusters is free. ``everywhere`` says that a
+    site looks at all clusters, not only at those of its neighbours.
     """
 
     population: Integers
@@ -65,6 +66,7 @@ class Terms(NamedTuple):
     resolution: float
     fairness: float
     cap: float
+    even: float
 
 
 class LabelState(NamedTuple):

@@ -340,4 +340,5 @@ def make_search(
         level = first_level(graph, columns, n_groups)
         return Search(level, objective, n_clusters, effort=effort, seed=seed)
     rows.divide(columns, n_groups)
-    return LargeSearch(rows, objective, n_clusters, effort=effort, seed=seed)
+    # Clusters of a large graph are so large that rounding to whole nodes does not show.
+    return LargeSearch(rows, replace(objective, even=0.0), n_clusters, effort=effort, seed=seed)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.metrics.notions import Notion, get_notion
+from equigraph.metrics.notions import EVENNESS, Notion, get_notion
 from equigraph.search.arrays import Terms
 from equigraph.search.ruling import Ruling
 from equigraph.search.targets import Target
@@ -51,6 +51,8 @@ class Objective:
         Bounds on the number of nodes of each cluster; none where the number of clusters is free.
     rules : Ruling or None
         Rules on the sites of the level.
+    even : float
+        What an evenness of 1 in place of 0 is worth in Q: it decides between labels that N does not tell apart.
     """
 
     notion: Notion
@@ -65,6 +67,7 @@ class Objective:
     least: NDArray[np.int64] = field(default_factory=lambda: _NOTHING)
     most: NDArray[np.int64] = field(default_factory=lambda: _NOTHING)
     rules: Ruling | None = None
+    even: float = 0.0
 
     @property
     def is_fair(self) -> bool:
@@ -86,7 +89,7 @@ class Objective:
 
     def guided(self) -> Objective:
         """Return the objective with the smoother relative of the notion, if it has one."""
-        return replace(self, notion=self.notion.guided())
+        return replace(self, notion=self.notion.guided(), even=0.0)
 
     def free(self) -> Objective:
         """Return the objective without bounds and rules, for any number of clusters."""
@@ -105,6 +108,10 @@ class Objective:
         if self.total == 0:
             return 0.0
         return float(inside / self.total - self.resolution * np.square(volume / self.total).sum())
+
+    def preference(self, table: NDArray[np.int64]) -> float:
+        """Return what the evenness of labels is worth in modularity, from the counts of every cluster; at most 0."""
+        return self.even * (replace(self, notion=EVENNESS).notion_value(table) - 1) if self.even else 0.0
 
     def notion_value(self, table: NDArray[np.int64]) -> float:
         """Return N from the counts of every cluster; empty clusters do not count."""
@@ -135,6 +142,7 @@ class Objective:
             resolution=float(self.resolution),
             fairness=float(self.fairness),
             cap=float(self.cap),
+            even=float(self.even * (1 - self.fairness) / self.fairness) if self.fairness > 0 else 0.0,
         )
 
 

@@ -18,9 +18,9 @@ DIAL = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0)
 _LARGE_NODES, _LARGE_ENTRIES = 100_000, 2_000_000
 # Proposals of an annealing for each node and cluster, where more clusters than this do not count.
 _PER_PAIR, _MOST_CLUSTERS = 4, 20
-# No annealing is shorter: on a few dozen nodes it costs milliseconds. On graphs of up to so many nodes, and under
+# No annealing is shorter, on the many values of a front and otherwise. On graphs of up to so many nodes, and under
 # rules, few long ones find more than many short ones.
-_LEAST_STEPS, _LEAST_LONG, _FEW_NODES = 40_000, 100_000, 60
+_LEAST_FRONT, _LEAST_STEPS, _FEW_NODES = 40_000, 100_000, 60
 # Nodes with more edges than this make a proposal cost more.
 _EDGES = 40
 # Divisions that are made and raised on graphs of up to so many nodes and tenths of stored entries; one on larger ones.
@@ -67,39 +67,43 @@ class Plan:
     n_kicks: int
     n_swaps: int
 
-    def shared(self) -> Plan:
-        """Return the plan for a whole front, each value of which needs less work of its own."""
-        return replace(
-            self,
-            n_starts=min(self.n_starts, max(self.n_starts // 2, 4)),
-            n_raised=min(self.n_raised, max(self.n_raised // 3, 2)),
-            n_kicks=self.n_kicks // 5,
-        )
-
 
 def is_large(n_nodes: int, n_entries: int) -> bool:
     """Return whether a graph of this size is searched on parts."""
     return n_nodes >= _LARGE_NODES or n_entries >= _LARGE_ENTRIES
 
 
-def plan_for(n: int, entries: int, n_clusters: int, effort: float, ruled: bool = False) -> Plan:
-    """Return the plan for a graph of so many nodes and stored entries, with or without rules."""
+def plan_for(
+    n: int, entries: int, n_clusters: int, effort: float, *, ruled: bool = False, front: bool = False
+) -> Plan:
+    """Return the plan for a graph of so many nodes and stored entries.
+
+    Under rules it has fewer and longer steps; for a whole front, each value of the dial needs less work of its own.
+    """
     many = max(effort, 0.1) ** 0.5
     # A proposal costs a pass over the edges of a node.
     dense = max(entries / (_EDGES * max(n, 1)), 1.0)
     long = ruled or n <= _FEW_NODES
-    least = _LEAST_LONG if long else _LEAST_STEPS
+    least = _LEAST_FRONT if front and not long else _LEAST_STEPS
     n_steps = max(_PER_PAIR * n * min(n_clusters, _MOST_CLUSTERS) / dense, least)
     work = n + entries / 10
     n_starts, n_raised = next((counts for most, counts in _STARTS if work <= most), (1, 1))
     if ruled:
         n_starts, n_raised = min(n_starts, 6), min(max(n_raised, 6), 8 if n <= 500 else n_raised)
-    return Plan(
+    plan = Plan(
         n_starts=max(round(n_starts * many), 1),
         n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
         n_kicks=round(min(_MOST_KICKS // 3 if long else _MOST_KICKS, _KICKED / work) * many),
         n_swaps=_SWAP_ROUNDS if n >= _SWAPPED_NODES else 0,
+    )
+    if not front:
+        return plan
+    return replace(
+        plan,
+        n_starts=min(plan.n_starts, max(plan.n_starts // 2, 4)),
+        n_raised=min(plan.n_raised, max(plan.n_raised // 3, 2)),
+        n_kicks=plan.n_kicks // 5,
     )
 
 

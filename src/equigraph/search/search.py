@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from equigraph.search.merge import merge, split
 from equigraph.search.moves import anneal, climb, local_search, perturb, recombine, swap
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_of
-from equigraph.search.plans import DIAL, LADDER, plan_for
+from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
 from equigraph.search.pool import Pool
 from equigraph.search.stopping import Stopwatch
 from equigraph.search.targets import Target
@@ -85,9 +86,9 @@ class Search:
         self, level: Level, objective: Objective, n_clusters: int, *, effort: float = 1.0, seed: int = 0
     ):
         self.level, self.objective, self.n_clusters = level, objective, n_clusters
-        self.guide, self._judge = objective.guided(), objective.at(1.0)
+        self.guide, self._judge = objective.guided(), replace(objective.at(1.0), even=0.0)
         self.effort, self.seed = effort, seed
-        self.plan = plan_for(level.n_sites, level.data.size, n_clusters, effort, objective.rules is not None)
+        self.plan = self._plan()
         self.pool = Pool()
         self.watch = Stopwatch()
         # Divisions as the dial was raised, of the last run.
@@ -97,6 +98,10 @@ class Search:
     def stopped(self) -> bool:
         """Whether the search was ended early."""
         return self.watch.stopped
+
+    def _plan(self, front: bool = False) -> Plan:
+        size, ruled = (self.level.n_sites, self.level.data.size), self.objective.rules is not None
+        return plan_for(*size, self.n_clusters, self.effort, ruled=ruled, front=front)
 
     def rng(self, *keys: int) -> np.random.Generator:
         """Return a generator of one step's own, so that what else is searched for does not change its draws."""
@@ -110,6 +115,7 @@ class Search:
         """Score labels with k clusters, and put them into the pool if they miss no bound and no rule."""
         partition, rules = Partition(self.level, self._judge, labels, self.n_clusters), self.objective.rules
         modularity, notion = partition.scores
+        modularity += self.objective.preference(partition.state.table)
         if rules is not None:
             modularity -= rules.rate * rules.moved(labels)
         if not partition.broken:
@@ -160,7 +166,7 @@ class Search:
         finds any.
         """
         # So many values share what is found that less needs to be done for each.
-        self.plan = self.plan.shared()
+        self.plan = self._plan(front=True)
         self.solve([Target(value) for value in DIAL], starts, notify, n_runs)
         given_up: set[tuple[float, float]] = set()
         going_on = self.effort > 0 and self.objective.is_fair and not self.watch.stopped

@@ -22,7 +22,7 @@ class Stopwatch:
     Parameters
     ----------
     notify : Notifier, optional
-        Who is told, and may ask to stop.
+        Called after each step; may ask to stop.
     total : int
         Number of steps, about.
     may_stop : callable

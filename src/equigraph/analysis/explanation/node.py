@@ -147,19 +147,19 @@ class NodeExplanation:
         if total == 0:
             return f"{self.node} is linked to nobody, so links do not speak for any cluster."
         some = sorted((one for one in self.linked if one.number), key=lambda one: -one.number)
-        told = [f"{one.number} in cluster {one.cluster} ({_few(one.names)})" for one in some[:_CLUSTERS]]
+        text = [f"{one.number} in cluster {one.cluster} ({_few(one.names)})" for one in some[:_CLUSTERS]]
         own = next((one.number for one in self.linked if one.cluster == self.cluster), 0)
         none = "" if own else f", and none in cluster {self.cluster}"
-        return f"{count(total, 'linked person', 'linked people')}: {listed(told)}{none}."
+        return f"{count(total, 'linked person', 'linked people')}: {listed(text)}{none}."
 
     def _move_in_words(self, move: Move) -> str:
         measure = self.aim.notion.measure
         several = len(move.fairness) > 1
         parts = [f"Q {move.Q:+.4f}"]
         parts += [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in move.fairness.items()]
-        told = f"In cluster {move.cluster} instead: {', '.join(parts)}"
-        told += f"; it would break a rule: {' '.join(map(str, move.breaks))}" if move.breaks else "."
-        return f"{told} It would mend: {' '.join(map(str, move.mends))}" if move.mends else told
+        text = f"In cluster {move.cluster} instead: {', '.join(parts)}"
+        text += f"; it would break a rule: {' '.join(map(str, move.breaks))}" if move.breaks else "."
+        return f"{text} It would mend: {' '.join(map(str, move.mends))}" if move.mends else text
 
     @property
     def conclusion(self) -> str:

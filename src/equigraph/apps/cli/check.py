@@ -191,18 +191,18 @@ def _check_labels(ctx: click.Context, folder: Path, edited: str | None, settings
         raise InputError(
             f"{folder} holds no clustering: expected what `equigraph classes` or `cluster` wrote."
         )
-    told = stored.json(RESULT, ResultEntries)
-    graph, reason = read_again(ctx, told["source"], settings)
+    stored_result = stored.json(RESULT, ResultEntries)
+    graph, reason = read_again(ctx, stored_result["source"], settings)
     if graph is None:
         raise InputError(f"The graph is needed to check labels. {reason}")
     path = Path(edited) if edited is not None else folder / "labels.csv"
     labels = read_labels(path, graph)
     _, codes = unique_values(labels)
     now = evaluate(graph, codes)
-    rules = told["parameters"].get("rules")
+    rules = stored_result["parameters"].get("rules")
     broken = Rules.from_dict(rules).check(graph, labels) if rules else []
     if not settings["quiet"]:
-        before = told["scores"]
+        before = stored_result["scores"]
         rows = [
             (name, before.get(name), value) for name, value in now.items() if isinstance(value, (int, float))
         ]

@@ -181,7 +181,7 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
                 by_surname=settings["by_surname"],
                 date=settings["date"],
             )
-    stop.tell("these are the best classes until then")
+    stop.report("these are the best classes until then")
     if settings["as_json"]:
         line(
             json.dumps(
@@ -236,10 +236,10 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
         )
 
 
-def _attributes(told: tuple[str, ...], roster: Any) -> dict[str, float] | None:
+def _attributes(given: tuple[str, ...], roster: Any) -> dict[str, float] | None:
     """Return columns with their weights: a header that itself has a colon and a number is taken as it is."""
     weights = {}
-    for text in told:
+    for text in given:
         name, colon, weight = text.rpartition(":")
         if not colon or text in roster.attributes:
             name, weight = text, "1"

@@ -102,7 +102,7 @@ def command(ctx: click.Context, /, edges: tuple[str, ...], **settings: Any) -> N
                 random_state=settings["seed"],
                 callbacks=callbacks,
             )
-    run.stop.tell(f"the table has {len(comparison.rows)} of {len(names) * len(graphs)} rows")
+    run.stop.report(f"the table has {len(comparison.rows)} of {len(names) * len(graphs)} rows")
     if output is not None:
         getattr(comparison, _WRITERS[Path(output).suffix.lower()])(output)
     if per_seed is not None:

@@ -135,7 +135,7 @@ class Run:
 
         `kept` says what a run that was stopped has, `what` names what a folder would have kept.
         """
-        self.stop.tell(kept)
+        self.stop.report(kept)
         if self.settings["as_json"]:
             line(json.dumps(summary(), indent=2))
         elif not self.settings["quiet"]:

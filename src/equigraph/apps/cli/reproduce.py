@@ -115,7 +115,7 @@ def _log() -> Any:
 
     start = last = time.monotonic()
 
-    def tell(state: RunState) -> None:
+    def report(state: RunState) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= _LOG_SECONDS and state.share > 0:
@@ -123,7 +123,7 @@ def _log() -> Any:
             left = in_words((now - start) * (1 - state.share) / state.share)
             note(f"{state.n_done} of {state.n_cells} cells done, about {left} left")
 
-    return tell
+    return report
 
 
 @contextmanager
@@ -135,8 +135,8 @@ def _bar() -> Iterator[Any]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("cells", total=1.0)
 
-        def tell(state: RunState) -> None:
+        def report(state: RunState) -> None:
             described = f"{state.n_done} of {state.n_cells} cells"
             bar.update(task, completed=state.share, description=described)
 
-        yield tell
+        yield report

@@ -60,7 +60,7 @@ class Stop(_Shared):
         click.echo("Note: stopping at the next step, to keep what there is; once more to give up.", err=True)
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
-    def tell(self, what: str) -> None:
+    def report(self, what: str) -> None:
         """Say that the run ended before its end, and what is kept."""
         if self.reason is not None:
             note(f"stopped by {self.reason}: {what}.")

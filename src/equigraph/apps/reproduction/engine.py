@@ -79,7 +79,7 @@ def run_cells(
             waiting = waiting[1:]
         if waiting:
             run.fail(waiting.pop(0), _DIED, _DIED)
-    run.tell()
+    run.report()
     return outcome
 
 
@@ -99,7 +99,7 @@ class _CellRun:
         try:
             running = {pool.submit(compute, self.folder, cell): cell for cell in cells}
             while running:
-                self.tell()
+                self.report()
                 done, _ = wait(running, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
                 lost += [cell for future in done if self._is_lost(future, cell := running.pop(future))]
         finally:
@@ -125,7 +125,7 @@ class _CellRun:
     def _trace(self, cell: Cell) -> Path:
         return self.folder / FOLDER / f"{cell.key}.failed.txt"
 
-    def tell(self) -> None:
+    def report(self) -> None:
         if self.watch is not None:
             done = {*self.outcome.finished, *self.outcome.failures}
             total = sum(cell.seconds for cell in self.cells.values())

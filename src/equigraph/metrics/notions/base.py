@@ -174,7 +174,8 @@ def shared(function: _Function) -> _Function:
 
 
 @cache
-def _tell_compiler() -> None:
+def register_shared() -> None:
+    """Let compiled code call what scores share."""
     from numba.extending import register_jitable
 
     for function in _SHARED:
@@ -185,7 +186,7 @@ def _tell_compiler() -> None:
 def _compiled(score: Callable[..., float]) -> Any:
     from numba import cfunc, types
 
-    _tell_compiler()
+    register_shared()
 
     counts = types.Array(types.int64, 1, "A")
     signature = types.float64(counts, counts)

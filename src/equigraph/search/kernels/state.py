@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.compilation import compiled
+from equigraph.metrics.notions.base import register_shared
+from equigraph.metrics.notions.evenness import evenness
 from equigraph.search.arrays import BROKEN, N_CLUSTERS, SPARE, SUM
+
+register_shared()
+_evenness = compiled(inner=True)(evenness)
 
 # Of one type throughout: a literal is a type of its own.
 JOINS, LEAVES = np.int64(0), np.int64(1)
@@ -37,7 +42,10 @@ def part_of(terms: Any, score: Any, row: Any, a: int) -> float:
         size += row[s]
     if size == 0:
         return 0.0
-    value = terms.weights[a] * score(row[low:high], terms.population[low:high])
+    value = score(row[low:high], terms.population[low:high])
+    if terms.even > 0.0:
+        value += terms.even * (_evenness(row[low:high], terms.population[low:high]) - 1.0)
+    value *= terms.weights[a]
     return value * size if terms.sized else value
 
 
