@@ -200,13 +200,6 @@ def test_small_groups_leave_the_clusters_cohesive(room, kind):
     assert np.bincount(model.labels_).min() > 1
 
 
-def test_everybody_a_group_is_cohesion_alone(room):
-    model = fit((room.adjacency, classroom_with(room, "everybody")), 0.5, effort=1)
-    alone = eg.FairPartition(3, 0, random_state=0).fit(room.adjacency)
-    assert model.notion_ == 1.0
-    assert model.modularity_ == pytest.approx(alone.modularity_, abs=1e-9)
-
-
 # Curves.
 
 

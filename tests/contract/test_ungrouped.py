@@ -12,7 +12,6 @@ from equigraph.exceptions import GroupsError, SmallClusterWarning
 from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter
 from equigraph.graph import Graph
 from equigraph.methods import METHODS
-from equigraph.stores.blocks import write_blocks
 
 TAKE = {"fair-partition", "fair-louvain"}
 REFUSE = {"fair-nmtf", "ifair-nmtf", "dfnmf", "fair-sc", "scalable-fair-sc", "individual-fair-sc", "dmon"}
@@ -84,16 +83,6 @@ def test_one_group_beside_nodes_without_is_constant(room):
     graph = eg.read_graph(room, groups=values, missing="ignore")
     with pytest.raises(GroupsError, match=r"is constant \('girl' for all 14 nodes that have one\)"):
         eg.FairPartition(3).fit(graph)
-
-
-def test_row_blocks_hold_a_group_for_each_node_and_take_others_when_they_are_opened(room, tmp_path):
-    stored = write_blocks(room.adjacency, tmp_path / "bare")
-    there = eg.FairPartition(3, random_state=0).fit(
-        stored.with_groups(room.sensitive_features, missing="ignore")
-    )
-    np.testing.assert_array_equal(there.labels_, eg.FairPartition(3, random_state=0).fit(room).labels_)
-    with pytest.raises(GroupsError, match="Row blocks hold a group for every node, and 3 of 30 have none"):
-        write_blocks(room, tmp_path / "blocks")
 
 
 def test_one_unknown_pupil_changes_next_to_nothing():

@@ -95,7 +95,7 @@ def test_a_start_of_ones_own_is_in_ones_own_unit():
     np.testing.assert_allclose(other.membership_, one.membership_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e6, 1e140])
+@pytest.mark.parametrize("unit", [1e-100, 1e140])
 def test_row_blocks_too(tmp_path, unit):
     graph, groups = weighted(n=60), np.arange(60) % 2
     here = eg.IFairNMTF(3, fairness=0.5, tol=0, max_iter=60, random_state=0).fit(

@@ -71,25 +71,6 @@ def test_the_worst(frame):
         frame.worst(0)
 
 
-def test_half_of_what_is_usual_is_few():
-    links = FairnessFrame(graph(6, [(0, 1), (1, 4), (2, 3), (3, 5), (0, 2), (0, 3)]), list("aabbab"))
-    reasons = [(row["node"], row["reason"]) for row in records(links.worst())]
-    assert reasons == [(0, "only 1 of 3 linked people in the cluster")]
-    two = graph(9, [])
-    groups = FairnessFrame(two, list("aaaaabbbb"), sensitive_features=list("xxyyyxxxy"))
-    some = "would be in proportion"
-    assert [(row["node"], row["reason"]) for row in records(groups.worst())] == [
-        (8, f"the only one of group 'y' among 4 people, where 1.1 others {some}"),
-        (0, f"1 other of group 'x' among 5 people, where 2.0 others {some}"),
-        (1, f"1 other of group 'x' among 5 people, where 2.0 others {some}"),
-    ]
-    many = FairnessFrame(graph(17, []), list("a" * 9 + "b" * 8), sensitive_features=list("xxxyyyyyyxxxxxxyy"))
-    assert [row["reason"] for row in records(many.worst())] == [
-        *[f"1 other of group 'y' among 8 people, where 3.1 others {some}"] * 2,
-        *[f"2 others of group 'x' among 9 people, where 4.0 others {some}"] * 3,
-    ]
-
-
 def test_a_score_of_ones_own_sees_labels_and_groups():
     def first_of(labels, sensitive_features):
         return int(labels[0] == sensitive_features.codes[0])

@@ -58,7 +58,7 @@ def test_how_a_fit_ended_is_in_every_artefact(
 
 
 @pytest.mark.parametrize("command", ["cluster", "tradeoff", "refine"])
-@pytest.mark.parametrize("where", ["/proc/nowhere/out", "file/out", "file"])
+@pytest.mark.parametrize("where", ["/proc/nowhere/out", "file"])
 def test_an_impossible_output_is_refused_before_the_graph_is_read(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, where: str
 ) -> None:
@@ -93,23 +93,6 @@ def test_results_of_other_runs_need_force(run: Run, tmp_path: Path) -> None:
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert run("cluster", ROOM, "-m", "nmtf", "-k", 4, "-o", out, "--force").exit_code == 0
     assert eg.ClusteringResult.load(out).n_clusters == 4
-
-
-def test_the_files_of_others_in_a_folder_survive_a_run(run: Run, tmp_path: Path) -> None:
-    theirs = {name: f"theirs: {name}" for name in ("result.json", "graph.png", "report.html", "curve.csv")}
-    for name, text in theirs.items():
-        (tmp_path / name).write_text(text)
-    args = ["cluster", ROOM, "-m", "nmtf", "-k", 3, "-o", tmp_path]
-    answer = run(*args)
-    assert answer.exit_code == 2
-    assert f"{tmp_path / 'result.json'} was not written by equigraph" in answer.stderr
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == theirs
-    assert run(*args, "--force").exit_code == 0
-    for name in ("graph.png", "report.html", "curve.csv"):
-        assert (tmp_path / name).read_text() == theirs[name]
-    answer = run("report", tmp_path)
-    assert answer.exit_code == 2
-    assert (tmp_path / "report.html").read_text() == theirs["report.html"]
 
 
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:

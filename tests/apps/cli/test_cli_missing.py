@@ -104,21 +104,3 @@ def test_nodes_of_a_folder_of_blocks_may_have_no_group(
     there, here = run("cluster", tmp_path / "blocks", *settings), run("cluster", room[0][0], *settings)
     assert there.exit_code == here.exit_code == 0, there.stderr + here.stderr
     assert json.loads(there.stdout)["scores"] == pytest.approx(json.loads(here.stdout)["scores"])
-
-
-def test_small_clusters_are_named_with_the_option_that_avoids_them(run: Run, tmp_path: Path) -> None:
-    edges = [
-        f"{i},{j},1" for side in (0, 10) for i in range(side, side + 10) for j in range(i + 1, side + 10)
-    ]
-    path = tmp_path / "edges.csv"
-    path.write_text("\n".join(["source,target,weight", *edges, "0,20,0.001"]) + "\n", encoding="utf-8")
-    args = ["cluster", path, *QUICK, "--fairness", 0]
-    answer = run(*args, "--size-bounds", "none")
-    assert answer.exit_code == 0, answer.output
-    assert "Cluster 2 has 1 node, which nobody asked for." in answer.stdout
-    assert "size_bounds=" in answer.stderr
-    bounded = run(*args, "--json")
-    assert bounded.exit_code == 0, bounded.output
-    told = json.loads(bounded.stdout)
-    assert min(told["sizes"]) >= 3
-    assert told["small_clusters"] == []
