@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph
-from equigraph.rules import Rules, Words, violations
+from equigraph.rules import Facts, Rules, Words, violations
 from tests.optional import optional
 
 pd = optional("pandas")
@@ -236,6 +237,23 @@ def test_the_attribute_of_the_graph_or_a_single_column():
 def test_unknown_things_are_named(rules, groups, message):
     with pytest.raises(ParameterError, match=message):
         rules.check(path_graph(), LABELS, groups)
+
+
+def test_nodes_without_a_value_count_for_no_group():
+    graph, gender = path_graph(), np.array(["girl", None, "boy", "boy", None, "girl"], dtype=object)
+    ignoring = Graph(graph.adjacency, graph.node_names, {"gender": gender}, missing="ignore")
+    for facts in (Facts(graph, {"gender": gender}, missing="ignore"), Facts(ignoring)):
+        assert facts.codes("gender")[0] == ["boy", "girl"]
+        assert facts.codes("gender")[1].tolist() == [1, -1, 0, 0, -1, 1]
+        for labels in product(range(2), repeat=6):
+            alone = {
+                (str(cluster), one)
+                for cluster in (0, 1)
+                for one in ("boy", "girl")
+                if sum(c == cluster and g == one for c, g in zip(labels, gender, strict=True)) == 1
+            }
+            found = violations(Rules(not_alone={"gender": 2}).items, facts, labels, None, 2)
+            assert {(one.clusters[0], one.group) for one in found} == alone
 
 
 def test_groups_and_labels_that_do_not_fit():

@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from equigraph.exceptions import InfeasibleError, InputError
+from equigraph.exceptions import InfeasibleError
 from equigraph.search.exact_k import exactly_k
 
 
 @pytest.mark.parametrize("start", [np.zeros(12, dtype=int), np.arange(12), np.arange(12) // 3 * 7])
 @pytest.mark.parametrize("k", [1, 2, 5, 12])
 def test_exactly_k_from_any_labels(tiny, start, k):
-    labels = exactly_k(tiny, start, k, np.arange(12) % 2, fairness=0.3)
+    labels = exactly_k(tiny, start, k)
     assert sorted(set(labels.tolist())) == list(range(k))
 
 
@@ -19,7 +19,7 @@ def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
     adjacency = make_graph(150, 0, density=0.01)
     assert (np.diff(adjacency.indptr) == 0).sum() > 5
     for k in (3, 16, 40):
-        labels = exactly_k(adjacency, np.arange(150), k, np.arange(150) % 2, fairness=0.2)
+        labels = exactly_k(adjacency, np.arange(150), k)
         assert np.bincount(labels).size == k
         assert np.bincount(labels).min() >= 1
 
@@ -27,5 +27,3 @@ def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
 def test_exactly_k_refuses_what_cannot_be(tiny):
     with pytest.raises(InfeasibleError, match="13 non-empty clusters"):
         exactly_k(tiny, np.zeros(12, dtype=int), 13)
-    with pytest.raises(InputError, match="labels"):
-        exactly_k(tiny, np.full(12, -1), 2)

@@ -72,7 +72,7 @@ function notice(opened: (board: Board) => void): HTMLElement {
           h("button", { type: "button", onclick: async () => opened(await api.open({ stored: board.mark, fresh: true })) }, t.fresh),
         ),
       board.notes.length > 0 &&
-        h("details", null, h("summary", null, t.notes), h("ul", null, ...board.notes.map((note) => h("li", null, note)))),
+        h("details", null, h("summary", null, t.notes), h("ul", null, ...board.notes.map((note) => h("li", null, note[lang()])))),
     );
   };
   on(["board", "words", "state"], draw);

@@ -8,6 +8,9 @@ import { on, ruleWords, running, select, store } from "./store";
 import { t } from "./strings";
 import type { Rule } from "./types";
 
+// What the server has for those whose cell is blank: no group, so no rule can name it.
+const BLANK = "–";
+
 export function rulesPanel(): HTMLElement {
   const list = h("div");
   const form = h("div");
@@ -106,7 +109,7 @@ function fieldsOf(kind: string, attributes: string[]): [HTMLElement[], () => Rec
   const even = Math.floor(store.people.n / store.state.clusters.length);
   const attribute = h("select", null, ...attributes.map((name) => h("option", { value: name }, name)));
   const value = h("select");
-  const list = () => replace(value, ...store.people.values[attribute.value].names.map((name) => h("option", { value: name }, name)));
+  const list = () => replace(value, ...store.people.values[attribute.value].names.filter((name) => name !== BLANK).map((name) => h("option", { value: name }, name)));
   if (attributes.length) {
     attribute.addEventListener("change", list);
     list();

@@ -78,7 +78,7 @@ export interface Board {
   columns: Record<string, string[]>; // the values of every column of the sheet
   wishes: number[][];
   directed: boolean;
-  notes: string[];
+  notes: Record<string, string>[]; // by language
   restored: boolean;
   state: State;
 }
@@ -141,7 +141,7 @@ export interface Preview {
   unknown: { text: string; row: number; column: string; near: string[] }[];
   understood: Understood | null;
   number: number;
-  notes: string[];
+  notes: Record<string, string>[]; // by language
 }
 
 export interface Inspected {

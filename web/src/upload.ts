@@ -2,7 +2,7 @@
 
 import { api } from "./api";
 import { dialog, h, newId, replace } from "./dom";
-import { t } from "./strings";
+import { lang, t } from "./strings";
 import type { Board, Column, Inspected, Preview } from "./types";
 
 type Opened = (board: Board) => void;
@@ -229,7 +229,7 @@ function opening(content: HTMLElement, opened: Opened): { send(files: FileList |
       { class: "understood" },
       h("h3", null, t.understood),
       h("ul", { class: "facts" }, ...t.understoodFacts(seen.understood!).map((fact) => h("li", null, fact))),
-      seen.notes.length > 0 && h("details", null, h("summary", null, t.notes), h("ul", { lang: "en" }, ...seen.notes.map((note) => h("li", null, note)))),
+      seen.notes.length > 0 && h("details", null, h("summary", null, t.notes), h("ul", null, ...seen.notes.map((note) => h("li", null, note[lang()])))),
       field(t.number, numbers),
       h(
         "p",

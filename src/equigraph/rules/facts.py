@@ -12,15 +12,21 @@ from numpy.typing import NDArray
 from equigraph._utils.text import did_you_mean, listed
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph import Graph, as_graph, read_graph
+from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.names import NodePlaces, name_text, texts
 from equigraph.graph.tables import is_table
 
 
 class Facts:
-    """A graph and the attributes of its nodes, asked by name; a column without a name is what is asked for first."""
+    """A graph and the attributes of its nodes, asked by name; a column without a name is what is asked for first.
 
-    def __init__(self, graph: Any, sensitive_features: Any = None) -> None:
+    With ``missing="ignore"``, as in `read_graph`, nodes without a value have no group; so have those of a graph that
+    was read so.
+    """
+
+    def __init__(self, graph: Any, sensitive_features: Any = None, missing: str = "error") -> None:
         self.graph: Graph = as_graph(graph)
+        self._missing = missing
         self._given = _columns(self.graph, sensitive_features)
         self._read: dict[str, NDArray[Any]] = {}
         self._codes: dict[str, tuple[list[str], NDArray[np.intp]]] = {}
@@ -39,13 +45,13 @@ class Facts:
         return self._places.of(name, "The rules name {}, which is not a node of the graph")
 
     def values(self, attribute: str) -> NDArray[Any]:
-        """Return the value that each node has of an attribute."""
+        """Return the value that each node has of an attribute, None where it has none."""
         if attribute not in self._read:
             # A column without a name is taken for the attribute that the rules name, but only for one.
             key: str | None = attribute if attribute in self._given or self._read else None
             if key not in self._given:
                 raise ParameterError(self._unknown(attribute))
-            self._read[attribute] = _read(self.graph, self._given[key], attribute)
+            self._read[attribute] = _read(self.graph, self._given[key], attribute, self._missing)
         return self._read[attribute]
 
     def _unknown(self, attribute: str) -> str:
@@ -67,11 +73,14 @@ class Facts:
         return name_text(value)
 
     def codes(self, attribute: str) -> tuple[list[str], NDArray[np.intp]]:
-        """Return the sorted texts of the values of an attribute, and the index of each node's value among them."""
+        """Return the sorted texts of the values of an attribute, and each node's index among them, -1 for none."""
         if attribute not in self._codes:
-            values = np.asarray(texts(self.values(attribute)), dtype=str)
-            names, codes = np.unique(values, return_inverse=True)
-            self._codes[attribute] = names.tolist(), codes.astype(np.intp)
+            values = self.values(attribute)
+            known = ~is_missing(values)
+            names, found = np.unique(np.asarray(texts(values[known]), dtype=str), return_inverse=True)
+            codes = np.full(values.size, -1, dtype=np.intp)
+            codes[known] = found
+            self._codes[attribute] = names.tolist(), codes
         return self._codes[attribute]
 
 
@@ -105,14 +114,11 @@ def _columns(graph: Graph, given: Any) -> dict[str | None, Any]:
     return {name if isinstance(name, str) else None: given}
 
 
-def _read(graph: Graph, column: Any, attribute: str) -> NDArray[Any]:
+def _read(graph: Graph, column: Any, attribute: str, missing: str) -> NDArray[Any]:
     own = next((name for name, one in graph.features.items() if one is column), None)
     groups = None if own is None or graph.attributes is None else graph.attributes[own]
     if groups is not None and groups.n_ungrouped:
-        raise GroupsError(
-            f"The rules name the attribute {attribute!r}, and {groups.n_ungrouped} of {graph.n_nodes} nodes have none: "
-            f"rules need a value for every node, such as of missing='own-group'."
-        )
+        missing = "ignore"
     name = None if is_table(column) else attribute
-    (values,) = read_graph(graph, groups=column, attribute=name).features.values()
+    (values,) = read_graph(graph, groups=column, attribute=name, missing=missing).features.values()
     return values

@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from equigraph.graph.groups.encode import is_missing
 from equigraph.graph.names import texts
 from equigraph.rules.facts import Facts
 from equigraph.rules.words import NODES, Words
@@ -78,8 +79,19 @@ class Placement:
 
     def counts(self, attribute: str) -> Counter[tuple[str, str]]:
         """Return the number of nodes of each cluster and value."""
-        return Counter(zip(self.labels, texts(self.facts.values(attribute)), strict=True))
+        return Counter(
+            (label, value)
+            for label, value in zip(self.labels, self._values(attribute), strict=True)
+            if value is not None
+        )
 
     def population(self, attribute: str) -> Counter[str]:
         """Return the number of nodes of each value."""
-        return Counter(texts(self.facts.values(attribute)))
+        return Counter(value for value in self._values(attribute) if value is not None)
+
+    def _values(self, attribute: str) -> list[str | None]:
+        """Return the value of each node as text, None where it has none."""
+        values = self.facts.values(attribute)
+        return [
+            None if missing else text for text, missing in zip(texts(values), is_missing(values), strict=True)
+        ]

@@ -89,7 +89,7 @@ def test_the_workbook_has_an_overview_and_a_sheet_per_class(lists: eg.ClassLists
     row = next(row for row in overview if row and row[0] == "5a")
     assert row[1:4] == [26, gender["m"], gender["w"]]
     for note in lists.roster.notes:
-        assert [note] in overview
+        assert [str(note)] in overview
     for number, sheet in enumerate(("5a", "5b", "5-c")):
         head, *people = sheets[sheet][3:]
         assert sheets[sheet][0][0] == lists.class_names[number]

@@ -15,6 +15,9 @@ from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import what_got_worse
 from equigraph.apps.classes.kernels import anneal_steps
 from equigraph.apps.classes.persistence import load_division, save_division
+from equigraph.apps.explore.people import BoardPeople
+from equigraph.apps.explore.scoring import rule_states
+from equigraph.apps.explore.steps import Step
 from equigraph.exceptions import ConflictError, InputError, ParameterError, RosterError
 from equigraph.rules import Facts, Fixed, Friends, Rules, compile_rules, keeps, settle_rules, violations
 from tests.apps.classes.roster.sheets import csv_bytes
@@ -174,6 +177,21 @@ def test_numbers_are_spread_as_numbers() -> None:
     assert len(set(group_columns(finer)["mark"])) == 5
     with pytest.raises(ParameterError, match="bins names 'age'"):
         eg.Roster(roster.people, roster.attributes, bins={"age": 5})
+
+
+def test_blank_cells_that_rules_speak_of_are_no_group() -> None:
+    gender = ("f", None, "m", "f", "m", None, "f", "m", "f")
+    roster = eg.Roster(tuple("ABCDEFGHI"), {"Gender": gender})
+    rules = Rules(at_most={"Gender": {"f": 2}}, not_alone={"Gender": 2}, shares={"Gender": 0.5})
+    division = eg.divide(roster, 2, rules=rules, effort=0.1)
+    assert division.broken == ()
+    for label in (0, 1):
+        found = [gender[i] for i in np.flatnonzero(division.labels == label)]
+        assert found.count("f") == 2
+        assert found.count("m") != 1
+    people = BoardPeople.of_roster(roster, "nine")
+    step = Step(division.labels, ("1", "2"), rules.items)
+    assert not any(rule["broken"] for rule in rule_states(people, step))
 
 
 def test_which_wishes_count() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 import equigraph as eg
 from equigraph.apps.classes.persistence import load_division
 from equigraph.apps.cli.app import app
+from equigraph.apps.cli.console import table
 from tests.apps.classes.roster.sheets import misspelt_sheet
 from tests.optional import optional
 
@@ -64,7 +66,7 @@ def test_the_way_of_a_teacher_is_one_command(made: tuple[Path, Result]) -> None:
     assert "Windows-1252" in result.stdout  # what was guessed is said
     assert "Taken as a near name" in result.stdout
     assert "wishes are kept" in result.stdout
-    assert not {"Q", "NB", "dial"} & set(result.stdout.split())
+    assert not {"Q", "NB", "dial", "node", "nodes", "cluster", "clusters"} & set(result.stdout.split())
     assert {file.name for file in out.iterdir()} >= {
         "classes.xlsx",
         "classes.html",
@@ -106,6 +108,39 @@ def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp
     mended = eg.classes.load_division(tmp_path / "mended")
     assert mended.broken == ()
     assert mended.lists.class_of(one) == lists.class_names.index(places[one])
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("Ada,f\nBen,m\n", []),
+        ("Name,Friend\nAda Long,Ben Lang\nBen Long,\n", []),
+        ("Name,Cousin\nAda,Ben\nBen,Cem\nCem,Ada\n", []),
+        ("Name,Friend\nAda,\nBen,Ada\n", ["--sheet", "Pupils"]),
+        ("Name,Friend\nAda,\nBen,Ada\n", ["--wishes-sheet", "Wishes"]),
+        ("Name,Friend\nM\u0178ller,\nBen,M\u0178ller\n", []),
+        ("Name,Gender\nAda,f\nBen,\nCem,f\n", ["--attribute", "Gender", "--bins", "Gender=2"]),
+    ],
+)
+def test_hints_name_options_that_there_are(tmp_path: Path, text: str, options: list[str]) -> None:
+    path = tmp_path / "class.csv"
+    path.write_bytes(text.encode("cp1252"))
+    result = run("classes", str(path), "-k", "2", *options)
+    assert result.exit_code == 2
+    known = set(re.findall(r"--[a-z-]+", run("classes", "--help").stdout))
+    words = re.findall(r"--[a-z-]+", result.stderr)
+    words += [f"--{word.replace('_', '-')}" for word in re.findall(r"\b([a-z_]+)='", result.stderr)]
+    assert set(words) <= known
+
+
+def test_a_table_that_is_too_wide_keeps_its_first_column(capsys: pytest.CaptureFixture[str]) -> None:
+    heads = ["class", *(f"Attribute {i}" for i in range(20))]
+    table(heads, [[name, *range(20)] for name in ("5a", "5b")], left=("class",))
+    lines = [found.split() for found in capsys.readouterr().out.splitlines()]
+    assert sum(found[0] == "class" for found in lines) == 2
+    for name in ("5a", "5b"):
+        cells = [cell for found in lines if found[0] == name for cell in found[1:]]
+        assert cells == [str(i) for i in range(20)]
 
 
 @pytest.mark.parametrize("near", [True, False])

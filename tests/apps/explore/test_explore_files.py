@@ -82,7 +82,7 @@ def test_columns_and_names_are_asked_about(reader: Running) -> None:
     payload["names"] = {"Cem Kock": "Cem Koc", "Xaver": None}
     _, answer = ask(reader, "/api/preview", payload)
     assert (answer["understood"]["wishes"], answer["understood"]["apart"]) == (1, 2)
-    assert any("Left out, as was said: 'Xaver'" in note for note in answer["notes"])
+    assert any("weggelassen: „Xaver“" in note["de"] for note in answer["notes"])
 
 
 def test_links_and_a_table_of_people_are_opened(reader: Running) -> None:
@@ -261,7 +261,7 @@ def test_html_is_shown_and_not_run_and_another_file_opens(
     nasty = "<img src=x onerror=\"document.title='run'\">"
     names = tuple(f"{nasty}{i}" for i in range(30))
     values = {nasty: tuple(np.where(np.arange(30) % 2, nasty, "x").tolist())}
-    people = replace(room, names=names, attributes=values, title=nasty, notes=(nasty,))
+    people = replace(room, names=names, attributes=values, title=nasty)
     step = replace(labelled, clusters=(nasty, "b", "c"), attributes=(nasty,))
     with running_server(Session(people, step, keep=False)) as running:
         page = browser.new_page()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import sparse
 
 import equigraph as eg
 from equigraph.apps.cli.app import app
@@ -19,6 +20,7 @@ from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import kept
 from equigraph.graph import Graph
 from equigraph.metrics import normalized_balance_score
+from tests.apps.report.conftest import as_result
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +99,22 @@ def test_the_page_has_a_dial_and_needs_no_network(
     page.close()
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_large_classes_and_small_groups_are_shown_as_a_whole(browser: Any, tmp_path: Path) -> None:
+    ring = sparse.csr_array(np.roll(np.eye(300), 1, axis=0) + np.roll(np.eye(300), -1, axis=0))
+    graph = Graph(ring, None, np.where(np.arange(300) == 0, "rare", "usual"), "kind")
+    write_interactive(as_result(graph, np.arange(300) // 25), tmp_path / "page.html", graph=graph)
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto((tmp_path / "page.html").as_uri())
+    page.wait_for_selector(".card")
+    assert page.locator(".column >> nth=0 >> .card").count() == 25
+    parts = page.eval_on_selector_all(
+        ".stack .part", "all => all.map(one => [+one.textContent, one.scrollWidth <= one.clientWidth])"
+    )
+    page.close()
+    assert sorted(number for number, _ in parts) == [1, 1, 24, *[25] * 11, 299]
+    assert all(fits for _, fits in parts)
 
 
 def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path: Path) -> None:

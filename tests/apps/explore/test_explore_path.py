@@ -67,6 +67,7 @@ def test_from_a_messy_sheet_to_lists(browser: Any, tmp_path: Path) -> None:
         page.wait_for_selector(".card >> nth=23")
         _fits(page)
         assert "year 5" in page.title()
+        _read_notes(page)
         _edit(page, server)
         _come_and_leave(page, server)
         _change_number(page, server)
@@ -112,6 +113,18 @@ def _confirm(page: Any) -> None:
         assert words in text
     assert "Gender" in text.split("Not used:")[1]
     page.click("[data-do=make]")
+
+
+def _read_notes(page: Any) -> None:
+    """Read how the file was read, in German and in English."""
+    for language, words in (
+        ("de", "weggelassen: „Xaver“ (Zeile 5, Spalte E)"),
+        ("en", "Left out, as was said"),
+    ):
+        page.select_option("[data-do=language]", language)
+        notes = page.locator(".welcome details li").all_text_contents()
+        assert any(words in note for note in notes)
+        assert all(("Zeile" in note) == (language == "de") for note in notes if "Xaver" in note)
 
 
 def _edit(page: Any, server: Running) -> None:
@@ -163,6 +176,7 @@ def _come_and_leave(page: Any, server: Running) -> None:
 
 def _change_number(page: Any, server: Running) -> None:
     """Ask for fewer groups, and go back."""
+    assert page.locator(".number span:text('Number of groups')").is_visible()
     page.fill("[data-do=number]", "2")
     page.keyboard.press("Enter")
     page.wait_for_selector(".column[data-cluster='2']", state="detached")

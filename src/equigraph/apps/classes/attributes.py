@@ -14,12 +14,14 @@ from equigraph.apps.classes.roster.columns import is_number_column, number_of
 from equigraph.apps.classes.roster.vocabulary import UNUSED
 from equigraph.exceptions import GroupsError, ParameterError
 from equigraph.graph.groups import bin_groups
+from equigraph.rules import Facts
 
 # What is written where a column marks some people and leaves the others blank.
 UNMARKED = "(blank)"
 # Into how many ranges the numbers of a column go.
 BINS = 3
-# A column whose values are more than the people of half a class cannot be spread evenly.
+# A column with more values than half a class has people cannot be spread evenly; one with as many as numbers have
+# ranges always is.
 _HALF = 2
 
 
@@ -30,6 +32,11 @@ def group_columns(roster: Roster) -> dict[str, NDArray]:
     values, or one that `Roster.bins` names, is put into bins of about equal size.
     """
     return {name: _groups(roster, name, values) for name, values in roster.attributes.items()}
+
+
+def roster_facts(roster: Roster) -> Facts:
+    """Return people and their groups as rules ask for them; who has a blank cell has no group."""
+    return Facts(roster.graph(), group_columns(roster), missing="ignore")
 
 
 def _groups(roster: Roster, name: str, values: Sequence[str | None]) -> NDArray:
@@ -63,12 +70,12 @@ def default_attributes(columns: Mapping[str, Iterable[Any]], n_people: int, n_cl
 
     Examples
     --------
-    >>> default_attributes({"gender": "fmfm", "village": "abcd", "year": "5555"}, 4, 1)
+    >>> default_attributes({"gender": "fmdfmd", "village": "abcdef", "year": "555555"}, 6, 2)
     ['gender']
     """
     most = n_people / (_HALF * n_classes)
     values = {name: {value for value in column if value is not None} for name, column in columns.items()}
-    return [name for name, found in values.items() if 2 <= len(found) <= max(2, most)]
+    return [name for name, found in values.items() if 2 <= len(found) <= max(BINS, most)]
 
 
 def chosen_attributes(
@@ -108,16 +115,18 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
     """
     attributes = list(attributes)
     wishing = len({one for one, _ in roster.friends})
-    said = []
+    facts = []
     if roster.friends:
-        said.append(f"{count(len(roster.friends), 'wish', 'wishes')} of {count(wishing, 'person', 'people')}")
+        facts.append(
+            f"{count(len(roster.friends), 'wish', 'wishes')} of {count(wishing, 'person', 'people')}"
+        )
     if roster.apart:
-        said.append(f"{count(len(roster.apart), 'pair')} apart")
+        facts.append(f"{count(len(roster.apart), 'pair')} apart")
     if roster.together:
-        said.append(f"{count(len(roster.together), 'pair')} together")
+        facts.append(f"{count(len(roster.together), 'pair')} together")
     if roster.fixed:
-        said.append(f"{count(len(roster.fixed), 'person', 'people')} in a class that is fixed")
-    sentences = [count(len(roster.people), "person", "people"), ", ".join(said) or "No wishes"]
+        facts.append(f"{count(len(roster.fixed), 'person', 'people')} in a class that is fixed")
+    sentences = [count(len(roster.people), "person", "people"), ", ".join(facts) or "No wishes"]
     sentences.append(f"Spread evenly: {', '.join(map(_with_bins(roster), attributes)) or 'nothing'}")
     left = [name for name in roster.attributes if name not in attributes]
     if left:
@@ -129,8 +138,8 @@ def describe_roster(roster: Roster, attributes: Iterable[str]) -> str:
 
 
 def _with_bins(roster: Roster) -> Any:
-    def say(name: str) -> str:
+    def label(name: str) -> str:
         n_groups = len(set(group_columns(roster)[name]) - {None})
         return f"{name} (in {n_groups} ranges)" if is_binned(roster, name) else name
 
-    return say
+    return label

@@ -90,8 +90,8 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
 def costs_sentence(costs: Sequence[Cost]) -> list[str]:
     """Return what columns and rules cost as a sentence, the dearest first; none where nothing was asked."""
     dear = sorted((cost for cost in costs if cost.wishes), key=lambda cost: -cost.wishes)
-    said = "; ".join(map(str, dear)) or "a short search found no more wishes without any one of them"
-    return [f"What evenness and rules cost: {said}."] if costs else []
+    listed_costs = "; ".join(map(str, dear)) or "a short search found no more wishes without any one of them"
+    return [f"What evenness and rules cost: {listed_costs}."] if costs else []
 
 
 def with_costs(division: Division) -> Division:

@@ -15,7 +15,7 @@ from equigraph._utils.parameters import Integer, Real, Seed, check_parameters
 from equigraph._utils.randomness import RandomState, as_seed
 from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
-from equigraph.apps.classes.attributes import chosen_attributes, group_columns
+from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import Division, friends_as_kept, own_friends
 from equigraph.apps.classes.lists import check_class_names
 from equigraph.apps.classes.roster import Roster
@@ -23,7 +23,6 @@ from equigraph.apps.classes.sentences import in_school_words
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
 from equigraph.rules import (
     CompiledRules,
-    Facts,
     Friends,
     MostFriends,
     Rules,
@@ -134,7 +133,7 @@ def divide(
         roster, rules, int(n_classes), chosen, float(evenness), effort, seed, callbacks, int(friends)
     )
     try:
-        facts = Facts(roster.graph(), group_columns(roster))
+        facts = roster_facts(roster)
         start = settle_rules(rules, facts, n_clusters=int(n_classes)).labels
         friendly = find_friends(search, start)
     except ConflictError as error:
@@ -179,7 +178,7 @@ def find_friends(search: DivisionSearch, start: NDArray[np.intp]) -> MostFriends
         return _as_found(labels, asked, roster)
     if labels.size * search.n_classes > _SOLVED:
         return _as_found(with_rule.run(labels, turn=1), asked, roster)
-    facts = Facts(roster.graph(), group_columns(roster))
+    facts = roster_facts(roster)
     return most_friends(
         search.rules, asked, facts, n_clusters=search.n_classes, start=labels, node_limit=_NODE_LIMIT
     )
@@ -218,7 +217,7 @@ class DivisionSearch:
     @cached_property
     def compiled(self) -> CompiledRules:
         """The rules as arrays."""
-        return compile_rules(self.rules, self.roster.graph(), group_columns(self.roster), self.n_classes)
+        return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
 
     def run(self, start: NDArray[np.intp], turn: int = 0, n_runs: int = _RUNS) -> NDArray[np.intp]:
         """Return labels that keep the rules, as those of the start do: the best of some runs of annealing."""

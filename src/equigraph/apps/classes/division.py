@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.text import count, listed
-from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned
+from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
 from equigraph.apps.classes.lists import ClassLists, check_class_names
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.metrics import normalized_balance_score
-from equigraph.rules import Facts, Fixed, Friends, Rules, Violation, settle_rules, violations
+from equigraph.rules import Fixed, Friends, Rules, Violation, settle_rules, violations
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6
@@ -103,9 +103,7 @@ class Division:
     def violations(self) -> tuple[Violation, ...]:
         """Everything in which the rules are not kept."""
         return tuple(
-            violations(
-                self.rules.items, self.roster.graph(), self.labels, self.columns, len(self.class_names)
-            )
+            violations(self.rules.items, roster_facts(self.roster), self.labels, None, len(self.class_names))
         )
 
     @property
@@ -228,7 +226,7 @@ class Division:
             for name in by_hand
             if name not in known
         ]
-        facts, eased = Facts(self.roster.graph(), self.columns), self._with_friends_as_now()
+        facts, eased = roster_facts(self.roster), self._with_friends_as_now()
         attempts = {
             Rules.of([*rules.items, *keeps]): rules for rules in (self.rules, eased) for keeps in (held, [])
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -19,7 +19,7 @@ KIND = "classes"
 DIVISION = "division.json"
 LISTS = ("classes.xlsx", "classes.html", "classes.csv")
 DOOR = "door.html"  # names only
-_ROSTER = ("people", "friends", "apart", "together", "notes", "wishes", "source")
+_ROSTER = ("people", "friends", "apart", "together", "wishes", "source")
 _BY_NAME = ("attributes", "fixed", "bins")
 
 
@@ -149,7 +149,8 @@ def load_edited(folder: str | os.PathLike[str]) -> Division:
 def roster_entries(roster: Roster) -> dict[str, Any]:
     """Return a roster as plain values."""
     people = {name: getattr(roster, name) for name in _ROSTER}
-    return {**people, **{name: dict(getattr(roster, name)) for name in _BY_NAME}}
+    by_name = {name: dict(getattr(roster, name)) for name in _BY_NAME}
+    return {**people, **by_name, "notes": [asdict(note) for note in roster.notes]}
 
 
 def _entries(division: Division) -> dict[str, Any]:

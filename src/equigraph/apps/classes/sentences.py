@@ -30,8 +30,8 @@ def school_words(class_names: Sequence[str]) -> Words:
 
 def in_school_words(error: ConflictError, class_names: Sequence[str]) -> ConflictError:
     """Return an error about rules that contradict each other in the words of a school."""
-    said = " ".join(rule_sentence(rule, class_names) for rule in error.rules)
+    sentences = " ".join(rule_sentence(rule, class_names) for rule in error.rules)
     return ConflictError(
-        f"These rules cannot all be kept in {count(len(class_names), 'class', 'classes')}: {said}",
+        f"These rules cannot all be kept in {count(len(class_names), 'class', 'classes')}: {sentences}",
         error.rules,
     )

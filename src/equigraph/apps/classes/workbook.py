@@ -114,7 +114,8 @@ class _Page:
 def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> None:
     page.put(0, 0, lists.title, "title")
     people = count(len(lists.roster.people), "person", "people")
-    page.put(1, 0, f"{people} in {count(lists.n_classes, 'class', 'classes')}", "muted")
+    date = f", {lists.date}" if lists.date else ""
+    page.put(1, 0, f"{people} in {count(lists.n_classes, 'class', 'classes')}{date}", "muted")
     row = 3
     for fact in lists.facts():
         page.put(row, 0, fact)
@@ -124,7 +125,7 @@ def _write_overview(page: _Page, lists: ClassLists, attributes: list[str]) -> No
     if lists.roster.notes:
         page.put(row + 1, 0, "How the sheet was read", "heading")
         for i, note in enumerate(lists.roster.notes):
-            page.put(row + 2 + i, 0, note, "muted")
+            page.put(row + 2 + i, 0, str(note), "muted")
     page.sheet.set_column(0, 0, _width(lists.class_names, 12))
     page.sheet.set_landscape()
 

@@ -215,9 +215,9 @@ def _divide(sheet: str, settings: dict[str, Any], stop: Stop) -> Any:
     if not settings["quiet"] and not settings["as_json"]:
         chosen = chosen_attributes(roster, attributes, settings["n_classes"])
         line(f"{Path(sheet).name}: {describe_roster(roster, chosen)}")
-        for text in roster.notes:
-            if not text.startswith("Column "):
-                line(f"  {text}")
+        for note in roster.notes:
+            if note.kind != "column":
+                line(f"  {note}")
         line()
     with progress_bar(quiet=settings["quiet"]) as callbacks, stop.listening():
         return divide(

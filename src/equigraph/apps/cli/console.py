@@ -12,6 +12,7 @@ import click
 
 from equigraph._utils.text import one_line, visible
 
+_WORDS = 16  # letters that a column of words has at least
 _WIDTH = 160  # of tables in files and pipes, where rich would assume 80
 
 
@@ -63,21 +64,38 @@ def table(
 ) -> None:
     """Print a table on standard output.
 
-    Floats are shown with three digits. Columns of words are set to the `left` and may wrap.
+    Floats are shown with three digits. Columns of words are set to the `left` and may wrap. Columns that do not fit
+    beside the others follow in a further table, which begins with the first column again.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for name in columns:
-        words = name in left
-        grid.add_column(
-            Text(cell(name)), justify="left" if words else "right", no_wrap=not words, overflow="fold"
-        )
-    for i, row in enumerate(rows):
-        grid.add_row(*(Text(cell(value)) for value in row), style="bold" if i == bold else None)
-    console().print(grid)
+    texts = [[cell(value) for value in row] for row in rows]
+    heads = [cell(name) for name in columns]
+    widths = [max(map(len, column)) for column in zip(heads, *texts, strict=True)]
+    needed = [
+        min(width, _WORDS) if name in left else width for name, width in zip(columns, widths, strict=True)
+    ]
+    parts: list[list[int]] = [[]]
+    for place in range(len(heads)):
+        if parts[-1] and sum(needed[one] + 2 for one in (*parts[-1], place)) > console().width:
+            parts.append([0])
+        parts[-1].append(place)
+    for part in parts:
+        grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+        for place in part:
+            words = columns[place] in left
+            grid.add_column(
+                Text(heads[place]),
+                justify="left" if words else "right",
+                no_wrap=not words,
+                overflow="fold",
+                min_width=needed[place],
+            )
+        for i, row in enumerate(texts):
+            grid.add_row(*(Text(row[place]) for place in part), style="bold" if i == bold else None)
+        console().print(grid)
 
 
 def fitting(width: int, taken: int = 24) -> int:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -23,12 +24,10 @@ from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import Step, names_for
 from equigraph.apps.report import findings as finding
 from equigraph.apps.report import wording
-from equigraph.apps.report.markup import Html, document, element
+from equigraph.apps.report.markup import render
 from equigraph.exceptions import ParameterError, require
 from equigraph.graph import Graph
 from equigraph.results.result import ClusteringResult
-
-_POLICY = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src '{}'"
 
 
 def write_interactive(
@@ -134,16 +133,13 @@ def make_page(content: dict[str, Any], title: str) -> str:
     assert "</script" not in script.lower()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return document(
-        title,
-        style,
-        element("div", id="equigraph-explore"),
-        element(
-            "noscript", f"{title}. This page needs JavaScript; `equigraph report` makes one that does not."
-        ),
-        element("script", Html(data), type="application/json", id="equigraph-data"),
-        element("script", Html(script), type="module"),
-        policy=_POLICY.format(f"sha256-{digest}"),
+    return render(
+        "equigraph.apps.explore",
+        title=title,
+        style=Markup(style),
+        digest=digest,
+        data=Markup(data),
+        script=Markup(script),
     )
 
 

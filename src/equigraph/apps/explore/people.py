@@ -13,6 +13,7 @@ from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
 from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.roster.notes import Note
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
 from equigraph.graph.groups.encode import Groups, encode_groups, is_missing
@@ -40,7 +41,6 @@ class BoardPeople:
     sheet: Roster | None = None  # the roster, where people came from one; wishes have a direction then
     # The file and the options it was read with, for the lines that repeat it.
     origin: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what was guessed
 
     @classmethod
     def of_roster(cls, roster: Roster, title: str) -> BoardPeople:
@@ -62,7 +62,6 @@ class BoardPeople:
             clusters=clusters,
             sheet=roster,
             origin={"read": "roster", "file": title},
-            notes=roster.notes,
         )
 
     @classmethod
@@ -86,6 +85,11 @@ class BoardPeople:
         )
 
     @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was guessed and passed over when the sheet was read."""
+        return () if self.sheet is None else self.sheet.notes
+
+    @property
     def directed(self) -> bool:
         """Whether a wish is one person's, or a link of two."""
         return self.sheet is not None
@@ -104,7 +108,6 @@ class BoardPeople:
                 for name, column in self.attributes.items()
             },
             friends=tuple((self.names[one], self.names[other]) for one, other in pairs),
-            notes=self.notes,
             source=self.title,
         )
 
@@ -189,7 +192,8 @@ class BoardPeople:
     @cached_property
     def facts(self) -> Facts:
         """The people as rules ask for them."""
-        return Facts(self.graph, {name: np.array(column) for name, column in self.attributes.items()})
+        columns = {name: known_values(column) for name, column in self.attributes.items()}
+        return Facts(self.graph, columns, missing="ignore")
 
     @cached_property
     def mark(self) -> str:

@@ -48,7 +48,6 @@ class PeopleEntries(TypedDict):
     attributes: dict[str, tuple[str, ...]]
     links: NDArray[np.float64]  # rows of two people and a weight
     origin: dict[str, Any]
-    notes: tuple[str, ...]
 
 
 class BoardEntries(PeopleEntries):
@@ -71,7 +70,7 @@ def board_to_json(people: BoardPeople, step: Step) -> dict[str, Any]:
 
 def people_to_json(people: BoardPeople) -> dict[str, Any]:
     """Return people, attributes and links as plain values."""
-    entries = {"title": people.title, "origin": dict(people.origin), "notes": list(people.notes)}
+    entries = {"title": people.title, "origin": dict(people.origin)}
     if people.sheet is not None:
         return entries | {"roster": roster_entries(people.sheet), "people": [], "attributes": {}, "links": []}
     upper = sparse.triu(people.adjacency, format="coo")
@@ -117,7 +116,6 @@ def _people(entries: PeopleEntries) -> BoardPeople:
         adjacency=adjacency,
         wishes=pattern(adjacency),
         origin=entries["origin"],
-        notes=entries["notes"],
     )
     _ = people.graph  # checks names and weights
     return people

@@ -246,7 +246,7 @@ class Session:
                 for start, end in zip(wishes.indptr[:-1], wishes.indptr[1:], strict=True)
             ],
             "directed": people.directed,
-            "notes": list(people.notes),
+            "notes": [note.texts() for note in people.notes],
             "restored": self.restored,
             "state": self.state(),
         }

@@ -229,7 +229,7 @@ def preview(request: ReadRequest, number: int | None, notify: Any) -> dict[str, 
             for one, near in error.unknown
         }
         return {"unknown": list(unknown.values()), "understood": None, "number": None, "notes": []}
-    notes = [note for note in found.notes if not note.startswith("Column ")]
+    notes = [note.texts() for note in found.notes if note.kind != "column"]
     step = first_step(found, number, request.attribute if found.directed else None)
     facts = understood(found, step.attributes)
     return {"unknown": [], "understood": facts, "number": step.n_clusters, "notes": notes}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from equigraph._utils.text import count
 from equigraph.apps.report.figures import hex_color
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import Html, PageTable, percent, visible
+from equigraph.apps.report.markup import PageTable
+from equigraph.apps.report.wording import percent
 from equigraph.metrics._shown import MAX_CLUSTERS, Shown
 from equigraph.metrics.summary import Composition
 from equigraph.plotting.composition import MAX_LINED_GROUPS
@@ -92,7 +94,7 @@ def _bar(
 
 def _table(shown: Shown, attribute: str | None) -> PageTable:
     """Return the numbers behind the bars."""
-    pair = Html('<span class="pair">{:,} <small>{}</small></span>')
+    pair = Markup('<span class="pair">{:,} <small>{}</small></span>')
 
     def row(name: str, counts: NDArray[np.int64], rest: int) -> list[Any]:
         size = max(int(counts.sum()), 1)
@@ -104,14 +106,9 @@ def _table(shown: Shown, attribute: str | None) -> PageTable:
         for cluster, counts, rest in zip(shown.clusters, shown.counts, shown.ungrouped, strict=True)
     ]
     rows.append(row("All", shown.totals, shown.n_ungrouped))
-    heads = ["cluster", "nodes", *map(bdi, shown.groups), *(["no group"] if shown.n_ungrouped else [])]
+    heads = ["cluster", "nodes", *shown.groups, *(["no group"] if shown.n_ungrouped else [])]
     caption = f"Nodes of each {attribute or 'group'} in each cluster"
     return PageTable(caption, heads, rows, words=(0,), mark=len(rows) - 1)
-
-
-def bdi(name: Any) -> Html:
-    """Return a name whose direction of writing stays its own."""
-    return Html("<bdi>{}</bdi>").format(visible(name))
 
 
 def members(findings: Findings) -> dict[str, Any]:

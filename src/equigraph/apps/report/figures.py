@@ -10,10 +10,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from markupsafe import Markup
 from scipy import sparse
 
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import Html
 from equigraph.exceptions import require
 from equigraph.graph.groups import Groups
 from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
@@ -44,7 +44,7 @@ def as_text(texts: Iterable[Any]) -> None:
             text.set_gid(_HALO)
 
 
-def inline_svg(figure: Any, *, name: str, label: str) -> Html:
+def inline_svg(figure: Any, *, name: str, label: str) -> Markup:
     """Return a figure as an svg element.
 
     Its ids start with a name, another for every picture of a page; the label is for those who do not see it.
@@ -72,7 +72,7 @@ def inline_svg(figure: Any, *, name: str, label: str) -> Html:
         "aria-label": shown(label),
         "style": f"max-width: {width:.0f}px",
     }
-    return Html(ElementTree.tostring(root, encoding="unicode"))
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
 def _references(node: ElementTree.Element) -> list[str]:
@@ -98,7 +98,7 @@ def _attributes(given: dict[str, str], used: set[str], name: str) -> dict[str, s
     return kept
 
 
-def marker_icon(marker: str, color: str) -> Html:
+def marker_icon(marker: str, color: str) -> Markup:
     """Return a marker of the pictures as a small svg element, for legends."""
     from matplotlib.markers import MarkerStyle
 
@@ -107,7 +107,9 @@ def marker_icon(marker: str, color: str) -> Html:
     polygons = [np.asarray(polygon) for polygon in path.to_polygons(closed_only=False)]
     outline = " ".join("M" + "L".join(f"{x:.2f} {-y:.2f}" for x, y in polygon) + "Z" for polygon in polygons)
     box = 'viewBox="-0.62 -0.62 1.24 1.24" class="icon" aria-hidden="true"'
-    return Html(f'<svg {box}><path d="{outline}" fill="{color}" stroke="#222222" stroke-width="0.06"/></svg>')
+    return Markup(
+        f'<svg {box}><path d="{outline}" fill="{color}" stroke="#222222" stroke-width="0.06"/></svg>'
+    )
 
 
 MAX_DRAWN_NODES = 1000
@@ -195,7 +197,7 @@ def _graph_legends(findings: Findings) -> list[dict[str, Any]]:
     return legends
 
 
-def _shapes(groups: Groups) -> list[tuple[Html, str]]:
+def _shapes(groups: Groups) -> list[tuple[Markup, str]]:
     named = zip(group_markers(groups.n_groups), groups.names.tolist(), groups.sizes.tolist(), strict=True)
     shapes = [
         (marker_icon(marker, "#ffffff"), f"{shown(name, 24)} ({size:,})") for marker, name, size in named
@@ -205,5 +207,5 @@ def _shapes(groups: Groups) -> list[tuple[Html, str]]:
     return shapes
 
 
-def _legend(title: str, entries: list[tuple[Html, str]], most: int) -> dict[str, Any]:
+def _legend(title: str, entries: list[tuple[Markup, str]], most: int) -> dict[str, Any]:
     return {"title": title, "entries": entries[:most], "n_more": max(len(entries) - most, 0)}

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
+
+from markupsafe import Markup
 
 from equigraph._utils.files import write_text
 from equigraph._utils.records import parameters_of
-from equigraph._utils.templates import environment
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.report import findings as finding
 from equigraph.apps.report import sections, wording
 from equigraph.apps.report.baseline import method_of
 from equigraph.apps.report.composition import compositions, members
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import Html, visible
+from equigraph.apps.report.markup import render, visible
 from equigraph.exceptions import MissingDependencyError
 from equigraph.results.result import ClusteringResult
 
@@ -68,9 +68,7 @@ def make_page(findings: Findings) -> str:
     }
     # After the pictures, which add to what is left out.
     parts |= {"made": _making(findings), "left_out": findings.left_out}
-    style = resources.files("equigraph.apps.report").joinpath("page.css").read_text("utf-8")
-    templates = environment("equigraph.apps.report", finalize=visible)
-    return templates.get_template("page.html").render(**parts, style=Html(style)).lstrip()
+    return render("equigraph.apps.report", **parts)
 
 
 def _status(findings: Findings) -> str | None:
@@ -94,7 +92,7 @@ def _making(findings: Findings) -> list[tuple[str, Any]]:
     """Return how the clusters were made, so that they can be made again."""
     subject, status = findings.subject, _status(findings)
     command = (subject.source or {}).get("command")
-    code = Html('<code class="{}">{}</code>')
+    code = Markup('<code class="{}">{}</code>')
     parameters = [
         code.format("parameter", visible(f"{name}={value!r}"))
         for name, value in sorted(subject.parameters.items())
@@ -103,7 +101,7 @@ def _making(findings: Findings) -> list[tuple[str, Any]]:
     call = visible(command or _python_call(findings))
     return [
         ("Command" if command else "In Python", code.format("command", call)),
-        ("Parameters", Html(" ").join(parameters) or "none"),
+        ("Parameters", Markup(" ").join(parameters) or "none"),
         ("Seed", ", ".join(map(str, seeds))),
         ("Time", f"{subject.seconds:.2f} s" if subject.seconds == subject.seconds else "not measured"),
         *([("Status", status)] if status else []),

@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from markupsafe import Markup
 from scipy import sparse
 
 from equigraph._utils.text import count
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.report import figures, wording
 from equigraph.apps.report.baseline import method_of
-from equigraph.apps.report.composition import bdi, people
+from equigraph.apps.report.composition import people
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import NO_BREAK, Html, PageTable, number, percent
+from equigraph.apps.report.markup import PageTable
+from equigraph.apps.report.wording import NO_BREAK, number, percent
 from equigraph.graph.groups import Groups
 from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS
 from equigraph.metrics.summary import score_name
@@ -72,7 +74,7 @@ def asked(findings: Findings) -> list[tuple[str, Any]]:
         entries.append(("Groups", _groups_words(findings, attribute, groups)))
     method = method_of(subject.method)
     summary = "" if method is None else f": {method.summary}"
-    entries.append(("Method", Html("<strong>{}</strong>{}").format(subject.method, summary)))
+    entries.append(("Method", Markup("<strong>{}</strong>{}").format(subject.method, summary)))
     found = int((findings.sizes > 0).sum())
     empty = f", of which {found:,} have a node" if found < findings.n_clusters else ""
     entries.append(("Clusters", f"{findings.n_clusters:,}{empty}"))
@@ -142,7 +144,7 @@ def _prices(content: Any) -> dict[str, Any]:
     ]
     rows = [
         [
-            bdi(row.rule),
+            row.rule,
             *map(number, (row.objective, row.Q, row.notion)),
             percent(row.links),
             row.cost_in_words if row is not first else "",
@@ -227,9 +229,7 @@ def moved(findings: Findings) -> dict[str, Any] | None:
     rows = []
     for (old, new), size in common[:_MAX_MOVES]:
         who = people(findings, nodes[(before == old) & (after == new)], _MAX_MOVED)
-        names = Html(", ").join(map(bdi, who["names"]))
-        more = f" and {who['n_more']:,} more" if who["n_more"] else ""
-        rows.append([f"{old} → {new}", f"{size:,}", names + more])
+        rows.append([f"{old} → {new}", f"{size:,}", who])
     rest = common[_MAX_MOVES:]
     others = count(sum(size for _, size in rest), "node")
     heads = [f"from{NO_BREAK}→{NO_BREAK}to", "nodes", "who"]

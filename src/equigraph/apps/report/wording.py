@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from equigraph._utils.sizes import small_clusters, small_words
 from equigraph._utils.text import count, listed
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import percent
 from equigraph.graph.groups import Groups
 from equigraph.graph.groups.remarks import ungrouped_sentence
 from equigraph.metrics.balance import cluster_normalized_balances
@@ -22,6 +21,7 @@ TOLERANCE = 0.1
 # Gaps of fewer points than this are not worth a sentence where every cluster mirrors the whole.
 _NARROW = 0.05
 _MOST_NAMED = 3
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 _WITHIN = "Share of the links (by weight) whose two ends are in the same cluster; more is more cohesive."
 # The number of clusters comes last.
@@ -36,6 +36,18 @@ _ENDINGS = {
     "diverged": "The method failed numerically (it diverged): these are the clusters of its last sound state, and they "
     "should not be relied on.",
 }
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.0f}{NO_BREAK}%"
+
+
+def number(value: Any) -> str:
+    """Return a score with three digits, a count as it is, and a dash for a missing one."""
+    if value is None or value != value:
+        return "\N{EN DASH}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def status_sentence(status: str | None) -> str:

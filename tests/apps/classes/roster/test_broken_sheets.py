@@ -91,7 +91,7 @@ BROKEN: dict[str, tuple[Rows, str]] = {
     ),
     "two columns of names": (
         changed((0, 1, "Pupil")),
-        r"columns A \('Name'\) and B \('Pupil'\) both look like names",
+        r"columns A \('Name'\) and B \('Pupil'\) both look like the name",
     ),
     "two of one attribute": (
         [[*row, row[1]] for row in PEOPLE],

@@ -83,7 +83,9 @@ def test_a_header_about_people_over_other_cells(tmp_path: Path) -> None:
     with pytest.raises(RosterError, match=r'none of its cells .* is on the list.*"Choice=attribute"'):
         eg.read_roster(sheet(tmp_path, "Choice", ["Chess", "Choir"] * 3))
     noted = eg.read_roster(sheet(tmp_path, "Notes", ["not with Ben Groß, please", "", "", "", "", ""]))
-    assert any("'Notes' is not used, and speaks of other people in 1 row (2)" in note for note in noted.notes)
+    assert any(
+        "'Notes' is not used, and speaks of other people in 1 row (2)" in str(note) for note in noted.notes
+    )
 
 
 letters = st.text(st.characters(codec="utf-8", categories=("L", "Nd", "Zs", "P")), min_size=1, max_size=30)

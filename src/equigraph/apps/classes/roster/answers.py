@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from equigraph._utils.text import listed
 from equigraph.apps.classes.roster.columns import SheetLayout
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.vocabulary import is_time
 
@@ -29,7 +29,7 @@ _TIMES = (" %H:%M:%S", " %I:%M:%S %p", " %H:%M", " %I:%M %p", " %H:%M:%S.%f", ""
 
 def last_answers(
     sheet: Sheet, layout: SheetLayout, rows: Sequence[tuple[str, int]]
-) -> tuple[list[tuple[str, int]], list[str]]:
+) -> tuple[list[tuple[str, int]], list[Note]]:
     """Return the rows that count, each with whose it is, and notes on the others.
 
     Without a column of times all rows count. Times that cannot be read, or that can be read in two ways, leave the
@@ -44,14 +44,9 @@ def last_answers(
         who, row = rows[place]
         answers.setdefault(who, []).append(row)
     last = {found[-1] for found in answers.values()}
-    several = [
-        f"{who} ({len(found)} times, of which row {found[-1] + 1} counts, and not "
-        f"{listed(str(row + 1) for row in found[:-1])})"
-        for who, found in answers.items()
-        if len(found) > 1
-    ]
+    several = [[who, [row + 1 for row in found]] for who, found in answers.items() if len(found) > 1]
     kept = [(who, row) for who, row in rows if row in last]
-    return kept, [f"The last answer of a person counts. Answered more than once: {'; '.join(several)}."]
+    return kept, [note("answers", people=several)]
 
 
 def _order(texts: list[str]) -> Iterable[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from equigraph._utils.text import listed
 from equigraph.apps.classes.roster.nearest import distances, nearest
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import (
     APART,
@@ -32,18 +33,6 @@ ColumnRoles = Mapping[
 
 Filled = list[list[tuple[int, str]]]  # of each column, rows and texts of the cells that are not blank
 _DEPTH = 20  # rows in which the header is looked for, below titles and dates
-_MEANINGS = {
-    NAME: "names",
-    FIRST: "first names",
-    "middle_name": "middle names",
-    LAST: "last names",
-    FRIENDS: "friends wished",
-    APART: "people not to be with",
-    TOGETHER: "people to be with",
-    FIXED: "the class that is fixed",
-    ATTRIBUTE: "an attribute",
-    UNUSED: "not used",
-}
 # What else a role may be called.
 _ALIASES = {
     "apart": APART, "together": TOGETHER, "fixed": FIXED, "wishes": FRIENDS, "none": UNUSED, "not_used": UNUSED
@@ -80,8 +69,10 @@ class Column:
         """The letters of the column in a spreadsheet."""
         return letters(self.place)
 
-    def __str__(self) -> str:
-        return f"Column {self.letter}, {self.header!r}: {_MEANINGS[self.role]}{' (guessed)' if self.guessed else ''}."
+    @property
+    def note(self) -> Note:
+        """What it was taken for."""
+        return note("column", letter=self.letter, header=self.header, role=self.role, guessed=self.guessed)
 
 
 @dataclass(frozen=True)
@@ -90,7 +81,7 @@ class SheetLayout:
 
     header: int
     columns: tuple[Column, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     def of(self, *roles: str) -> list[Column]:
         """Return the columns that have one of some roles, from left to right."""
@@ -120,10 +111,10 @@ def make_layout(sheet: Sheet, roles: ColumnRoles | None = None) -> SheetLayout:
         raise RosterError(_no_names(sheet, row, headers))
     _check_headers(sheet, row, headers, filled)
     if row > 0:
-        notes.append(f"The header is in row {row + 1}; what stands above it is not read.")
+        notes.append(note("header_row", row=row + 1))
     for column in columns:
         if column.role != UNUSED and not filled[column.place]:
-            notes.append(f"Column {column.letter}, {column.header!r}, is empty.")
+            notes.append(note("column_empty", letter=column.letter, header=column.header))
     return SheetLayout(row, tuple(columns), tuple(notes))
 
 
@@ -166,17 +157,15 @@ def _guessed_header(sheet: Sheet) -> int | None:
     return best
 
 
-def _headers(sheet: Sheet, row: int) -> tuple[list[str], list[str]]:
+def _headers(sheet: Sheet, row: int) -> tuple[list[str], list[Note]]:
     """Return the header of each column; one that is merged over several holds for all of them."""
     cells = sheet.rows[row] if sheet.rows else []
     headers = [tidy(cell) for cell in cells] + [""] * (sheet.width - len(cells))
     notes = []
     for block in sheet.merged:
         if block.top == block.bottom == row and block.right < len(headers) and headers[block.left]:
-            span = f"{letters(block.left)} to {letters(block.right)}"
-            notes.append(
-                f"The header {headers[block.left]!r} is merged over columns {span} and holds for all."
-            )
+            first, last = letters(block.left), letters(block.right)
+            notes.append(note("header_merged", header=headers[block.left], first=first, last=last))
             headers[block.left : block.right + 1] = [headers[block.left]] * (block.right - block.left + 1)
     return headers, notes
 
@@ -331,7 +320,7 @@ def _check_repeats(sheet: Sheet, columns: list[Column]) -> None:
             continue
         before = seen.setdefault((column.role, column.header if column.role == ATTRIBUTE else ""), column)
         if before is not column:
-            what = f"the attribute {column.header!r}" if column.role == ATTRIBUTE else _MEANINGS[column.role]
+            what = f"the {column.role.replace('_', ' ')}" + f" {column.header!r}" * (column.role == ATTRIBUTE)
             raise RosterError(
                 f"{sheet.source}: columns {before.letter} ({before.header!r}) and {column.letter} ({column.header!r}) "
                 f"both look like {what}: rename one, or say which is not used with columns, such as "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from equigraph._utils.text import count, listed
 from equigraph.apps.classes.roster.answers import last_answers
 from equigraph.apps.classes.roster.columns import Column, ColumnRoles, SheetLayout, has_header, make_layout
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People, name_in, same
 from equigraph.apps.classes.roster.questions import find_questions, share_naming_people
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
@@ -66,7 +66,7 @@ def join_tables(
     columns: ColumnRoles | None,
     accept: bool,
     meant: Mapping[str, str | None],
-) -> tuple[list[SheetTable], list[str]]:
+) -> tuple[list[SheetTable], list[Note]]:
     """Return the other sheets that are about the people of the main one, and notes on those that are not read.
 
     A sheet is joined if it is the one that is wanted, is called after wishes or rules, is the export of a form, or is a
@@ -83,17 +83,14 @@ def join_tables(
                     f"{sheet.source} has no column with names of the list below a header: expected one that tells "
                     "who wishes, and one or more that tell for whom."
                 )
-            notes.append(f"Not read: sheet {sheet.title!r}, which names nobody of the list.")
+            notes.append(note("sheet_without_names", sheet=sheet.title))
             continue
         is_wanted = wanted is not None and sheet.title == wanted.title
         layout = _layout(sheet, people, key, columns, is_wanted)
         if is_wanted or _joins_itself(sheet, layout, people):
             tables.append(_table(sheet, layout, people, accept, meant))
         else:
-            notes.append(
-                f"Not read: sheet {sheet.title!r}, which names people of the list too; wishes_sheet "
-                "(--wishes-sheet) joins it."
-            )
+            notes.append(note("sheet_not_joined", sheet=sheet.title))
     return tables, notes
 
 
@@ -162,7 +159,7 @@ def _table(
 ) -> SheetTable:
     """Return a further sheet with the people of its rows."""
     own = layout.of(*NAMES)[0]
-    notes: list[str] = []
+    notes: list[Note] = []
     found: list[tuple[int, int]] = []
     unknown: list[Unknown] = []
     for row in range(layout.header + 1, len(sheet.rows)):
@@ -177,32 +174,30 @@ def _table(
     kept, repeated = last_answers(sheet, layout, [(people.names[person], row) for person, row in found])
     counting = {row for _, row in kept}
     rows = tuple((person, row) for person, row in found if row in counting)
-    lists = [f"{one.header!r} as {one.role}" for one in layout.of(*LISTS)]
-    joined = f"{count(len(rows), 'row')}{f', {listed(lists)}' if lists else ''}"
-    return SheetTable(
-        sheet, layout, rows, (f"Joined by name: sheet {sheet.title!r}, {joined}.", *repeated, *notes)
-    )
+    lists = [[one.header, one.role] for one in layout.of(*LISTS)]
+    joined = note("sheet_joined", sheet=sheet.title, n_rows=len(rows), columns=lists)
+    return SheetTable(sheet, layout, rows, (joined, *repeated, *notes))
 
 
 def _role(
     sheet: Sheet, column: Column, people: People, rows: Sequence[tuple[int, int]], is_wanted: bool
 ) -> Column:
     """Return a column with the role that the name of its sheet tells, where its own header leaves that open."""
-    told = role_of(sheet.title)
+    title_role = role_of(sheet.title)
     if not column.guessed or column.role in NAMES:
         return column
     if column.role in LISTS:
-        if told in LISTS and told != column.role:
+        if title_role in LISTS and title_role != column.role:
             raise RosterError(
                 f"{sheet.source}: column {column.letter}, {column.header!r}, looks like {column.role}, and the name of "
-                f'the sheet like {told}: say what it is, --columns "{column.header}={column.role}" or '
-                f'--columns "{column.header}={told}".'
+                f'the sheet like {title_role}: say what it is, --columns "{column.header}={column.role}" or '
+                f'--columns "{column.header}={title_role}".'
             )
         return column
     cells = [(person, text) for person, row in rows if (text := sheet.cell(row, column.place))]
     if cells and share_naming_people(cells, people) >= _HALF:
-        if told in LISTS:
-            return replace(column, role=told)
+        if title_role in LISTS:
+            return replace(column, role=title_role)
         return replace(column, role=FRIENDS) if is_wanted else column
     repeats = len({person for person, _ in rows}) < len(rows)
     return replace(column, role=UNUSED) if repeats else column

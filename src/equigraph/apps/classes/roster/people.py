@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from equigraph._utils.text import count
 from equigraph.apps.classes.roster.answers import last_answers
 from equigraph.apps.classes.roster.columns import SheetLayout
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.sheet import Sheet, letters, tidy
 from equigraph.apps.classes.roster.vocabulary import FIRST, LAST, MIDDLE, NAME, NAMES
 from equigraph.exceptions import RosterError
@@ -24,7 +25,7 @@ class People:
     names: tuple[str, ...]
     rows: tuple[int, ...]  # row of each, from 0
     known: dict[str, int]  # place of the person that a folded name belongs to
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def find(self, text: str) -> int | None:
         """Return the place of the person a text names; capitals and blanks do not matter."""
@@ -84,15 +85,15 @@ def read_people(sheet: Sheet, layout: SheetLayout) -> People:
             f"{sheet.source} has {count(len(names), 'person') if names else 'nobody'} below the header in row "
             f"{layout.header + 1}: expected at least two people, one row each."
         )
-    kept, notes = last_answers(
-        sheet, layout, [(same(name), row) for name, row in zip(names, rows, strict=True)]
-    )
+    spelt: dict[str, str] = {}  # each person as spelt first
+    found = [(spelt.setdefault(same(name), name), row) for name, row in zip(names, rows, strict=True)]
+    kept, notes = last_answers(sheet, layout, found)
     counting = {row for _, row in kept}
     names = [name for name, row in zip(names, rows, strict=True) if row in counting]
     rows = [row for _, row in kept]
     known = _known(sheet, layout, names, rows)
     if blank:
-        notes.append(f"Rows passed over, as nothing that is read is in them: {blank}.")
+        notes.append(note("blank_rows", n=blank))
     return People(tuple(names), tuple(rows), known, tuple(notes))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from equigraph._utils.text import count, listed
+from equigraph._utils.text import listed
 from equigraph.apps.classes.roster.columns import Column, SheetLayout, is_mark
 from equigraph.apps.classes.roster.nearest import is_sure, nearest
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.apps.classes.roster.vocabulary import APART, ATTRIBUTE, FIXED, FRIENDS, LISTS, TOGETHER, UNUSED
@@ -38,7 +39,7 @@ def find_questions(
 ) -> list[ColumnQuestion]:
     """Return the guessed columns that name people and are not read as such, and those read as such that name nobody.
 
-    The rows are told with whom they are about; by default they are those of the people.
+    Each row comes with the person it is about; by default the rows are those of the people.
     """
     about = list(enumerate(people.rows) if rows is None else rows)
     found = []
@@ -76,7 +77,7 @@ def question_text(sheet: Sheet, questions: list[ColumnQuestion]) -> str:
     return f"{sheet.source}: {what}: say what it is, {options}{more}."
 
 
-def mentions(sheet: Sheet, layout: SheetLayout, people: People) -> list[str]:
+def mentions(sheet: Sheet, layout: SheetLayout, people: People) -> list[Note]:
     """Return notes on columns that are not used and yet speak of people in a sentence."""
     notes = []
     for column in layout.of(UNUSED):
@@ -88,11 +89,7 @@ def mentions(sheet: Sheet, layout: SheetLayout, people: People) -> list[str]:
             if _mentions(sheet.cell(row, column.place).casefold(), person, people)
         ]
         if places:
-            rows = ", ".join(map(str, places[:5])) + (", ..." if len(places) > 5 else "")
-            notes.append(
-                f"{column.header!r} is not used, and speaks of other people in {count(len(places), 'row')} ({rows}): "
-                "read it yourself."
-            )
+            notes.append(note("mentions", header=column.header, n=len(places), rows=places[:5]))
     return notes
 
 

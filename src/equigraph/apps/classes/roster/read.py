@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from equigraph._utils.text import count
 from equigraph.apps.classes.roster.columns import ColumnRoles, make_layout
 from equigraph.apps.classes.roster.joining import choose_people, join_tables, own_roles
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People, check_cells, read_people
 from equigraph.apps.classes.roster.questions import mentions, raise_questions
 from equigraph.apps.classes.roster.roster import Roster, check_wishes
@@ -120,7 +120,7 @@ def read_roster(
     notes = (
         *cells.notes,
         *layout.notes,
-        *map(str, layout.columns),
+        *(column.note for column in layout.columns),
         *people.notes,
         *(note for table in further for note in table.notes),
         *left_out,
@@ -218,7 +218,7 @@ def _check_contradictions(sheet: Sheet, people: People, named: Named) -> None:
 
 def _attributes(
     tables: list[SheetTable], people: People
-) -> tuple[dict[str, tuple[str | None, ...]], list[str]]:
+) -> tuple[dict[str, tuple[str | None, ...]], list[Note]]:
     """Return the values of all people by attribute, and notes on columns that two sheets have."""
     found: dict[str, tuple[str | None, ...]] = {}
     notes = []
@@ -226,7 +226,7 @@ def _attributes(
         for column in table.layout.of(ATTRIBUTE):
             values = {person: tidy(table.sheet.cell(row, column.place)) for person, row in table.rows}
             if column.header in found:
-                notes.append(f"{column.header!r} of sheet {table.sheet.title!r} is not used: another has it.")
+                notes.append(note("column_repeated", header=column.header, sheet=table.sheet.title))
             else:
                 found[column.header] = tuple(values.get(i) or None for i in range(len(people.names)))
     return found, notes
@@ -248,38 +248,31 @@ def _fixed(tables: list[SheetTable], people: People) -> dict[str, str]:
     return fixed
 
 
-def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> list[str]:
+def _notes_on_blanks(people: People, attributes: dict[str, tuple[str | None, ...]]) -> list[Note]:
     notes = []
     for attribute, values in attributes.items():
         blank = [
-            f"{name} (row {row + 1})"
+            [name, row + 1]
             for name, row, value in zip(people.names, people.rows, values, strict=True)
             if value is None
         ]
         if blank and len(blank) < len(values):
-            some = len(blank) > _SHOWN
-            who = f"{len(blank)} of {len(values)} people, first {blank[0]}" if some else ", ".join(blank)
-            notes.append(f"{attribute!r} is blank for {who}.")
+            some = blank if len(blank) <= _SHOWN else blank[:1]
+            n, n_people = len(blank), len(values)
+            notes.append(note("blanks", attribute=attribute, n=n, n_people=n_people, people=some))
     return notes
 
 
-def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[str]:
+def _notes_on_wishes(people: People, named: Named, wishes: str) -> list[Note]:
     friends = named.pairs[FRIENDS]
     notes = []
     if friends:
         mutual = sum((other, one) in friends for one, other in friends) // 2
-        how = {
-            "any": "each counts the same",
-            "mutual": "only these count",
-            "ranked": "the first of a person counts 3, the second 2, further ones 1",
-        }[wishes]
-        wished = count(len(friends), "wish", "wishes")
-        notes.append(f"{wished}, among them {count(mutual, 'mutual pair')}: {how}.")
+        notes.append(note("wishes", n=len(friends), n_mutual=mutual, counting=wishes))
         nobody = len(people.names) - len({one for one, _ in friends})
         if nobody:
-            notes.append(f"People without a wish: {nobody}.")
+            notes.append(note("no_wish", n=nobody))
     for one, other in named.pairs[APART]:
         if (one, other) in friends or (other, one) in friends:
-            pair = f"{people.names[one]} and {people.names[other]}"
-            notes.append(f"{pair} are to be apart although one wishes to be with the other.")
+            notes.append(note("apart_wished", one=people.names[one], other=people.names[other]))
     return notes

@@ -11,6 +11,7 @@ from scipy import sparse
 from equigraph._utils.parameters import check_known
 from equigraph._utils.text import count
 from equigraph.apps.classes.roster.columns import Column
+from equigraph.apps.classes.roster.notes import Note
 from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.attributes import Values, attach, attribute_list, check_options
 from equigraph.graph.graph import Graph
@@ -53,8 +54,8 @@ class Roster:
         six numbers.
     columns : tuple of Column
         What each column of the sheet was taken for.
-    notes : tuple of str
-        What was guessed and passed over, one sentence each.
+    notes : tuple of Note
+        What was guessed and passed over; ``str`` of one is a sentence.
     source : str
         The file it was read from.
 
@@ -78,7 +79,7 @@ class Roster:
     wishes: str = "any"
     bins: Mapping[str, int] = field(default_factory=dict)
     columns: tuple[Column, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     source: str = ""
     _wished: dict[str, tuple[str, ...]] = field(init=False)
 
@@ -95,18 +96,18 @@ class Roster:
         object.__setattr__(self, "_wished", wished)
 
     def _check(self) -> None:
-        """Raise RosterError unless everybody has a name of their own and nobody else is spoken of."""
+        """Raise RosterError unless everybody has a name of their own and nobody else is named."""
         known = set(self.people)
         if len(known) < len(self.people):
             twice = next(name for name in self.people if self.people.count(name) > 1)
             raise RosterError(f"The name {twice!r} occurs twice in the people: expected unique names.")
-        spoken_of = {
+        named = {
             "friends": self.friends,
             "apart": self.apart,
             "together": self.together,
             "fixed": [self.fixed],
         }
-        for field_name, groups in spoken_of.items():
+        for field_name, groups in named.items():
             strangers = [name for group in groups for name in group if name not in known]
             if strangers:
                 raise RosterError(f"{field_name} names {strangers[0]!r}, who is not one of the people.")

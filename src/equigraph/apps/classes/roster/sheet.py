@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from equigraph.apps.classes.roster.notes import Note
 from equigraph.exceptions import RosterError
 
 # A sheet of people is small; what is larger is a mistake or meant to do harm.
@@ -42,7 +43,7 @@ class Sheet:
     merged: tuple[Block, ...] = ()
     # Cells that show no value, and why: a formula that failed or was never computed.
     broken: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what was guessed to read it
+    notes: tuple[Note, ...] = ()  # what was guessed to read it
     # Whether it was a text file, in which a cell cannot hold its own separator without quotes.
     is_text: bool = False
     title: str = ""  # name of the sheet in its workbook

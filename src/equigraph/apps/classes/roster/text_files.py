@@ -1,4 +1,4 @@
-"""Sheets in text files, as spreadsheet programs write them: encoding and separator are guessed, and said."""
+"""Sheets in text files, as spreadsheet programs write them: encoding and separator are guessed and noted."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import io
 import re
 from collections import Counter
 
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.sheet import MAX_ROWS, Sheet, check_bounds, place
 from equigraph.exceptions import ParameterError, RosterError
 from equigraph.graph.delimited import declared_separator
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_SEPARATORS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
+_SEPARATORS = (";", ",", "\t", "|")
 _MARKUP = re.compile(r"\s*(<!doctype html|<html|<\?xml|<table|<meta)", re.IGNORECASE)
 # UTF-8 that was read as cp1252 has one of these letters before each accented one.
 _READ_TWICE = re.compile(
@@ -37,33 +38,32 @@ def read_text_sheet(raw: bytes, source: str, encoding: str | None, suffix: str) 
     if "\0" in text:
         raise RosterError(f"{source} is neither text nor a spreadsheet: expected .xlsx, .xls, .ods or .csv.")
     if suffix in (".xlsx", ".xls", ".ods"):
-        notes.append(f"{source} is a text file although its name ends in {suffix}.")
+        notes.append(note("text_file", suffix=suffix))
     first, _, rest = text.partition("\n")
-    told = declared_separator(first)
-    if told is not None:
+    declared = declared_separator(first)
+    if declared is not None:
         text = rest
-    separator = told or _separator(text)
-    how = "as its first line says" if told else "guessed"
-    notes.append(f"Cells are separated by {_SEPARATORS.get(separator, repr(separator))} ({how}).")
+    separator = declared or _separator(text)
+    notes.append(note("separator", separator=separator, declared=declared is not None))
     rows = _rows(text, separator, source)
     return check_bounds(Sheet(source, rows, notes=tuple(notes), is_text=True))
 
 
-def _decode(raw: bytes, source: str, encoding: str | None) -> tuple[str, list[str]]:
+def _decode(raw: bytes, source: str, encoding: str | None) -> tuple[str, list[Note]]:
     if encoding is not None:
-        return _decode_told(raw, source, encoding), []
+        return _decode_as(raw, source, encoding), []
     for mark, name in _MARKS:
         if raw.startswith(mark):
-            return _decode_told(raw, source, name), []
+            return _decode_as(raw, source, name), []
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         return _decode_western(raw, source, error)
     _check_letters(text, source)
-    return text, [] if text.isascii() else ["The encoding is UTF-8 (guessed)."]
+    return text, [] if text.isascii() else [note("encoding_utf8")]
 
 
-def _decode_told(raw: bytes, source: str, encoding: str) -> str:
+def _decode_as(raw: bytes, source: str, encoding: str) -> str:
     try:
         # Python's own utf-8 would keep the mark at the beginning as a letter.
         text = raw.decode("utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding)
@@ -83,7 +83,7 @@ def _decode_told(raw: bytes, source: str, encoding: str) -> str:
     return text
 
 
-def _decode_western(raw: bytes, source: str, reason: UnicodeDecodeError) -> tuple[str, list[str]]:
+def _decode_western(raw: bytes, source: str, reason: UnicodeDecodeError) -> tuple[str, list[Note]]:
     line = raw.count(b"\n", 0, reason.start) + 1
     try:
         text = raw.decode("cp1252")
@@ -98,9 +98,7 @@ def _decode_western(raw: bytes, source: str, reason: UnicodeDecodeError) -> tupl
             f"{source}, line {line}, is not UTF-8{shown}: say the encoding it was saved in, such as "
             "encoding='mac_roman' or encoding='cp850', or save it as UTF-8."
         )
-    return text, [
-        f"The encoding is Windows-1252 (guessed: line {line} is not UTF-8); else say encoding='...'."
-    ]
+    return text, [note("encoding_western", line=line)]
 
 
 def _word(text: str, match: re.Match[str]) -> str:

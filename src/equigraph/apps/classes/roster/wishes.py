@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from equigraph._utils.text import count
 from equigraph.apps.classes.roster.columns import Column, SheetLayout
 from equigraph.apps.classes.roster.nearest import is_sure, nearest
+from equigraph.apps.classes.roster.notes import Note, note
 from equigraph.apps.classes.roster.people import People, same
 from equigraph.apps.classes.roster.sheet import Sheet
 from equigraph.exceptions import ParameterError, RosterError
@@ -35,6 +36,12 @@ class Unknown:
         """Where it stands."""
         return self.sheet.place(self.row, self.column.place)
 
+    def note(self, kind: str, **values: str) -> Note:
+        """Return a note on what it was taken for."""
+        sheet = self.sheet.title if self.sheet.is_further else ""
+        cell = {"row": self.row + 1, "column": self.column.letter, "sheet": sheet}
+        return Note(kind, {"text": self.text, **cell, **values})
+
 
 class UnknownNamesError(RosterError):
     """Names of other people are not on the list.
@@ -56,7 +63,7 @@ class Named:
 
     # By role: pairs of people in the order of the sheet, and where they stand.
     pairs: dict[str, dict[tuple[int, int], str]]
-    notes: list[str] = field(default_factory=list)  # what was taken for something else than it says
+    notes: list[Note] = field(default_factory=list)  # what was taken for something else than it says
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class SheetTable:
     sheet: Sheet
     layout: SheetLayout
     rows: tuple[tuple[int, int], ...]  # person and row
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def read_named(
@@ -98,25 +105,25 @@ def read_named(
                     elif found >= 0:
                         _add(named, one, found, people)
     if dashes:
-        named.notes.append(f"Cells with a dash only are taken for blank: {dashes}.")
+        named.notes.append(note("dashes", n=dashes))
     for one, other in take_near(unknown, people, accept, named.notes):
         _add(named, one, other, people)
     return named
 
 
 def find_person(
-    one: Unknown, people: People, meant: Mapping[str, str | None], notes: list[str]
+    one: Unknown, people: People, meant: Mapping[str, str | None], notes: list[Note]
 ) -> int | None:
-    """Return who is named: a person of the list, -1 for nobody, as was said, or None if that is not known."""
+    """Return who is named: a person of the list, -1 where `meant` says nobody, or None if that is not known."""
     found = people.find(one.text)
     known = _meant_people(people, meant)
     if found is not None or same(one.text) not in known:
         return found
     found = known[same(one.text)]
     if found is None:
-        notes.append(f"Left out, as was said: {one.text!r} ({one.place}).")
+        notes.append(one.note("name_left_out"))
         return -1
-    notes.append(f"Taken, as was said: {one.text!r} ({one.place}) for {people.names[found]!r}.")
+    notes.append(one.note("name_given", name=people.names[found]))
     return found
 
 
@@ -166,7 +173,7 @@ def _add(named: Named, one: Unknown, other: int, people: People) -> None:
 
 
 def take_near(
-    unknown: list[Unknown], people: People, accept: bool, notes: list[str]
+    unknown: list[Unknown], people: People, accept: bool, notes: list[Note]
 ) -> list[tuple[Unknown, int]]:
     """Return the only near name for each that is not on the list, or raise RosterError with what may be meant."""
     if not unknown:
@@ -183,10 +190,7 @@ def take_near(
     if open_ones:
         names = [(one, tuple(people.names[place] for place in near)) for one, near in open_ones]
         raise UnknownNamesError(_sentence(first.sheet, people, open_ones, accept), names)
-    notes += [
-        f"Taken as a near name: {one.text!r} ({one.place}) for {people.names[near[0]]!r}."
-        for one, near in found
-    ]
+    notes += [one.note("name_near", name=people.names[near[0]]) for one, near in found]
     return [(one, near[0]) for one, near in found]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from equigraph.apps.classes.roster import reader_process
+from equigraph.apps.classes.roster.notes import note
 from equigraph.apps.classes.roster.packages import Contents, look_into
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Block, Sheet, cell_text, check_bounds
 from equigraph.exceptions import GraphError, ParameterError, RosterError, require
@@ -84,7 +85,7 @@ class Workbook:
         )
         merged += tuple(self._contents.merged.get(name, ()))
         rows = [[cell_text(value) for value in row] for row in found["rows"]]
-        notes = (_OLD,) if self.is_old else ()
+        notes = (note("old_workbook"),) if self.is_old else ()
         broken = self._contents.broken.get(name, {})
         return check_bounds(Sheet(source, rows, merged, broken, notes, title=name))
 
@@ -121,9 +122,6 @@ def _ask(raw: bytes, source: str, sheet: str | int | None) -> dict[str, Any]:
 
 def _damaged(source: str) -> RosterError:
     return RosterError(f"{source} is damaged and cannot be opened: save it again as .xlsx or .csv.")
-
-
-_OLD = "In an .xls file a formula that failed looks like a blank cell: save it as .xlsx if it has formulas."
 
 
 def read_cells(path: Path) -> list[list[str]]:

@@ -1,0 +1,62 @@
+"""Notes on how a sheet was read, in every language of the board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import equigraph as eg
+from equigraph._utils.templates import environment
+from equigraph.apps.classes.persistence import load_division, save_division
+from equigraph.apps.classes.roster.notes import LANGUAGES, Note
+from equigraph.exceptions import RosterError
+from tests.apps.classes.roster.sheets import csv_bytes
+
+
+def kinds(language: str) -> dict[str, tuple[str, ...]]:
+    """Return the kinds of notes of a language with the names of their values."""
+    module = environment("equigraph.apps.classes.roster").get_template(f"notes.{language}.txt").module
+    macros = {name: value for name, value in vars(module).items() if hasattr(value, "arguments")}
+    return {name: tuple(macro.arguments) for name, macro in macros.items()}
+
+
+def test_every_language_has_every_kind() -> None:
+    english, *others = map(kinds, LANGUAGES)
+    assert len(english) > 20
+    assert all(other == english for other in others)
+
+
+def test_notes_in_german(tmp_path: Path) -> None:
+    path = tmp_path / "Klasse.csv"
+    rows = [
+        ["Name", "Geschlecht", "Freund 1", "Nicht mit", "Notizen"],
+        ["Ada", "w", "Ben", "", ""],
+        ["Ben", "m", "-", "Ada", "nicht neben Dora"],
+        ["Çem", "", "Xaver", "", ""],
+        ["Dora", "w", "Ada", "", ""],
+    ]
+    path.write_bytes(csv_bytes(rows, encoding="cp1252"))
+    roster = eg.read_roster(path, names={"Xaver": None})
+    assert [note.texts()["de"] for note in roster.notes if note.kind != "column"] == [
+        "Die Zeichenkodierung ist Windows-1252 (geraten: Zeile 4 ist nicht UTF-8); sonst mit encoding='...' angeben.",
+        "Die Zellen sind durch Semikolons getrennt (geraten).",
+        "Wie angegeben weggelassen: „Xaver“ (Zeile 4, Spalte C).",
+        "Zellen, in denen nur ein Strich steht, gelten als leer: 1.",
+        "„Notizen“ wird nicht verwendet, nennt aber in 1 Zeile (3) andere Personen: bitte selbst lesen.",
+        "„Geschlecht“ ist leer bei Çem (Zeile 4).",
+        "2 Wünsche, darunter 0 gegenseitige Paare: jeder zählt gleich viel.",
+        "Personen ohne Wunsch: 2.",
+        "Ben und Ada sollen getrennt sein, obwohl eine Person mit der anderen zusammen sein möchte.",
+    ]
+    # A folder keeps the kinds and not the sentences.
+    save_division(eg.divide(roster, 2, random_state=0, effort=0.1), tmp_path / "out")
+    assert load_division(tmp_path / "out").roster.notes == roster.notes
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), [("magic", {}), ("__name__", {}), ("no_wish", {}), ("blanks", {"attribute": "x"})]
+)
+def test_notes_of_no_kind_are_refused(kind: str, values: dict[str, str]) -> None:
+    with pytest.raises(RosterError, match="no note on a sheet"):
+        Note(kind, values)
