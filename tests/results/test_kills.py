@@ -175,10 +175,10 @@ def test_files_that_may_not_grow_are_told_with_their_path_and_leave_what_was_the
 
 
 SAVER = """
-folder, k, end = sys.argv[1], int(sys.argv[2]), time.time() + 1
+folder, k = sys.argv[1], int(sys.argv[2])
 mine = make(k)
 print("ready", flush=True)
-n = 0
+end, n = time.time() + 1, 0
 while time.time() < end or n < 4:  # on a busy machine too
     mine.save(folder)
     n += 1
@@ -203,7 +203,8 @@ def test_two_writers_and_a_reader_see_whole_results_only(child: Child, tmp_path:
     errors = [writer.communicate(timeout=60)[1] for writer in writers]
     assert all(writer.returncode == 0 for writer in writers), errors
     assert all(int(count) > 3 for count in counts)
-    assert set(seen) == {3, 4}
+    assert seen
+    assert set(seen) <= {3, 4}  # to load looks at everything; a busy machine may show one writer only
     assert is_whole(folder) in (3, 4)
     assert left_overs(folder) == []
 
