@@ -111,6 +111,14 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
+def room() -> Any:
+    """Return the classroom as a graph, with the names of the pupils and their gender."""
+    import equigraph as eg
+
+    return eg.as_graph(eg.datasets.make_classroom())
+
+
+@pytest.fixture(scope="session")
 def parse() -> Callable[[Path], Any]:
     """Read a page with a strict parser: any error of HTML is an error here."""
     html = pytest.importorskip("justhtml")
@@ -153,7 +161,9 @@ def dask_workers() -> Iterator[Any]:
 
 
 # How long an example takes says how busy the machine is.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "suite", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 # The same examples for every planted fault; that there is one that fails is enough.
 settings.register_profile(
     "mutation", settings.get_profile("suite"), derandomize=True, phases=(Phase.explicit, Phase.generate)

@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 
 
-class _Missing:
-    """Stands where a package would be."""
+class _Package:
+    """Stands for a package and imports it when it is used first: to collect tests needs few of them."""
 
     def __init__(self, name: str):
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__"):  # pytest and doctest look at everything in a module
+        if attribute.startswith(("__", "pytest_")):  # pytest and doctest look at everything in a module
             raise AttributeError(attribute)
+        try:
+            return getattr(importlib.import_module(self._name), attribute)
+        except ModuleNotFoundError as error:
+            if error.name != self._name.partition(".")[0]:
+                raise
         pytest.skip(f"{self._name} is not installed", allow_module_level=True)
 
 
 def optional(name: str) -> Any:
     """Return a package, or what skips the tests that use it; `conftest.py` lists those that CI has to have."""
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0]:
-            raise
-        return _Missing(name)
+    return _Package(name)

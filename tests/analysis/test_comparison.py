@@ -19,12 +19,6 @@ from equigraph.metrics.scores import COMPARED
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 
 
-@pytest.fixture(scope="module")
-def room():
-    data = eg.datasets.make_classroom()
-    return eg.Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
-
-
 class Deal(ClusterMixin, BaseEstimator):
     """Deals nodes out in turn; knows nothing of equigraph."""
 

@@ -11,18 +11,12 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks import _history_cases, fair_partition, history, memory_floor, out_of_core
-from benchmarks.__main__ import names, summary
+from benchmarks import fair_partition, memory_floor, out_of_core
 from benchmarks.scale import __main__ as scale
-from benchmarks.scale import graphs, picture, report, rows
+from benchmarks.scale import graphs, report, rows
 from benchmarks.scale.methods import METHODS, Task
 
 NODES, CLUSTERS = 400, 4
-
-
-def test_listed():
-    assert {"scale", "unseen", "fair_partition"} <= set(names())
-    assert summary("scale").endswith("the floor.")
 
 
 @pytest.mark.parametrize("module", [graphs, report, rows, scale], ids=lambda module: module.__name__)
@@ -31,23 +25,6 @@ def test_examples_of_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted > 0
     assert found.failed == 0
-
-
-@pytest.mark.parametrize(
-    ("parse", "arguments", "message"),
-    [
-        (scale.parse, ["--sizes", "10K,many"], "no number of nodes"),
-        (scale.parse, ["--threads", "4096"], "cores"),
-        (scale.parse, ["--methods", "magic"], "invalid choice"),
-        (fair_partition.parse, ["--seeds", "0"], "--seeds"),
-        (fair_partition.parse, ["--networks", "atlantis"], "atlantis"),
-    ],
-)
-def test_bad_options(parse, arguments, message, capsys):
-    with pytest.raises(SystemExit) as ended:
-        parse(arguments)
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +73,7 @@ def test_scale_stops_what_takes_too_long_or_too_much(task, tmp_path):
 @pytest.mark.timeout(600)
 def test_scale_and_its_resumption(tmp_path, capsys):
     pytest.importorskip("sknetwork")
-    chosen = ["ifair-nmtf-500", "sknetwork-louvain"]
+    chosen = ["sknetwork-louvain"]
     arguments = ["--sizes", "400", "--no-pokec", "--clusters", "4", "--results", str(tmp_path)]
     arguments += ["--methods", *chosen]
     scale.main(arguments)
@@ -117,19 +94,6 @@ def test_the_floor_of_memory():
     assert stream(words) == words.sum()
     floor = memory_floor.measure(2000, 100, 3)
     assert min(floor.stream, floor.gather, floor.seconds) > 0
-
-
-def test_growth_and_picture_of_scale(tmp_path):
-    stored, seconds = np.array([1e5, 1e6, 3e7]), np.array([0.5, 4.0, 200.0])
-    slope = np.polyfit(np.log(stored), np.log(seconds), 1)[0]
-    assert report.growth_exponent(stored, seconds) == pytest.approx(slope)
-    limits = [
-        {"method": name, "label": name, "graph": "planted-1K", "n_stored": 20_000, "n_nodes": 1000}
-        | {"status": "time", "seconds": None, "peak_gib": 0.2, "note": "", "reused": False}
-        for name in ("fair-partition-0", "dense")
-    ]
-    picture.draw(limits, tmp_path / "a.png", limit=600, memory_gib=16, title="a machine")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_single_fits_of_fair_partition(capsys, monkeypatch):
@@ -159,15 +123,6 @@ def test_curves_of_fair_partition(capsys, monkeypatch):
         fair_partition.curves("diaries", "normalized", 1)
         assert f"hypervolume (Q, NB) {volume:.4f}" in capsys.readouterr().out
         assert (short == []) is met
-
-
-def test_scores_of_the_history_are_those_of_the_package():
-    assert history.spread([str(place) for place in range(101)], 5) == ["0", "25", "50", "75", "100"]
-    graph = _history_cases.Graph(200, 4, 8, 0.3)
-    cohesion = eg.metrics.modularity_score(graph.adjacency, graph.blocks)
-    found = 2 * _history_cases.score(graph, graph.blocks) - cohesion
-    exact = eg.metrics.normalized_balance_score(graph.blocks, sensitive_features=graph.groups)
-    assert found == pytest.approx(exact, abs=0.06)  # NB forgives what whole nodes cannot avoid
 
 
 def test_out_of_core(tmp_path):

@@ -142,7 +142,7 @@ def test_rounds_are_at_least_one_or_until_nothing_improves():
 
 
 def test_as_many_clusters_as_come_out_are_sparse(model):
-    n = 30_000  # a dense membership would take 3.6 GB, a dense interaction 1.8 GB
+    n = 10_000  # a dense membership would take 400 MB, a dense interaction 200 MB
     first = np.arange(0, n, 2)
     upper = sparse.coo_array((np.ones(n // 2), (first, first + 1)), shape=(n, n))
     fitted = model.fit((upper + upper.T).tocsr())

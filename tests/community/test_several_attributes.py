@@ -88,18 +88,6 @@ def test_one_column_gives_what_it_gave_alone():
     assert weighed.fit(room.adjacency, sensitive_features=both).objective_ == pytest.approx(alone.objective_)
 
 
-def test_weights_of_the_graph_and_of_the_method():
-    room = eg.datasets.make_classroom()
-    both = {"gender": room.sensitive_features, "house": room.house}
-    graph = eg.read_graph(room.adjacency, both, attribute_weights={"house": 3})
-    result = eg.cluster(graph, n_clusters=3, fairness=0.2, random_state=0)
-    scores = result.scores
-    assert scores["NB"] == pytest.approx(0.25 * scores["NB[gender]"] + 0.75 * scores["NB[house]"])
-    own = eg.cluster(graph, n_clusters=3, fairness=0.2, attribute_weights={"gender": 3}, random_state=0)
-    assert own.scores["NB"] == pytest.approx(0.75 * own.scores["NB[gender]"] + 0.25 * own.scores["NB[house]"])
-    assert own.attribute_options.weight("gender") == 3
-
-
 def test_numbers_of_clusters_that_come_out():
     room = eg.datasets.make_classroom()
     both = pd.DataFrame({"gender": room.sensitive_features, "house": room.house})

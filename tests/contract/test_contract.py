@@ -65,15 +65,9 @@ def test_fitted_attributes_keep_the_contract(name, case):
     assert model.n_nonempty_clusters_ == np.count_nonzero(sizes)
     if name in EXACT:
         assert model.n_nonempty_clusters_ == k
-
-
-@methods
-@cases
-def test_same_seed_same_labels(name, case):
-    first = fit(name, case)
-    np.testing.assert_array_equal(
-        fit(name, case, adjacency=sparse.coo_matrix(case.adjacency)).labels_, first.labels_
-    )
+    # The same seed gives the same labels, whatever holds the graph.
+    again = fit(name, case, adjacency=sparse.coo_matrix(case.adjacency))
+    np.testing.assert_array_equal(again.labels_, model.labels_)
 
 
 @methods

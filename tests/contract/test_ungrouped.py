@@ -12,7 +12,6 @@ from equigraph.exceptions import GroupsError, SmallClusterWarning
 from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter
 from equigraph.graph import Graph
 from equigraph.methods import METHODS
-from equigraph.stores.blocks import write_blocks
 
 TAKE = {"fair-partition", "fair-louvain"}
 REFUSE = {"fair-nmtf", "ifair-nmtf", "dfnmf", "fair-sc", "scalable-fair-sc", "individual-fair-sc", "dmon"}
@@ -86,16 +85,6 @@ def test_one_group_beside_nodes_without_is_constant(room):
         eg.FairPartition(3).fit(graph)
 
 
-def test_row_blocks_hold_a_group_for_each_node_and_take_others_when_they_are_opened(room, tmp_path):
-    stored = write_blocks(room.adjacency, tmp_path / "bare")
-    there = eg.FairPartition(3, random_state=0).fit(
-        stored.with_groups(room.sensitive_features, missing="ignore")
-    )
-    np.testing.assert_array_equal(there.labels_, eg.FairPartition(3, random_state=0).fit(room).labels_)
-    with pytest.raises(GroupsError, match="Row blocks hold a group for every node, and 3 of 30 have none"):
-        write_blocks(room, tmp_path / "blocks")
-
-
 def test_one_unknown_pupil_changes_next_to_nothing():
     data = eg.datasets.make_classroom()
     graph = Graph(data.adjacency, sensitive_features=data.sensitive_features)
@@ -112,17 +101,6 @@ def test_one_unknown_pupil_changes_next_to_nothing():
         assert result.scores["Q"] >= 0.95 * known.scores["Q"]
         assert result.scores["NB"] == 1
         assert result.sizes.min() > 2
-
-
-def test_pupils_who_are_all_groups_of_their_own_cost_nothing():
-    data = eg.datasets.make_classroom()
-    plain = eg.cluster(data.adjacency, n_clusters=3, fairness=0, random_state=0)
-    graph = eg.read_graph(Graph(data.adjacency), groups=[f"pupil {i}" for i in range(30)], attribute="name")
-    with pytest.warns(eg.exceptions.OwnGroupsWarning, match="30 of 30 nodes are groups of their own"):
-        result = eg.cluster(graph, n_clusters=3, random_state=0)
-    assert result.scores["NB"] == 1
-    assert result.scores["Q"] >= 0.95 * plain.scores["Q"]
-    assert result.sizes.min() > 2
 
 
 def test_results_and_curves_say_how_many_have_no_group(room):

@@ -38,7 +38,7 @@ def test_default_class():
     assert "30 students" in data.DESCR
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(n=st.integers(12, 80), k=st.integers(1, 6), seed=st.integers(0, 10_000))
 def test_any_class_is_believable(n, k, seed):
     if n < 6 * k:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 
 from equigraph import datasets
-from equigraph.apps.cli.app import app
 from equigraph.datasets.cleaning import clean_drugnet, clean_school
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 
@@ -113,27 +111,6 @@ def test_only_some_sets_have_raw_files():
     ):
         datasets.load("nba", raw=True)
     assert [info.name for info in datasets.list_datasets() if info.raw_files] == list(RAW)
-
-
-def test_command(data_dir, tmp_path):
-    answer = CliRunner().invoke(
-        app, ["datasets", "fetch", "--raw", "drugnet", "friendship", "--data-home", str(data_dir)]
-    )
-    assert answer.exit_code == 0, answer.stderr
-    assert "friendship: 127 nodes, 396 edges" in answer.stdout
-    # Only the raw files are looked for: they alone are enough.
-    for file in datasets.dataset_info("drugnet").raw_files:
-        (tmp_path / file.path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file.path).symlink_to(data_dir / file.path)
-    assert (
-        datasets.load("drugnet", raw=True, data_home=tmp_path, download_if_missing=False).adjacency.nnz == 546
-    )
-
-
-def test_command_refuses_a_set_without_raw_files():
-    answer = CliRunner().invoke(app, ["datasets", "fetch", "--raw", "nba"])
-    assert answer.exit_code == 2
-    assert "raw files of nba are not kept" in answer.stderr
 
 
 @pytest.fixture

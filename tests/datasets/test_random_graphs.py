@@ -185,7 +185,7 @@ def test_planted_refuses(arguments, message):
         make_planted_graph(250, **arguments)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(2, 120),
     k=st.integers(1, 5),

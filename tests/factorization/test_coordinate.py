@@ -59,7 +59,7 @@ class CountingProduct(SerialProduct):
         return super().__call__(panel)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     kind=st.sampled_from(["random", "star", "bipartite", "planted"]),
     name=st.sampled_from(["none", "scatter", "parity", "contrastive", "graph", "sum"]),

@@ -54,14 +54,3 @@ def test_the_quick_start_is_as_good_as_the_exact_one(planted, monkeypatch):
     assert fair_nmtf.soft_fair_labels is soft_fair_labels
     exact = fit(planted, 0.3)
     assert quick.objective_history_[-1] <= exact.objective_history_[-1] * 1.02
-
-
-def test_the_scale_of_the_membership_is_that_of_the_graph(planted):
-    model = fit(planted, 0.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        scaled = eg.FairNMTF(6, 0.0, random_state=0, max_iter=15).fit(
-            planted.adjacency * 16.0, sensitive_features=planted.sensitive_features
-        )
-    np.testing.assert_array_equal(scaled.labels_, model.labels_)
-    np.testing.assert_allclose(scaled.membership_, 4 * model.membership_, rtol=1e-4, atol=1e-5)

@@ -11,7 +11,7 @@ from scipy import sparse
 from equigraph._utils.callbacks import Notifier
 from equigraph.factorization.deep import deep_updates
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
-from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter, WeightedSum
+from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter
 from equigraph.stores import SerialProduct
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
 
@@ -123,22 +123,6 @@ def test_tolerance_stops_and_zero_does_not():
     assert multiplicative_updates(product, H, W, max_iter=33, tol=0).n_iter == 33
 
 
-def test_callback_stops():
-    rng = np.random.default_rng(6)
-    H, W = start(rng, 30, 2)
-    product = SerialProduct(sparse.csr_array(random_graph(rng, 30, weighted=False)))
-    seen = []
-
-    def stop(progress):
-        seen.append(progress)
-        return progress.step == 7
-
-    factors = multiplicative_updates(product, H, W, max_iter=50, tol=0, notify=Notifier(stop))
-    assert factors.status is Status.STOPPED
-    assert [p.step for p in seen] == list(range(1, 8))
-    assert seen[-1].objective == factors.history[-1]
-
-
 def dense_deep(A, H, W, F, lam, exponent, n_iter):
     """Run the deep updates with dense n x n matrices, left to right."""
     H = list(H)
@@ -192,13 +176,3 @@ def test_deep_updates_follow_the_dense_equations(layers, exponent, all_columns):
     np.testing.assert_allclose(factors.H, psi, rtol=1e-8)
     np.testing.assert_allclose(factors.W, W_dense, rtol=1e-8)
     assert factors.history[-1] == pytest.approx(value, rel=1e-9)
-
-
-def test_no_penalty_is_an_empty_sum():
-    rng = np.random.default_rng(9)
-    A = random_graph(rng, 20, weighted=False)
-    H, W = start(rng, 20, 2)
-    product = SerialProduct(sparse.csr_array(A))
-    plain = multiplicative_updates(product, H, W, max_iter=10, tol=0)
-    empty = multiplicative_updates(product, H, W, penalty=WeightedSum([]), max_iter=10, tol=0)
-    np.testing.assert_array_equal(plain.H, empty.H)

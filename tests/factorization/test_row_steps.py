@@ -79,7 +79,7 @@ def test_fused_and_plain_steps_agree(n, k, weighted, single, seed):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n_threads", [2, 3, 4])
+@pytest.mark.parametrize("n_threads", [2, 3])
 def test_threads_give_the_same_bits(dtype, n_threads, monkeypatch):
     small_blocks(monkeypatch)
     rng = np.random.default_rng(0)
@@ -206,7 +206,7 @@ def test_a_fit_that_diverges_leaves_the_others_alone():
     weights = [1e6, 0.1, 0.2, 1e6, 0.3, 0.4, 0.5, 0.6]
     penalties = [weight * Contrastive(groups, self_pairs=False) for weight in weights]
     fits = [(H, W, penalty) for penalty in penalties]
-    limits = {"max_iter": 3000, "tol": 0}
+    limits = {"max_iter": 200, "tol": 0}
     found = dict(run_fits(product, fits, **limits))
     assert [found[place].status is Status.DIVERGED for place in range(4)] == [True, False, False, True]
     for place, penalty in enumerate(penalties):

@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("networkx")
 
+from equigraph.exceptions import EquigraphError
 from tests.fuzz import child, run
-from tests.fuzz.mutate import mutated
 from tests.fuzz.run import Tally, fuzz
 from tests.fuzz.seeds import READERS
 
@@ -21,11 +21,11 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from 
 
 @linux
 def test_some_seconds_of_damaged_files():
-    tally = fuzz(4, seed=11, batch=1000, least=20)
+    tally = fuzz(1, seed=11, batch=1000, least=10)
     assert not tally.findings, "\n".join(map(str, tally.findings))
     cases = Counter(name.partition("/")[0] for name, _ in tally.counts.elements())
     assert set(cases) == {*READERS, "corpus"}
-    assert min(cases.values()) >= 20
+    assert min(cases.values()) >= 10
     words = Counter(word for _, word in tally.counts.elements())
     assert min(words["read"], words["refused"]) > tally.n_cases / 50  # neither all refused nor all untouched
 
@@ -39,20 +39,10 @@ def test_a_case_is_made_again_from_its_numbers(reader):
     assert any(case not in READERS[reader]() for case in cases)
 
 
-def test_the_graph_beside_groups_is_left_alone():
-    import random
-
-    files = READERS["groups"]()[0]
-    for seed in range(20):
-        assert mutated(files, random.Random(seed))["edges.csv"] == files["edges.csv"]
-
-
 FAULTS = {
     "crash": "import os; os.kill(os.getpid(), 11)",
     "hang": "import time; time.sleep(60)",
     "memory": "held = bytearray(1_100_000_000)",
-    "foreign exception": "raise KeyError('planted')",
-    "several lines": "raise EquigraphError('one\\ntwo')",
 }
 
 
@@ -84,6 +74,18 @@ def test_a_planted_fault_is_found(tmp_path, monkeypatch, what):
     assert [path.name for path in (tmp_path / "kept").glob("*/*.gml")] == ["graph.gml"]
 
 
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [(KeyError("planted"), "foreign exception"), (EquigraphError("one\ntwo"), "several lines")],
+)
+def test_an_error_that_is_no_sentence_is_found(tmp_path, monkeypatch, error, what):
+    def fail(folder):
+        raise error
+
+    monkeypatch.setattr(child, "read", fail)
+    assert child.outcome(tmp_path)[0] == what
+
+
 def test_readers_that_differ_are_found(tmp_path, monkeypatch):
     child.write({"edges.csv": b"a,b\nb,c\n"}, tmp_path)
     assert child.judged(tmp_path)[0] == "read"
@@ -92,11 +94,3 @@ def test_readers_that_differ_are_found(tmp_path, monkeypatch):
     answers = iter([("read", "one"), ("read", "two")])
     monkeypatch.setattr(child, "outcome", lambda folder: next(answers))
     assert child.judged(tmp_path)[0] == "readers differ"
-
-
-def test_a_slow_case_is_found():
-    tally = Tally()
-    run._judge(tally, ["end", "csv", 3, "read", "", run.MOST_SECONDS + 1, 0], 9)
-    run._judge(tally, ["end", "csv", 4, "read", "", 0.1, 0], 9)
-    assert [(finding.what, finding.number) for finding in tally.findings] == [("slow", 3)]
-    assert tally.summary() == "csv            2 files: 2 read"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
 from equigraph.graph import check_adjacency, validate
-from equigraph.graph.validate import canonical_adjacency
 
 PATH = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
@@ -28,15 +26,6 @@ def is_canonical(adjacency: sparse.csr_array) -> bool:
         and not adjacency.diagonal().any()
         and adjacency.indices.dtype == adjacency.indptr.dtype == np.int32
     )
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("container", ["array", "matrix"])
-def test_every_sparse_format(kind, container):
-    source = getattr(sparse, f"{kind}_{container}")(np.asarray(PATH, dtype=float))
-    adjacency = check_adjacency(source)
-    assert is_canonical(adjacency)
-    np.testing.assert_array_equal(adjacency.toarray(), PATH)
 
 
 @pytest.mark.parametrize("source", [PATH, tuple(map(tuple, PATH)), np.array(PATH, dtype=object)])
@@ -105,27 +94,6 @@ def test_the_callers_arrays_are_never_changed():
 def test_repeated_entries_add_up_as_in_scipy():
     source = sparse.coo_array(([1.0, 1.0, 2.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
     assert check_adjacency(source).toarray().tolist() == [[0, 2], [2, 0]]
-
-
-@pytest.mark.parametrize(("how", "weight"), [("max", 3.0), ("min", 1.0), ("mean", 2.0), ("sum", 4.0)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_symmetrize(how, weight, dtype):
-    source = np.array([[0, 3, 0], [1, 0, 2], [0, 0, 0]], dtype=dtype)
-    adjacency = check_adjacency(source, symmetrize=how)
-    assert is_canonical(adjacency)
-    assert adjacency.dtype == dtype
-    assert adjacency[0, 1] == adjacency[1, 0] == weight
-    one_way = {"max": 2, "min": 0, "mean": 1, "sum": 2}[how]
-    assert adjacency[1, 2] == adjacency[2, 1] == one_way
-
-
-def test_self_loops_are_counted_once():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        adjacency = check_adjacency([[2, 1], [1, 7]])
-    assert [str(w.message) for w in caught] == ["2 self-loops were dropped: clustering needs none."]
-    assert caught[0].category is SelfLoopWarning
-    assert adjacency.toarray().tolist() == [[0, 1], [1, 0]]
 
 
 def test_no_edge_is_legal():
@@ -221,42 +189,6 @@ def test_symmetrized_matches_dense_arithmetic(rows, how, kind):
     np.testing.assert_array_equal(adjacency.toarray(), combine(dense, dense.T))
 
 
-NAMES = np.array(["ann", "bob"])
-DIRECTED = "read a directed graph with symmetrize='max', 'min', 'mean' or 'sum'."
-
-
-@pytest.mark.parametrize(
-    ("source", "names", "sentence"),
-    [
-        ([[0, -2.5], [-2.5, 0]], None, "Negative values in data: the adjacency matrix has negative weights, "
-         "first -2.5 at (0, 1); expected nonnegative weights."),
-        ([[0, 1], [-1, 0]], NAMES, "Negative values in data: the adjacency matrix has negative weights, "
-         "first -1 at ('bob', 'ann'); expected nonnegative weights."),
-        ([[0, 1], [3, 0]], NAMES, "The adjacency matrix is not symmetric: entry ('ann', 'bob') is 1 and entry "
-         f"('bob', 'ann') is 3; {DIRECTED}"),
-        ([[0, 0], [3, 0]], None, "The adjacency matrix is not symmetric: entry (0, 1) is 0 and entry (1, 0) is 3; "
-         f"{DIRECTED}"),
-    ],
-)  # fmt: skip
-def test_whole_sentences_with_names_and_without(source, names, sentence):
-    with pytest.raises(GraphError) as caught:
-        canonical_adjacency(sparse.csr_array(np.array(source, dtype=float)), names=names)
-    assert str(caught.value) == sentence
-
-
-@pytest.mark.parametrize(
-    ("dtype", "sentence"),
-    [
-        ("int32", "dtype=int32 is not supported: expected float32 or float64."),
-        ("nonsense", "dtype='nonsense' is unknown: expected float32 or float64."),
-    ],
-)
-def test_whole_sentences_about_types(dtype, sentence):
-    with pytest.raises(ParameterError) as caught:
-        check_adjacency(PATH, dtype=dtype)
-    assert str(caught.value) == sentence
-
-
 @pytest.mark.parametrize("block", [1, 4, 100])
 def test_symmetry_some_rows_at_a_time(monkeypatch, block):
     monkeypatch.setattr(validate, "BLOCK", block)
@@ -301,13 +233,3 @@ def test_stored_zeros_go_and_what_is_left_takes_no_more_room():
     combined = check_adjacency(np.triu(np.ones((4, 4)), 1), symmetrize="max")
     assert combined.data.base is None or combined.data.base.nbytes == combined.data.nbytes
     assert combined.indices.dtype == np.int32
-
-
-@pytest.mark.parametrize(("how", "expected"), [("max", 3), ("min", 1), ("mean", 2), ("sum", 4)])
-def test_the_two_directions_by_hand(how, expected):
-    found = check_adjacency([[0, 1], [3, 0]], symmetrize=how, dtype="float32")
-    assert (found.toarray().tolist(), found.dtype) == ([[0, expected], [expected, 0]], np.float32)
-    large = check_adjacency([[0, 1.5e308], [1e308, 0]], symmetrize="mean")
-    assert large.data.tolist() == [1.25e308] * 2
-    small = check_adjacency([[0, 5e-324], [5e-324, 0]], symmetrize="mean")
-    assert small.data.tolist() == [5e-324] * 2

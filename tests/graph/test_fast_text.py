@@ -18,7 +18,7 @@ from equigraph.graph.fast_text import StrictBytes
 pytest.importorskip("pyarrow")
 
 SETTINGS = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
 )
 # Whatever makes two readers of text differ: quotes in all places, blanks, comments, ends of lines, Unicode.
 PIECES = [

@@ -47,7 +47,7 @@ def outcome(path, graph, **options):
     return found.node_names.tolist(), values.dtype.kind, values.tolist(), found.attribute
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(
     VALUES,
     st.sampled_from(["", "node,team\n", "# top\nnode,team\n"]),

@@ -12,8 +12,7 @@ import pytest
 import scipy
 from scipy import sparse
 
-from equigraph.exceptions import GraphError
-from equigraph.graph import as_graph, check_adjacency, validate
+from equigraph.graph import as_graph, validate
 from equigraph.graph.edges import EdgeRows, graph_from_rows
 
 N, M = 50_000, 500_000
@@ -64,31 +63,6 @@ def test_a_canonical_matrix_is_shared_and_checked_in_blocks():
     block = max(validate.BLOCK, N)
     assert block < adjacency.nnz / 3  # else this would show nothing
     assert peak < 1.15 * (60 * block + 40 * N)
-
-
-@pytest.mark.parametrize("block", [1, 7, 1 << 18])
-def test_symmetry_in_blocks_matches_dense_arithmetic(monkeypatch, block):
-    monkeypatch.setattr(validate, "BLOCK", block)
-    rng = np.random.default_rng(1)
-    for trial in range(60):
-        n = int(rng.integers(1, 9))
-        dense = np.triu(rng.integers(0, 3, size=(n, n)), 1).astype(float)
-        dense += dense.T
-        if trial % 2 and n > 1:
-            i, j = rng.choice(n, size=2, replace=False)
-            dense[i, j] = [dense[i, j] + 1, 0][trial % 4 == 1]
-        if np.array_equal(dense, dense.T):
-            np.testing.assert_array_equal(check_adjacency(dense).toarray(), dense)
-        else:
-            i, j = np.argwhere(dense != dense.T)[0].tolist()
-            with pytest.raises(GraphError, match=rf"not symmetric: entry \({i}, {j}\) is"):
-                check_adjacency(dense)
-
-
-def test_the_same_degrees_are_not_symmetry_yet():
-    ring = sparse.csr_array(np.roll(np.eye(5), 1, axis=1))
-    assert not validate.is_symmetric(ring, 1e-10)
-    assert validate.is_symmetric((ring + ring.T).tocsr(), 1e-10)
 
 
 READING = """

@@ -7,14 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from scipy import io as scipy_io
 from scipy import sparse
 
 from equigraph.exceptions import GraphError, ParameterError, SelfLoopWarning
-from equigraph.graph import as_graph, edge_files, fast_text, read_graph
-from equigraph.graph.delimited import open_text_file
+from equigraph.graph import as_graph, fast_text, read_graph
 
 WEIGHTED = np.array([[0, 1.5, 0, 0], [1.5, 0, 2, 0.25], [0, 2, 0, 1], [0, 0.25, 1, 0]])
 
@@ -94,17 +90,6 @@ def test_headers(tmp_path, text, header, names):
     assert read_graph(write(tmp_path / "a.csv", text), header=header).node_names.tolist() == names
 
 
-def test_two_words_that_may_be_a_header_must_be_told(tmp_path, monkeypatch):
-    path = write(tmp_path / "friends.csv", "# class 5a\nSchueler,Freund\nann,bob\nbob,cem\n")
-    sentence = "friends.csv, line 2: ('Schueler', 'Freund') may be a header: say header=True or header=False."
-    for fast_bytes in (fast_text.FAST_BYTES, -1):
-        monkeypatch.setattr(fast_text, "FAST_BYTES", fast_bytes)
-        with pytest.raises(GraphError, match=re.escape(sentence)):
-            read_graph(path)
-        assert read_graph(path, header=True).n_nodes == 3
-        assert read_graph(path, header=False).n_nodes == 5
-
-
 @pytest.mark.parametrize("name", ["weight", "Weights", "W", "value", "STRENGTH", " count "])
 def test_names_of_weights(tmp_path, name):
     path = write(tmp_path / "friends.csv", f"source,target,{name}\na,b,5\n")
@@ -148,12 +133,6 @@ def test_fields_at_the_end_that_are_always_empty(tmp_path, monkeypatch):
             read_graph(write(tmp_path / "c.csv", "a,b,1\nb,c,\n"))
     groups = write(tmp_path / "g.csv", "who,team,\na,x,\nb,y,\nc,y,\n")
     assert read_graph(bare, groups).sensitive_features.tolist() == ["x", "y", "y"]
-
-
-def test_a_decimal_comma_is_told(tmp_path):
-    path = write(tmp_path / "a.csv", "source;target;weight\na;b;1,5\n")
-    with pytest.raises(GraphError, match=r"'1,5', expected a nonnegative number with a decimal point, not a"):
-        read_graph(path)
 
 
 def test_columns_by_name_and_number(tmp_path):
@@ -242,24 +221,6 @@ def test_files_that_are_not_there_or_not_known(tmp_path):
         read_graph([[0, 1], [1, 0]], format="csv")
 
 
-@pytest.mark.parametrize(
-    ("suffix", "needs"),
-    [
-        ("parquet", "pyarrow"),
-        ("graphml", "networkx"),
-        ("gml", "networkx"),
-        ("mtx", ""),
-        ("npz", ""),
-        ("mat", ""),
-    ],
-)
-def test_files_of_another_format(tmp_path, suffix, needs):
-    if needs:
-        pytest.importorskip(needs)
-    with pytest.raises(GraphError, match=f"bad.{suffix}"):
-        read_graph(write(tmp_path / f"bad.{suffix}", "no such format"))
-
-
 class TestMatrixFiles:
     names = ("dee", "ann", "cem", "bob")
 
@@ -292,15 +253,6 @@ class TestMatrixFiles:
         no_corner = self.save(tmp_path / "c.csv", [names, *self.body(names)])
         for path in (header, first, no_corner):
             assert read_graph(path).node_names.tolist() == wanted
-
-    def test_small_ones_are_told(self, tmp_path):
-        path = write(tmp_path / "m.csv", "0,1,0\n1,0,1\n0,1,0\n")
-        assert read_graph(path, format="matrix").adjacency.toarray().tolist() == [
-            [0, 1, 0],
-            [1, 0, 1],
-            [0, 1, 0],
-        ]
-        assert not read_graph(write(tmp_path / "e.csv", "0,1,0\n1,2,1\n0,2,0\n")).positional
 
     def test_directed(self, tmp_path):
         lines = [["", *self.names], *self.body(self.names)]
@@ -357,13 +309,6 @@ class TestOtherFormats:
         bare = "graph [ node [ id 4 ] node [ id 7 ] edge [ source 4 target 7 ] ]"
         assert read_graph(write(tmp_path / "b.gml", bare)).node_names.tolist() == [4, 7]
 
-    @pytest.mark.parametrize("symmetry", ["symmetric", "general"])
-    def test_matrix_market(self, tmp_path, expected, symmetry):
-        scipy_io.mmwrite(tmp_path / "m.mtx", sparse.coo_array(WEIGHTED), symmetry=symmetry)
-        (tmp_path / "z.mtx.gz").write_bytes(gzip.compress((tmp_path / "m.mtx").read_bytes()))
-        assert read_graph(tmp_path / "m.mtx").fingerprint() == expected
-        assert read_graph(tmp_path / "z.mtx.gz").fingerprint() == expected
-
     def test_npz(self, tmp_path, expected):
         sparse.save_npz(tmp_path / "s.npz", sparse.csc_array(WEIGHTED))
         np.savez(tmp_path / "d.npz", WEIGHTED)
@@ -373,71 +318,6 @@ class TestOtherFormats:
         np.savez(tmp_path / "two.npz", x=WEIGHTED, y=WEIGHTED)
         with pytest.raises(GraphError, match=r"two.npz holds 2 square matrices among x \(4, 4\), y \(4, 4\)"):
             read_graph(tmp_path / "two.npz")
-
-    def test_mat(self, tmp_path, expected):
-        scipy_io.savemat(tmp_path / "a.mat", {"A": sparse.csc_matrix(WEIGHTED), "F": np.eye(4)})
-        scipy_io.savemat(tmp_path / "b.mat", {"links": WEIGHTED, "F": np.ones((4, 2))})
-        assert read_graph(tmp_path / "a.mat").fingerprint() == expected
-        assert read_graph(tmp_path / "b.mat").fingerprint() == expected
-
-
-ID = st.text(st.sampled_from("ab07 \t\",#'é"), min_size=1, max_size=3)
-ROWS = st.lists(st.tuples(ID, ID, st.sampled_from(["1", "2.5", "0", "1e-3"])), min_size=1, max_size=12)
-
-
-def quoted(text):
-    return (
-        '"' + text.replace('"', '""') + '"' if set(text) & set(' ",#') else text
-    )  # a bare tab is left to confuse
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(ROWS, st.sampled_from([",", "\t", ";", " "]), st.booleans(), st.sampled_from(["\n", "\r\n"]))
-def test_both_readers_agree(tmp_path, listed, delimiter, weighted, newline):
-    pytest.importorskip("pyarrow")
-    lines = [delimiter.join([quoted(a), quoted(b)] + [w] * weighted) for a, b, w in listed]
-    path = write(tmp_path / "edges.csv", "# top" + newline + newline.join(lines) + newline)
-    file = open_text_file(path, delimiter)
-
-    def outcome(reader):
-        try:
-            layout = edge_files.edge_layout(file, False, None)
-            found = reader(file, layout)
-        except GraphError as error:
-            return str(error)
-        if found is None:
-            return None
-        names = found.names
-        weights = None if found.weight is None else found.weight.tolist()
-        return names[found.source].tolist(), names[found.target].tolist(), weights
-
-    exact, fast = outcome(edge_files.exact_rows), outcome(edge_files.fast_rows)
-    assert fast is None or fast == exact
-
-
-@pytest.mark.parametrize("delimiter", [",", "\t", " "])
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
-@pytest.mark.parametrize("header", ["", "# made\nsource{0}target{0}weight\n"])
-@pytest.mark.parametrize("prefix", ["n", "", "0"])
-def test_the_fast_reader_is_used_and_agrees(tmp_path, monkeypatch, delimiter, suffix, header, prefix):
-    pytest.importorskip("pyarrow")
-    rng = np.random.default_rng(0)
-    ends = rng.integers(0, 900, size=(4000, 2))
-    ends = ends[ends[:, 0] != ends[:, 1]]
-    weights = np.round(1 + ends.sum(axis=1) / 7, 3)
-    text = header.format(delimiter) + "".join(
-        f"{prefix}{i}{delimiter}{prefix}{j}{delimiter}{w}\n"
-        for (i, j), w in zip(ends.tolist(), weights.tolist(), strict=True)
-    )
-    path = tmp_path / f"edges{suffix}"
-    path.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
-    exact = read_graph(path)
-    monkeypatch.setattr(fast_text, "FAST_BYTES", -1)
-    monkeypatch.setattr(edge_files, "exact_rows", None)  # calling it would fail
-    fast = read_graph(path)
-    assert fast.fingerprint() == exact.fingerprint()
-    assert fast.node_names.tolist() == exact.node_names.tolist()
-    assert fast.node_names.dtype.kind == ("U" if prefix else "i")
 
 
 def test_line_numbers_of_large_files(tmp_path, monkeypatch):

@@ -144,17 +144,6 @@ def test_a_series_with_another_index_is_refused(index, sentence):
         eg.IFairNMTF(2).fit(nx.path_graph(3), sensitive_features=pd.Series(list("xyz"), index=index))
 
 
-def test_fit_matches_a_series_by_its_index():
-    room = eg.datasets.make_classroom()
-    graph = Graph(room.adjacency, room.node_names)
-    series = pd.Series(room.sensitive_features, index=room.node_names)
-    model = eg.FairLouvain(3, random_state=0)
-    expected = model.fit_predict(graph, sensitive_features=room.sensitive_features)
-    shuffled = series.sample(frac=1, random_state=1)
-    assert shuffled.tolist() != series.tolist()
-    np.testing.assert_array_equal(model.fit_predict(graph, sensitive_features=shuffled), expected)
-
-
 def test_the_order_of_a_graph_is_known_and_that_of_a_table_is_not():
     graph = read_graph(FRIENDS, PEOPLE, "gender")
     other = ["x", "y", "x", "y"]
@@ -444,16 +433,6 @@ class TestMissingAndUnknown:
             read_graph(FRIENDS, PEOPLE, **options)
 
 
-def test_the_callers_groups_are_left_alone():
-    values = np.array([1.0, np.nan, 2.0])
-    read_graph(MATRIX, values, missing="own-group")
-    np.testing.assert_array_equal(values, [1.0, np.nan, 2.0])
-    frame = TABLE.to_pandas()
-    copy = frame.copy()
-    read_graph(FRIENDS, frame)
-    pd.testing.assert_frame_equal(frame, copy)
-
-
 def test_weights_of_graph_objects_can_be_chosen():
     graph = nx.Graph()
     graph.add_edge("a", "b", weight=2, years=7)
@@ -463,11 +442,3 @@ def test_weights_of_graph_objects_can_be_chosen():
     with pytest.raises(GraphError, match="No edge has an attribute 'size'"):
         read_graph(graph, weight="size")
     assert read_graph(sparse.csr_array([[0, 3], [3, 0]]), weight=False).adjacency[0, 1] == 1
-
-
-def test_one_of_something_is_singular():
-    with pytest.raises(GroupsError, match=r"^1 group for 3 nodes"):
-        read_graph(MATRIX, ["x"])
-    with pytest.raises(GroupsError, match="is missing for 1 of 1 node, first 0"):
-        read_graph([[0]], [None])
-    assert repr(read_graph([[0]])) == "Graph(1 node, 0 edges)"

@@ -11,38 +11,6 @@ from equigraph.graph import read_graph
 SCHOOL = "iFairNMTF/Source/data/School"
 
 
-@pytest.mark.parametrize(
-    ("graph", "groups", "nodes", "edges", "sizes"),
-    [
-        (f"{SCHOOL}/diaries.csv", f"{SCHOOL}/cd_attr.csv", 120, 348, [68, 52]),
-        (f"{SCHOOL}/facebook.csv", f"{SCHOOL}/fb_attr.csv", 155, 1412, [70, 85]),
-        (f"{SCHOOL}/friendship.csv", f"{SCHOOL}/fr_attr.csv", 127, 396, [76, 51]),
-        (
-            "iFairNMTF/Source/data/NBA/NBAgraph.csv",
-            "iFairNMTF/Source/data/NBA/NBAfeature.csv",
-            400,
-            10621,
-            [294, 106],
-        ),
-        ("iFairNMTF/Source/data/DrugNet/DrugNetgraph.csv", None, 193, 273, None),
-        ("iFairNMTF/Source/data/LastFM/LastFM.mat", None, 5576, 19587, None),
-        (
-            "DFNMF/data/Pokec/pre_processed/n/sparse_Pokec_graph_reg_1.npz",
-            "DFNMF/data/Pokec/pre_processed/n/Pokec_feature_reg1.csv",
-            67796,
-            617958,
-            [31961, 17862, 12311, 5662],
-        ),
-    ],
-)
-def test_published_counts(data_dir, graph, groups, nodes, edges, sizes):
-    read = read_graph(data_dir / graph, None if groups is None else data_dir / groups)
-    assert (read.n_nodes, read.n_edges, read.is_weighted) == (nodes, edges, False)
-    if sizes is not None:
-        counts = np.unique(read.sensitive_features, return_counts=True)[1]
-        assert sorted(counts.tolist()) == sorted(sizes)
-
-
 def test_raw_drugnet(data_dir):
     folder = data_dir / "DFNMF/data/DrugNet/original/CSV"
     with pytest.raises(GraphError, match="not symmetric"):

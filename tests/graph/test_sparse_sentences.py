@@ -118,28 +118,3 @@ def test_sentences_about_dense_matrices(matrix, kind, sentence):
     with pytest.raises(kind) as caught:
         to_csr(matrix)
     assert str(caught.value) == sentence
-
-
-def test_a_dense_matrix_some_rows_at_a_time(monkeypatch):
-    from equigraph.graph import sparse_arrays
-
-    dense = np.triu(np.arange(25.0).reshape(5, 5))
-    monkeypatch.setattr(sparse_arrays, "_CHUNK", 12)  # two rows of five
-    found = to_csr(np.ma.masked_array(dense))
-    np.testing.assert_array_equal(found.toarray(), dense)
-    assert (found.indices.dtype, found.indptr.dtype) == (np.int32, np.int32)
-    assert found.nnz == np.count_nonzero(dense)
-    dense[3, 4] = np.nan
-    with pytest.raises(GraphError, match=r"NaN, first at \(3, 4\)"):
-        to_csr(dense)
-
-
-def test_types_of_weights():
-    for given, asked, expected in (
-        ("f4", None, HALF),
-        ("i1", None, DOUBLE),
-        ("f8", HALF, HALF),
-        ("f4", DOUBLE, DOUBLE),
-    ):
-        assert to_csr(np.eye(2, dtype=given), asked).dtype == expected
-        assert to_csr(sparse.csc_array(np.eye(2, dtype=given)), asked).dtype == expected

@@ -95,21 +95,7 @@ def test_a_start_of_ones_own_is_in_ones_own_unit():
     np.testing.assert_allclose(other.membership_, one.membership_, rtol=1e-9)
 
 
-def test_scores_do_not_depend_on_the_unit():
-    graph, labels, groups = weighted(), np.arange(30) % 3, np.arange(30) // 15
-    scores = [
-        (
-            eg.metrics.evaluate(graph * unit, labels, sensitive_features=groups),
-            eg.metrics.link_shares(graph * unit, labels).tolist(),
-            eg.metrics.group_modularity_scores(graph * unit, labels, sensitive_features=groups),
-            eg.metrics.consistency_score(labels, adjacency=graph * unit, weighted=True),
-        )
-        for unit in (1.0, 1e-300, 2.0**900, 1e300)
-    ]
-    assert all(score == scores[0] for score in scores)
-
-
-@pytest.mark.parametrize("unit", [1e-100, 1e-8, 1e6, 1e140])
+@pytest.mark.parametrize("unit", [1e-100, 1e140])
 def test_row_blocks_too(tmp_path, unit):
     graph, groups = weighted(n=60), np.arange(60) % 2
     here = eg.IFairNMTF(3, fairness=0.5, tol=0, max_iter=60, random_state=0).fit(

@@ -35,7 +35,7 @@ def test_finite_or_one_sentence(method):
 @pytest.mark.parametrize("method", NAMES)
 def test_labels_do_not_depend_on_the_unit(method):
     expected = fitted(method, Hostile("one", BASE, GROUPS)).labels_
-    for unit in (1e-300, 1e-8, 3.0, 1e153, 1e300):
+    for unit in (1e-300, 3.0, 1e300):
         found = fitted(method, Hostile("other", BASE * unit, GROUPS)).labels_
         np.testing.assert_array_equal(found, expected, err_msg=f"unit {unit:g}")
 

@@ -136,22 +136,6 @@ def test_refinement_and_rules(graph):
     assert all(rules.check(graph, named) == [] for named in shuffled(LABELS))
 
 
-def test_pictures_and_pages(graph, tmp_path):
-    pytest.importorskip("matplotlib")
-    from equigraph.plotting import ClusterGraphDisplay, GraphDisplay
-
-    bare = eg.Graph(graph.adjacency, NAMES)
-    for named, groups in zip(shuffled(LABELS), shuffled(graph.sensitive_features), strict=True):
-        display = GraphDisplay(bare, named, sensitive_features=groups)
-        assert (display.labels == LABELS).all()
-        assert (display.groups.codes == graph.groups.codes).all()
-        assert (ClusterGraphDisplay(bare, named).links == ClusterGraphDisplay(graph, LABELS).links).all()
-    result = eg.cluster(graph, method="random", n_clusters=3, random_state=0)
-    result.report(tmp_path / "a.html", graph=graph, baseline=shuffled(LABELS)[0])
-    result.report(tmp_path / "b.html", graph=graph, baseline=LABELS)
-    assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
-
-
 def test_groups_of_a_graph_and_of_blocks(graph, tmp_path):
     series, mapping = shuffled(graph.sensitive_features)
     for groups in (series, mapping):

@@ -8,11 +8,9 @@ import pytest
 from equigraph.exceptions import GroupsError
 from equigraph.graph import Graph
 from equigraph.graph.groups import encode_groups
-from equigraph.metrics import FairnessFrame, balance_score
+from equigraph.metrics import FairnessFrame
 from equigraph.metrics.audit.chance import _batches, standing
-from tests.optional import optional
 
-pd = optional("pandas")
 PAIRS = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
 
 
@@ -41,12 +39,3 @@ def test_the_attribute_of_a_graph_names_its_groups():
     assert list(FairnessFrame(PAIRS, list("aabb"), sensitive_features=groups).attributes) == ["group"]
     with pytest.raises(GroupsError, match="4 nodes"):
         FairnessFrame(PAIRS, list("aabb"), sensitive_features=encode_groups(list("xyx")))
-
-
-def test_frames_are_matched_with_labels_by_their_index():
-    labels = pd.Series([0, 0, 1, 1], index=list("abcd"))
-    frame = pd.DataFrame({"one": list("xyxy"), "two": list("xxyy")}, index=list("dbca"))
-    by_hand = [balance_score([0, 0, 1, 1], sensitive_features=list(column)) for column in ("yyxx", "yxyx")]
-    assert balance_score(labels, sensitive_features=frame) == pytest.approx(np.mean(by_hand))
-    columns = {name: frame[name] for name in frame}
-    assert balance_score(labels, sensitive_features=columns) == pytest.approx(np.mean(by_hand))

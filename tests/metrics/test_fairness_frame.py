@@ -134,14 +134,6 @@ def test_by_intersection_are_the_groups_of_a_combined_column():
         assert left.to_dict() == pytest.approx(right.to_dict())
 
 
-def test_difference_is_the_widest_gap_between_groups():
-    frame, _, _, _, _ = frame_of(2)
-    rows = frame.by_group.loc["gender"]
-    gap = frame.difference().loc["gender"]
-    assert gap["links_kept"] == pytest.approx(abs(rows["links_kept"].iloc[0] - rows["links_kept"].iloc[1]))
-    assert gap["alone"] == pytest.approx(np.ptp(rows["alone"] / rows["size"]))
-
-
 def naive_worst(A, labels, columns):
     """Who has at most half of what is usual: (smallest part, sum of parts, links lost, place)."""
     n, same = len(labels), labels[:, None] == labels
@@ -250,24 +242,6 @@ def test_a_comparison_needs_the_same_nodes_and_groups():
         frame.compare(FairnessFrame(A[1:, 1:], labels[1:]))
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        lambda a, b: {"a": a, "b": b},
-        lambda a, b: pd.DataFrame({"a": a, "b": b}),
-        lambda a, b: pd.DataFrame({"a": a, "b": b}, index=np.arange(24)[::-1]),
-    ],
-    ids=["dict", "frame", "another index"],
-)
-def test_attributes_come_in_several_forms(given):
-    A, labels, gender, _ = draw(0)
-    other = np.arange(24) % 3
-    frame = FairnessFrame(A, labels, sensitive_features=given(gender, other))
-    assert list(frame.attributes) == ["a", "b"]
-    assert frame.attributes["a"].names[frame.attributes["a"].codes].tolist() == gender.tolist()
-    assert frame.attributes["b"].codes.tolist() == other.tolist()
-
-
 def test_without_groups_there_are_links():
     A, labels, *_ = draw(0)
     frame = FairnessFrame(A, labels)
@@ -306,16 +280,6 @@ def test_a_page_is_escaped():
     frame = FairnessFrame([[0, 1], [1, 0]], ["<b>", "c"], sensitive_features=["x", "y"])
     assert "&lt;b&gt;" in frame._repr_html_()
     assert "<b>" not in frame._repr_html_()
-
-
-def test_a_frame_takes_groups_as_a_fit_does():
-    nx = pytest.importorskip("networkx")
-    network = nx.karate_club_graph()
-    frame = FairnessFrame(network, np.arange(34) % 2, sensitive_features="club")
-    assert list(frame.attributes) == ["club"]
-    edges = pd.DataFrame(network.edges, columns=["source", "target"])
-    with pytest.raises(GroupsError, match="do not fit an edge list"):
-        FairnessFrame(edges, np.arange(34) % 2, sensitive_features=np.arange(34) % 3)
 
 
 def test_an_unknown_attribute_is_named():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import permutations
 
 import numpy as np
@@ -21,7 +19,7 @@ from equigraph.metrics import (
 )
 from equigraph.metrics.agreement import seed_stability
 
-FAST = settings(max_examples=60, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30)
 
 
@@ -77,11 +75,6 @@ def test_wrong_arguments_are_named(score):
         score([0, 1, 1], [0, 1])
     with pytest.raises(ParameterError, match="labels_true are missing"):
         score([0, None, 1], [0, 1, 1])
-
-
-def test_importing_the_metrics_does_not_import_scikit_learn():
-    code = "import sys, equigraph.metrics; sys.exit('sklearn' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_stability_is_the_mean_over_pairs():

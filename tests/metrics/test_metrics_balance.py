@@ -25,7 +25,7 @@ from tests.optional import optional
 
 pd = optional("pandas")
 
-FAST = settings(max_examples=100, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40)
 AVERAGES = ("mean", "min", "weighted")
 

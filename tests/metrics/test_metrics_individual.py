@@ -14,7 +14,7 @@ from tests.optional import optional
 
 nx = optional("networkx")
 
-FAST = settings(max_examples=80, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=25)
 
 
@@ -77,22 +77,6 @@ def test_sparse_representation_is_the_definition(seed, k, self_pairs, normalize,
         assert individual_balance_score(labels, representation=container, **options) == pytest.approx(
             balances.mean(), abs=1e-12
         )
-
-
-@FAST
-@given(PAIRS, st.permutations(range(4)), st.permutations(range(3)))
-def test_names_do_not_matter(pairs, cluster_names, group_names):
-    labels, groups = [p[0] for p in pairs], [p[1] for p in pairs]
-    renamed = [f"c{cluster_names[c]}" for c in labels]
-    regrouped = [group_names[g] * 0.5 for g in groups]
-    np.testing.assert_allclose(
-        individual_balance_score(labels, sensitive_features=groups, per_node=True),
-        individual_balance_score(renamed, sensitive_features=regrouped, per_node=True),
-    )
-    np.testing.assert_allclose(
-        representation_violation(None, labels, sensitive_features=groups),
-        representation_violation(None, renamed, sensitive_features=regrouped),
-    )
 
 
 def test_mirrored_clusters_are_fair_when_a_node_represents_itself():

@@ -30,11 +30,6 @@ def test_shares_are_those_of_a_loop():
     assert found[3].sum() == 0
 
 
-def test_wrong_number_of_labels():
-    with pytest.raises(eg.exceptions.ParameterError, match="2 labels for 3 nodes"):
-        eg.metrics.link_shares(np.ones((3, 3)) - np.eye(3), [0, 1])
-
-
 @pytest.mark.parametrize(
     ("labels", "share"),
     [([0, 0, 1, 1], 0.75), ([0, 0, 0, 0], 1.0), ([0, 1, 0, 1], 0.0), ([0, 1, 1, 0], 0.25)],

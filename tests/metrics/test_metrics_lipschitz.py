@@ -16,7 +16,7 @@ from tests.optional import optional
 
 pd = optional("pandas")
 
-FAST = settings(max_examples=60, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 
 
 def random_graph(seed, n=12, density=0.3):

@@ -15,7 +15,7 @@ from tests.optional import optional
 igraph = optional("igraph")
 nx = optional("networkx")
 
-FAST = settings(max_examples=60, deadline=None)
+FAST = settings(max_examples=40, deadline=None)
 
 
 def random_graph(seed: int, *, n: int = 15, density: float = 0.3, weighted: bool = False) -> np.ndarray:

@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.io
-from scipy import sparse
 
-from equigraph import metrics
+from equigraph import datasets, metrics
 from tests.optional import optional
 
 nx = optional("networkx")
 
-FOLDER = "iFairNMTF/Source/data"
-FILES = {
-    "Diaries": ("School/diaries.csv", "School/cd_attr.csv"),
-    "Facebook": ("School/facebook.csv", "School/fb_attr.csv"),
-    "Friendship": ("School/friendship.csv", "School/fr_attr.csv"),
-    "DrugNet": ("DrugNet/DrugNetgraph.csv", "DrugNet/DrugNetfeature.csv"),
-    "NBA": ("NBA/NBAgraph.csv", "NBA/NBAfeature.csv"),
-}
 BALANCES = {
-    "Diaries": 0.765,
-    "Facebook": 0.824,
-    "Friendship": 0.671,
-    "DrugNet": 0.138,
-    "NBA": 0.361,
-    "LastFM": 0.330,
+    "diaries": 0.765,
+    "facebook": 0.824,
+    "friendship": 0.671,
+    "drugnet": 0.138,
+    "nba": 0.361,
+    "lastfm": 0.330,
 }
 
 
 def load(data_dir, name):
-    folder = data_dir / FOLDER
-    if name == "LastFM":
-        content = scipy.io.loadmat(folder / "LastFM" / "LastFM.mat")
-        return sparse.csr_array(content["A"].astype(float)), content["F"]
-    graph, features = FILES[name]
-    groups = np.loadtxt(folder / features, delimiter=",", usecols=0)
-    return np.loadtxt(folder / graph, delimiter=","), groups
+    data = datasets.load(name, data_home=data_dir)
+    return data.adjacency, data.sensitive_features
 
 
 @pytest.mark.parametrize("name", BALANCES)
@@ -52,11 +37,10 @@ def test_published_balance_and_collapse(data_dir, name):
     assert collapsed["n_nonempty"] == 1
 
 
-@pytest.mark.parametrize("name", ["Diaries", "DrugNet", "LastFM"])
+@pytest.mark.parametrize("name", ["diaries", "drugnet", "lastfm"])
 def test_modularity_agrees_with_networkx(data_dir, name):
     adjacency, groups = load(data_dir, name)
-    groups = np.ravel(groups)
-    graph = nx.from_scipy_sparse_array(sparse.csr_array(adjacency))
+    graph = nx.from_scipy_sparse_array(adjacency)
     clusters = [set(np.flatnonzero(groups == s).tolist()) for s in np.unique(groups)]
     found = metrics.modularity_score(adjacency, groups)
     assert found == pytest.approx(nx.community.modularity(graph, clusters), abs=1e-12)

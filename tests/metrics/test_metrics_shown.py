@@ -48,20 +48,6 @@ def test_of_equal_ones_the_first_and_thousands_with_a_comma():
     assert capped(["a"], list(range(12)), equal[:1, :12], np.zeros(1, int)).groups[-1] == "11"
 
 
-def test_the_text_of_a_composition():
-    from equigraph.graph.groups import encode_groups
-
-    groups = encode_groups(["x", None, "y", "x", None], missing="ignore")
-    text = str(composition(["b", "b", "b", "ace", "c"], sensitive_features=groups))
-    assert text.split("\n") == [
-        "cluster  size         x         y  no group",
-        "ace         1  1 (100%)  0 (  0%)         0",
-        "b           3  1 ( 50%)  1 ( 50%)         1",
-        "c           1  0 (  0%)  0 (  0%)         1",
-        "all         5  2 ( 67%)  1 ( 33%)         2",
-    ]
-
-
 def test_the_text_of_a_composition_with_clusters_that_are_not_shown():
     text = str(composition([*range(52), 7], sensitive_features=["x"] * 53)).split("\n")
     assert text[0] == "cluster   size          x"

@@ -55,18 +55,6 @@ def test_evaluate_leaves_out_what_it_was_not_given():
     assert list(metrics.evaluate(A, labels, sensitive_features=groups)) == keys
 
 
-def test_collapse_shows():
-    A, labels, groups, _ = random_case(0)
-    one = np.zeros_like(labels)
-    found = metrics.evaluate(A, one, sensitive_features=groups, n_clusters=4)
-    assert found["n_nonempty"] == 1
-    assert found["Q"] == pytest.approx(0.0, abs=1e-15)
-    assert found["B"] == metrics.population_balance(groups)
-    zero = metrics.evaluate(A, one, sensitive_features=groups, n_clusters=4, empty="zero")
-    assert zero["B"] == pytest.approx(metrics.population_balance(groups) / 4)
-    assert zero["min_balance"] == 0.0
-
-
 def test_cluster_sizes():
     assert metrics.cluster_sizes([5, 2, 5, 9]).tolist() == [1, 2, 1]
     assert metrics.cluster_sizes([5, -2, 5]).tolist() == [1, 2]

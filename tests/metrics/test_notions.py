@@ -26,7 +26,7 @@ from equigraph.metrics.notions import (
 from tests.reference.controlled_rounding import rounded_table
 from tests.reference.labels_objective import cluster_score, naive_notion, whole_nodes
 
-FAST = settings(max_examples=150, deadline=None, derandomize=True)
+FAST = settings(max_examples=40, deadline=None, derandomize=True)
 COUNTS = st.integers(0, 9)
 
 
@@ -77,7 +77,7 @@ def test_nb_is_1_exactly_where_all_counts_are_rounded_proportions(table):
     assert (scores < 1).any() == (not is_rounded(table))
 
 
-@settings(FAST, max_examples=80)
+@settings(FAST, max_examples=30)
 @given(
     sizes=st.lists(st.integers(1, 30), min_size=1, max_size=7),
     weights=st.lists(st.integers(1, 20), min_size=1, max_size=6),
@@ -162,7 +162,7 @@ def _call(score, counts, population):
 # Every notion, plain and compiled.
 
 
-@settings(FAST, max_examples=60)
+@settings(FAST, max_examples=30)
 @given(tables(), st.sampled_from(list(NOTIONS)))
 def test_plain_and_compiled_scores_agree(table, name):
     notion, population = NOTIONS[name], table.sum(axis=0)

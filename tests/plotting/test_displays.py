@@ -17,12 +17,6 @@ matplotlib = pytest.importorskip("matplotlib")
 
 
 @pytest.fixture(scope="module")
-def room() -> Graph:
-    data = eg.datasets.make_classroom()
-    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
-
-
-@pytest.fixture(scope="module")
 def result(room: Graph) -> eg.ClusteringResult:
     return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
 
@@ -217,11 +211,6 @@ def test_sparse_interactions_are_drawn_up_to_a_size() -> None:
     assert [t.get_text() for t in InteractionDisplay(sparse_one).plot().ax_.texts] == ["0.9", "0", "0", "0.7"]
     with pytest.raises(ParameterError, match="5,000 clusters cannot be drawn: expected at most 2,000"):
         InteractionDisplay(sparse.eye_array(5000, format="csr"))
-
-
-def test_titles_count_one_in_the_singular() -> None:
-    display = GraphDisplay.from_predictions([[0, 1], [1, 0]], [0, 0])
-    assert display.ax_.get_title("left") == "2 nodes, 1 edge, 1 cluster"
 
 
 def test_names_are_no_formulas_and_no_group_is_hidden(tmp_path: Path) -> None:

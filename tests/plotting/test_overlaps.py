@@ -16,11 +16,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClust
 
 
 @pytest.fixture(scope="module")
-def room():
-    return eg.as_graph(eg.datasets.make_classroom())
-
-
-@pytest.fixture(scope="module")
 def curve(room):
     return eg.tradeoff_curve(room, n_clusters=3, random_state=0, n_points=3, effort=0.1)
 

@@ -15,7 +15,7 @@ from equigraph.search.objective import make_objective
 from tests.reference import labels_objective
 
 SETTINGS = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -26,12 +26,6 @@ NO_RESULTS = "import sys, time\n"
 
 
 @pytest.fixture(scope="session")
-def room() -> Graph:
-    data = eg.datasets.make_classroom()
-    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
-
-
-@pytest.fixture(scope="session")
 def result(room: Graph) -> eg.ClusteringResult:
     return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
 

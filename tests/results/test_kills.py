@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import equigraph as eg
 from equigraph._utils.files import PARTIAL, atomic_path, private_folder
+from equigraph.apps.cli.app import app
 from equigraph.exceptions import InputError, OutputError, ParameterError
 from equigraph.results.persistence import OutputFolder
 from tests.results.conftest import NO_RESULTS, is_whole
@@ -20,8 +21,8 @@ from tests.results.conftest import NO_RESULTS, is_whole
 Child = Callable[..., subprocess.Popen[str]]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
-# A child that forks once for every folder; the n-th kills itself at the n-th call by which a file gets to its place,
-# or goes. Importing everything anew for each would take minutes.
+# A child that forks once for every folder; both of the n-th pair kill themselves at the n-th call by which a file gets
+# to its place, or goes. Importing everything anew for each would take minutes.
 KILLED = """
 new = make(4)
 def save(folder, n):
@@ -37,10 +38,10 @@ def save(folder, n):
     for name in ("replace", "rename", "unlink", "rmdir", "mkdir"):
         setattr(os, name, watched(getattr(os, name)))
     new.save(folder)
-for n, folder in enumerate(sys.argv[1:], start=1):
+for place, folder in enumerate(sys.argv[1:]):
     process = os.fork()
     if not process:
-        save(folder, n)
+        save(folder, place // 2 + 1)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
@@ -60,11 +61,15 @@ def exit_codes(process: subprocess.Popen[str]) -> list[int]:
 def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(
     result: eg.ClusteringResult, child: Child, tmp_path: Path
 ) -> None:
-    folders = [tmp_path / str(n) for n in range(1, N_KILLS + 1)]
+    folders = [tmp_path / f"old {n}" for n in range(1, N_KILLS + 1)]
+    fresh = [tmp_path / f"new {n}" for n in range(1, N_KILLS + 1)]
     for folder in folders:
         result.save(folder)
         (folder / "notes.txt").write_text("mine")
-    codes = exit_codes(child(KILLED, *folders))
+    both = exit_codes(
+        child(KILLED, *(folder for pair in zip(folders, fresh, strict=True) for folder in pair))
+    )
+    codes, first_codes = both[::2], both[1::2]
     n_killed = codes.index(0)
     assert 8 < n_killed < N_KILLS  # calls were counted, and all of them were tried
     assert codes[:n_killed] == [-9] * n_killed
@@ -78,12 +83,9 @@ def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(
         assert left_overs(folder) == []
         assert (folder / "notes.txt").read_text() == "mine"
 
-
-def test_a_first_save_that_is_killed_is_whole_or_not_there(child: Child, tmp_path: Path) -> None:
-    folders = [tmp_path / str(n) for n in range(1, N_KILLS + 1)]
-    n_killed = exit_codes(child(KILLED, *folders)).index(0)
+    # A first save is whole, or not there.
     believed = []
-    for folder in folders[:n_killed]:
+    for folder in fresh[: first_codes.index(0)]:
         try:
             believed.append(is_whole(folder))
         except InputError:
@@ -137,69 +139,46 @@ def test_a_full_disk_keeps_the_old_result_and_is_told_with_the_path(
 
 LIMITED = """
 import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
-try:
-    make(4).save(sys.argv[1])
-except Exception as error:
-    print(type(error).__name__, error)
+
+def attempt(limit, write):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        write()
+    except Exception as error:
+        print(type(error).__name__, error)
+
+folder, edges, blocks = sys.argv[1:]
+attempt(400, lambda: make(4).save(folder))
+attempt(4096, lambda: eg.write_blocks(eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency, blocks))
+attempt(4096, lambda: eg.write_edge_blocks(edges, blocks))
 """
 
 
-def test_a_file_that_may_not_grow_keeps_the_old_result(
+def test_files_that_may_not_grow_are_told_with_their_path_and_leave_what_was_there(
     result: eg.ClusteringResult, child: Child, tmp_path: Path
 ) -> None:
-    result.save(tmp_path)
-    stdout, stderr = child(LIMITED, tmp_path).communicate(timeout=60)
-    assert stdout.startswith(f"OutputError {tmp_path}"), stderr
-    assert "File too large" in stdout
-    assert is_whole(tmp_path) == 3
-    assert left_overs(tmp_path) == []
-
-
-BLOCKS_LIMITED = """
-import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-try:
-    eg.write_blocks(eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency, sys.argv[1])
-except Exception as error:
-    print(type(error).__name__, error)
-"""
-
-
-def test_a_full_disk_is_told_by_blocks_with_the_path(child: Child, tmp_path: Path) -> None:
-    stdout, stderr = child(BLOCKS_LIMITED, tmp_path / "blocks").communicate(timeout=60)
-    assert stdout.startswith(f"OutputError {tmp_path / 'blocks'} could not be written"), stderr
-    assert len(stdout.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-EDGES_LIMITED = """
-import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-try:
-    eg.write_edge_blocks(sys.argv[1], sys.argv[2])
-except Exception as error:
-    print(type(error).__name__, error)
-"""
-
-
-def test_a_full_disk_is_told_by_edge_blocks_with_the_path(child: Child, tmp_path: Path) -> None:
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     edges = eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency.tocoo()
-    (tmp_path / "edges").mkdir()
-    table = pyarrow.table({"source": edges.row, "target": edges.col})
-    parquet.write_table(table, tmp_path / "edges" / "part.parquet")
-    stdout, stderr = child(EDGES_LIMITED, tmp_path / "edges", tmp_path / "blocks").communicate(timeout=120)
-    assert stdout.startswith(f"OutputError {tmp_path / 'blocks'} could not be written"), stderr
-    assert len(stdout.splitlines()) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["edges"]
+    folder, parts, blocks = (tmp_path / name for name in ("out", "edges", "blocks"))
+    parts.mkdir()
+    parquet.write_table(pyarrow.table({"source": edges.row, "target": edges.col}), parts / "part.parquet")
+    result.save(folder)
+    stdout, stderr = child(LIMITED, folder, parts, blocks).communicate(timeout=120)
+    lines = stdout.splitlines()
+    assert len(lines) == 3, stderr
+    assert lines[0].startswith(f"OutputError {folder}")
+    assert "File too large" in lines[0]
+    assert is_whole(folder) == 3
+    assert left_overs(folder) == []
+    assert all(line.startswith(f"OutputError {blocks} could not be written") for line in lines[1:])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges", "out"]
 
 
 SAVER = """
-folder, k, end = sys.argv[1], int(sys.argv[2]), time.time() + 2
+folder, k = sys.argv[1], int(sys.argv[2])
 mine = make(k)
 print("ready", flush=True)
-n = 0
+end, n = time.time() + 1, 0
 while time.time() < end or n < 4:  # on a busy machine too
     mine.save(folder)
     n += 1
@@ -224,7 +203,8 @@ def test_two_writers_and_a_reader_see_whole_results_only(child: Child, tmp_path:
     errors = [writer.communicate(timeout=60)[1] for writer in writers]
     assert all(writer.returncode == 0 for writer in writers), errors
     assert all(int(count) > 3 for count in counts)
-    assert set(seen) == {3, 4}
+    assert seen
+    assert set(seen) <= {3, 4}  # to load looks at everything; a busy machine may show one writer only
     assert is_whole(folder) in (3, 4)
     assert left_overs(folder) == []
 
@@ -235,13 +215,6 @@ with OutputFolder(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
 """
-CLUSTER = [
-    sys.executable,
-    "-c",
-    "from equigraph.apps.cli import main; main()",
-    "cluster",
-    "dataset:classroom",
-]
 
 
 def test_the_second_of_two_commands_is_refused_before_it_computes(child: Child, tmp_path: Path) -> None:
@@ -250,18 +223,15 @@ def test_the_second_of_two_commands_is_refused_before_it_computes(child: Child, 
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     # Endless, if it computed.
-    args = ["-m", "nmtf", "-k", "3", "--max-iter", "1000000000", "--tol", "0", "-o", str(out)]
-    answer = subprocess.run([*CLUSTER, *args], capture_output=True, text=True, timeout=60)
-    assert answer.returncode == 2
-    expected = f"Error: Another run is writing to {out}: wait until it is done, or give another folder.\n"
-    assert answer.stderr == expected
+    args = ["cluster", "dataset:classroom", "-m", "nmtf", "-k", "3", "-o", str(out)]
+    answer = CliRunner().invoke(app, [*args, "--max-iter", "1000000000", "--tol", "0"])
+    assert answer.exit_code == 2
+    assert "Another run is writing" in answer.stderr
     holder.kill()
     holder.wait()
     # The lock of who was killed is nobody's.
-    answer = subprocess.run(
-        [*CLUSTER, "-k", "3", "-m", "nmtf", "-o", str(out)], capture_output=True, text=True, timeout=60
-    )
-    assert answer.returncode == 0, answer.stderr
+    answer = CliRunner().invoke(app, args)
+    assert answer.exit_code == 0, answer.stderr
     assert is_whole(out) == 3
 
 

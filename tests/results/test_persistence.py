@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -21,13 +20,9 @@ from equigraph.graph import Graph
 from equigraph.results.contents import RESULT_FILES
 from equigraph.results.persistence import MANIFEST, OutputFolder, checksum_of, record
 from tests.optional import optional
+from tests.tables import rows_of
 
 nx = optional("networkx")
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +67,7 @@ def test_a_curve_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
 
 
 def test_a_comparison_comes_back_as_it_was(room: Graph, tmp_path: Path) -> None:
-    comparison = eg.compare(room, methods=["random", "ifair-nmtf", "dmon"], n_clusters=3, n_seeds=2)
+    comparison = eg.compare(room, methods=["random", "nmtf"], n_clusters=3, n_seeds=2)
     path = tmp_path / "t.json"
     comparison.to_json(path)
     assert eg.Comparison.load(path) == comparison
@@ -120,7 +115,7 @@ def test_every_damage_is_refused_in_one_sentence(result: eg.ClusteringResult, tm
     n_tried = 0
     for name in RESULT_FILES:
         content = (whole / name).read_bytes()
-        places = rng.integers(0, len(content), 25)
+        places = rng.integers(0, len(content), 10)
         damaged = [content[:place] for place in places]
         damaged += [content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :] for at in places]
         damaged += [content + b"\n1", b"", content[: len(content) // 2] * 2]
@@ -136,7 +131,7 @@ def test_every_damage_is_refused_in_one_sentence(result: eg.ClusteringResult, tm
             assert str(folder) in str(caught.value)
             shutil.rmtree(folder)
             n_tried += 1
-    assert n_tried == 5 * 54
+    assert n_tried == 5 * 24
     assert eg.ClusteringResult.load(whole).n_clusters == 3
 
 

@@ -10,12 +10,8 @@ import pytest
 
 import equigraph as eg
 from equigraph.analysis.comparison import Comparison
-from equigraph.exceptions import InputError, ParameterError
-from equigraph.plotting import CompositionDisplay, GraphDisplay
+from equigraph.exceptions import InputError
 from equigraph.results.features import stored_features
-from tests.optional import optional
-
-nx = optional("networkx")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning"),
@@ -107,24 +103,6 @@ def test_a_column_that_is_not_there_is_told(tmp_path):
     entries = [{"name": "a", **one}, {"name": "b", **one}]
     with pytest.raises(InputError, match="missing in the labels"):
         stored_features(entries, {"group[a]": np.array(["x"])}, tmp_path)
-
-
-def test_pages_of_notebooks_and_networks_show_each_attribute(graph, result):
-    assert "house: Wolf" in graph._repr_html_()
-    assert "age: 9 to 10" in result._repr_html_()
-    nodes = result.to_networkx(graph).nodes
-    assert {"cluster", "gender", "house", "age"} == set(nodes["Naledi"])
-    assert nx.get_node_attributes(graph.to_networkx(), "gender")
-
-
-def test_a_composition_has_one_panel_per_attribute(result):
-    display = CompositionDisplay.from_result(result)
-    legends = [ax.get_legend().get_title().get_text() for ax in display.figure_.axes]
-    assert legends == ["gender", "house", "age"]
-    with pytest.raises(ParameterError, match="figure of their own"):
-        display.plot(display.ax_)
-    drawn = GraphDisplay.from_result(result, eg.Graph(nx.to_scipy_sparse_array(nx.path_graph(30))))
-    assert drawn.groups.n_groups == result.groups.n_groups
 
 
 def test_a_page_tells_of_every_attribute(graph, result, tmp_path):

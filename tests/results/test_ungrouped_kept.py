@@ -23,7 +23,7 @@ def room_with(values: list[object]) -> Graph:
 def test_groups_are_what_they_were_and_none_is_none(tmp_path: Path, pair: tuple[object, object]) -> None:
     values = [*(pair * 14), None, None]
     graph = room_with(values)
-    result = eg.cluster(graph, n_clusters=3, random_state=0)
+    result = eg.cluster(graph, n_clusters=3, effort=0, random_state=0)
     result.save(tmp_path / "result")
     again = eg.ClusteringResult.load(tmp_path / "result")
     assert again.sensitive_features is not None
@@ -42,7 +42,7 @@ def test_nan_is_an_empty_cell() -> None:
 
 
 def test_a_cell_that_was_emptied_is_noticed(tmp_path: Path) -> None:
-    eg.cluster(room_with([*("ab" * 14), None, None]), n_clusters=3, random_state=0).save(tmp_path)
+    eg.cluster(room_with([*("ab" * 14), None, None]), n_clusters=3, effort=0, random_state=0).save(tmp_path)
     lines = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines()
     name, cluster, _, strength = lines[1].split(",")
     (tmp_path / "labels.csv").write_text("\n".join([lines[0], f"{name},{cluster},,{strength}", *lines[2:]]))
@@ -56,5 +56,5 @@ def test_tables_in_notebooks_count_the_nodes_that_have_a_group() -> None:
     graph = room_with([*("ab" * 14), None, None])
     assert graph._repr_html_().count(">14</td>") == 2
     assert "None" not in graph._repr_html_()
-    page = eg.cluster(graph, n_clusters=3, random_state=0)._repr_html_()
+    page = eg.cluster(graph, n_clusters=3, effort=0, random_state=0)._repr_html_()
     assert "None" not in page

@@ -119,16 +119,16 @@ def test_what_loads_can_be_used(
     rng = np.random.default_rng(0)
     sentences, n_used = [], 0
     for at in places(content):
-        for value in (places, *(ODD[i] for i in rng.permutation(len(ODD))[:3])):
+        for value in (places, *(ODD[i] for i in rng.permutation(len(ODD))[:1])):
             (folder / name).write_text(json.dumps(changed(content, at, value)), encoding="utf-8")
             with OutputFolder(folder) as out:
                 out.add(name)
             try:
-                use(folder, n_used % 16 == 0)  # drawing takes a while
+                use(folder, n_used % 32 == 0)  # drawing takes a while
                 n_used += 1
             except InputError as error:
                 sentences.append(str(error))
-    assert len(sentences) > 100
+    assert len(sentences) > 50
     assert all(len(text.splitlines()) == 1 for text in sentences)
     assert n_used > 10  # entries that are only for people to read
 

@@ -14,9 +14,7 @@ from equigraph.graph import Graph
 from equigraph.rules import Facts, Rules, Words, violations
 from tests.optional import optional
 
-pa = optional("pyarrow")
 pd = optional("pandas")
-pl = optional("polars")
 
 NAMES = np.array(["Ada", "Ben", "Cem", "Dora", "Eli", "Finn"])
 GENDER = np.array(["girl", "boy", "boy", "girl", "boy", "boy"])
@@ -181,11 +179,7 @@ def by_name(columns):
 FRAMES = {
     "dict": dict,
     "dict of dicts": by_name,
-    "pandas": lambda columns: pd.DataFrame(columns),
     "pandas by name": lambda columns: pd.DataFrame(columns, index=NAMES).iloc[[3, 1, 5, 0, 2, 4]],
-    "polars": lambda columns: pl.DataFrame(columns),
-    "polars lazy": lambda columns: pl.LazyFrame(columns),
-    "pyarrow": lambda columns: pa.table(columns),
 }
 
 

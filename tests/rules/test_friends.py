@@ -90,7 +90,7 @@ def every_labels(instance):
     ]
 
 
-@pytest.mark.parametrize("seed", range(2000, 2012))
+@pytest.mark.parametrize("seed", range(2000, 2006))
 def test_all_readings_agree_with_the_oracle(seed):
     instance, friends = instance_of(seed)
     facts = Facts(instance.graph, instance.groups)
@@ -103,7 +103,7 @@ def test_all_readings_agree_with_the_oracle(seed):
     assert answer.labels is None or keeps(compiled, answer.labels)
 
 
-@pytest.mark.parametrize("seed", range(2000, 2024))
+@pytest.mark.parametrize("seed", range(2000, 2012))
 def test_the_most_friends_agree_with_brute_force(seed):
     instance, friends = instance_of(seed)
     rules = Rules.of(instance.rules.items[:2])

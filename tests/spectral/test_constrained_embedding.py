@@ -152,14 +152,6 @@ def test_single_precision_input_is_solved_in_double():
     np.testing.assert_allclose(values, constrained_embedding(A, None, 3, normalized=True)[0], atol=1e-12)
 
 
-def test_repeated_runs_give_the_same_bits():
-    A = _hypercube(8)
-    one = constrained_embedding(A, None, 6, normalized=True)
-    two = constrained_embedding(A, None, 6, normalized=True)
-    assert np.array_equal(one[0], two[0])
-    assert np.array_equal(one[1], two[1])
-
-
 def test_too_little_room_is_an_error():
     A = random_graph(10, 4, 0)
     with pytest.raises(InfeasibleError, match="leave 3 dimensions for an embedding of 4"):

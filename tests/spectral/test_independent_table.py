@@ -29,7 +29,7 @@ def distance(data, k, cell, **options):
 @pytest.mark.parametrize(("name", "k", "Q", "B"), CELLS)
 def test_scalable_fair_sc_is_where_others_found_it(data_dir, name, k, Q, B):
     data = eg.datasets.load(name)
-    found = distance(data, k, (Q, B), random_state=0)
+    starts = [{"random_state": 0}]
     if k > 5:
-        found = min(found, *(distance(data, k, (Q, B), n_init=1, random_state=seed) for seed in range(25)))
-    assert found < 0.02
+        starts += [{"n_init": 1, "random_state": seed} for seed in range(25)]
+    assert any(distance(data, k, (Q, B), **options) < 0.02 for options in starts)

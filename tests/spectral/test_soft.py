@@ -139,12 +139,6 @@ def test_every_cluster_has_a_node(name, strength, groups):
         assert np.unique(labels).tolist() == list(range(k))
 
 
-def test_single_precision(planted):
-    codes = codes_of(planted)
-    labels = soft_fair_labels(planted.adjacency.astype(np.float32), codes, 5, strength=0.5, seed=0)
-    assert clustering_accuracy(planted.target, labels) == 1.0
-
-
 @pytest.mark.parametrize("strength", [0.0, 0.5])
 def test_quick_vectors_span_nearly_the_same_space(strength):
     adjacency, _ = blocks([130, 140, 150], 0.3, 0.02, seed=2)

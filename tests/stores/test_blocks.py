@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 
 import numpy as np
@@ -14,7 +13,7 @@ import equigraph as eg
 from equigraph.exceptions import GraphError, GroupsError, ParameterError
 from equigraph.stores import StoreProduct
 from equigraph.stores.block_files import block_cuts
-from equigraph.stores.blocks import open_blocks, write_blocks
+from equigraph.stores.blocks import write_blocks
 from equigraph.stores.distributed import StreamedRows
 from tests.reference.marks import TINY_GRAPHS
 from tests.reference.stored import random_graph, sbm_blocks
@@ -53,29 +52,6 @@ def test_a_graph_without_edges(tmp_path):
     np.testing.assert_array_equal(StoreProduct(StreamedRows(stored), 0.0)(np.ones((5, 2))), np.zeros((5, 2)))
 
 
-def test_damage_is_found(tmp_path):
-    write_blocks(random_graph(), tmp_path / "x", rows_per_block=30)
-    target = tmp_path / "x" / "indices-00001.npy"
-    content = bytearray(target.read_bytes())
-    content[-1] ^= 1
-    target.write_bytes(content)
-    with pytest.raises(GraphError, match=r"indices-00001.npy is gone or has changed"):
-        open_blocks(tmp_path / "x").verify()
-    target.write_bytes(content[:-4])
-    with pytest.raises(GraphError, match=r"indices-00001.npy is missing or has another length"):
-        open_blocks(tmp_path / "x")
-    meta = tmp_path / "x" / "blocks.json"
-    facts = json.loads(meta.read_text())
-    meta.write_text(json.dumps({**facts, "n_nodes": 91}))
-    with pytest.raises(GraphError, match="has changed since it was written"):
-        open_blocks(tmp_path / "x")
-    meta.write_text(json.dumps({**facts, "version": 99}))
-    with pytest.raises(GraphError, match="does not describe row blocks of version"):
-        open_blocks(tmp_path / "x")
-    with pytest.raises(GraphError, match=r"it has no blocks.json"):
-        open_blocks(tmp_path)
-
-
 def test_a_target_that_holds_something_is_refused_and_left_alone(tmp_path):
     (tmp_path / "note.txt").write_text("mine")
     with pytest.raises(ParameterError, match="not empty"):
@@ -107,6 +83,9 @@ def test_groups_by_name_and_their_errors(blocks):
             blocks, sensitive_features=np.arange(300) % 2
         )
     np.testing.assert_array_equal(by_name.membership_, in_order.membership_)
+    gaps = eg.Graph(random_graph(), sensitive_features=[None, *"ab" * 44, "a"], missing="ignore")
+    with pytest.raises(GroupsError, match="hold a group for every node"):
+        write_blocks(gaps, blocks.folder / "gaps")
     with pytest.raises(GroupsError, match="expected one value per"):
         blocks.with_groups([1, 2, 3])
     with pytest.raises(GroupsError):

@@ -143,6 +143,14 @@ def test_a_description_that_contradicts_itself(folder, facts):
         open_blocks(folder)
 
 
+def test_no_description_and_one_of_another_version(folder):
+    with pytest.raises(GraphError, match=r"it has no blocks.json"):
+        open_blocks(folder.parent)
+    sign(folder, version=99)
+    with pytest.raises(GraphError, match="version"):
+        open_blocks(folder)
+
+
 def test_a_block_is_checked_once_and_again_when_it_was_written(folder, monkeypatch):
     from equigraph.stores import block_files
 

@@ -44,7 +44,7 @@ def blocks(data, tmp_path_factory):
 
 
 def fitted(data, graph=None, **parameters):
-    settings = {"n_clusters": 4, "fairness": 2.0, "tol": 0, "max_iter": 40, "random_state": 1, **parameters}
+    settings = {"n_clusters": 4, "fairness": 2.0, "tol": 0, "max_iter": 32, "random_state": 1, **parameters}
     groups = {} if graph is not None else {"sensitive_features": data.sensitive_features}
     return eg.IFairNMTF(**settings).fit(data.adjacency if graph is None else graph, **groups)
 
@@ -179,14 +179,11 @@ def killer(steps):
     return kill, pids
 
 
-# Before and after a checkpoint, and twice in a row.
-@pytest.mark.parametrize("steps", [(3,), (30, 31)])
-def test_the_loss_of_a_worker_changes_nothing(client, data, blocks, steps):
-    wait_for_workers(client, 2)
-    kill, pids = killer(steps)
+def test_the_loss_of_a_worker_changes_nothing(client, data, blocks):
+    kill, pids = killer((30,))  # after a checkpoint; below, before one
     with client.as_current():
         lossy = fitted(data, blocks, execution=client, init="random", callbacks=kill)
-    assert len(pids) == len(steps)
+    assert len(pids) == 1
     np.testing.assert_array_equal(lossy.membership_, fitted(data, blocks, init="random").membership_)
     wait_for_workers(client, 2)
 

@@ -44,7 +44,7 @@ def naive_notion(labels, groups, notion, k):
     return notion.value(table, groups.sizes)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("notion", NOTIONS.values(), ids=list(NOTIONS))
 def test_every_move_is_what_recomputation_says(seed, notion):
     subject = draw(seed)
@@ -68,7 +68,7 @@ def test_every_move_is_what_recomputation_says(seed, notion):
             )
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_linked_people_are_counted(seed):
     subject = draw(seed)
     A = subject.graph.adjacency.toarray()
@@ -80,7 +80,7 @@ def test_linked_people_are_counted(seed):
             assert one.weight == A[node, others].sum()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_joining_two_is_what_recomputation_says(seed):
     subject = draw(seed)
     A, labels = subject.graph.adjacency, subject.labels
@@ -151,12 +151,6 @@ def test_the_conclusion_is_a_search_of_all_moves():
     assert explain_node(bounded, 1).conclusion == "No move of 1 alone raises Q with evenness of at least 1."
     plain = Subject(eg.as_graph(square), np.array([0, 1, 0, 1]), 2, groups)
     assert explain_node(plain, 1).conclusion == "Cluster 0 would raise Q by 0.1250."
-
-
-@pytest.fixture(scope="module")
-def room():
-    data = eg.datasets.make_classroom()
-    return eg.Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
 
 
 @pytest.fixture(scope="module")

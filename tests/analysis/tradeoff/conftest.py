@@ -6,17 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import equigraph as eg
 from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffPoint
 from equigraph.analysis.tradeoff.found import nondominated
-from equigraph.graph import Graph
 from equigraph.metrics.notions import get_notion
-
-
-@pytest.fixture(scope="session")
-def room() -> Graph:
-    data = eg.datasets.make_classroom()
-    return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
 
 
 def _more(like: TradeoffPoint, pairs: Sequence[tuple[float, float]]) -> list[TradeoffPoint]:

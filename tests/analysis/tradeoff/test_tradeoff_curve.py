@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import equigraph as eg
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.graph import Graph
+from tests.tables import rows_of
 
 Make = Callable[..., TradeoffCurve]
 SCORES = ["Q", "B", "NB", "min_balance", "rho", "n_nonempty"]
@@ -20,12 +19,6 @@ SCORES = ["Q", "B", "NB", "min_balance", "rho", "n_nonempty"]
 def curve(room: Graph) -> TradeoffCurve:
     model = eg.FairLouvain(3)
     return eg.tradeoff_curve(room, estimator=model, fairness=[0, 0.1, 1], n_restarts=2, random_state=0)
-
-
-def test_public_names() -> None:
-    assert eg.TradeoffCurve is TradeoffCurve
-    assert eg.tradeoff.tradeoff_curve is eg.tradeoff_curve
-    assert {"tradeoff", "tradeoff_curve", "TradeoffCurve", "TradeoffCurves"} <= set(eg.__all__)
 
 
 def test_table_has_one_row_per_point(curve: TradeoffCurve) -> None:
@@ -65,8 +58,7 @@ def test_parquet(curve: TradeoffCurve, tmp_path: Path) -> None:
 
 def test_csv_and_json(curve: TradeoffCurve, tmp_path: Path) -> None:
     curve.to_csv(tmp_path / "curve.csv")
-    with (tmp_path / "curve.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "curve.csv")
     assert [float(row["NB"]) for row in rows] == curve.values("NB").tolist()
     curve.to_json(tmp_path / "curve.json")
     told = json.loads((tmp_path / "curve.json").read_text(encoding="utf-8"))
@@ -89,8 +81,7 @@ def test_a_single_restart_is_null_in_json(make_curve: Make, tmp_path: Path) -> N
 
 def test_labels_of_a_point(curve: TradeoffCurve, tmp_path: Path) -> None:
     curve.labels_to_csv(curve.points[2], tmp_path / "labels.csv")
-    with (tmp_path / "labels.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(tmp_path / "labels.csv")
     assert [int(row["cluster"]) for row in rows] == curve.points[2].labels.tolist()
     assert [row["group"] for row in rows] == curve.sensitive_features.tolist()
 
@@ -105,15 +96,3 @@ def test_representations_tell_the_collapse(make_curve: Make) -> None:
         repr(collapsed.points[1]) == "TradeoffPoint(fairness=1, Q=0.000, B=1.000, NB=1.000, 1 of 3 clusters)"
     )
     assert "3 clusters, Q" in repr(make_curve([0.4, 0.2], [0.3, 1.0]))
-
-
-def test_curve_is_frozen(curve: TradeoffCurve) -> None:
-    with pytest.raises(AttributeError):
-        curve.notion = "balance"  # type: ignore[misc]
-    with pytest.raises(AttributeError):
-        curve.points[0].fairness = 2.0  # type: ignore[misc]
-
-
-def test_input_hash_and_means(curve: TradeoffCurve, room: Graph) -> None:
-    assert curve.input_hash == room.fingerprint()
-    assert np.array_equal(curve.values("Q", of="means"), [point.means["Q"] for point in curve.points])

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import equigraph as eg
 from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit
 from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves
 from equigraph.exceptions import ParameterError
@@ -65,13 +64,6 @@ def test_axes_of_the_twin_begin_at_0(make_curve: Make) -> None:
     assert (0.50 - 0.48) / (top - bottom) < 0.05
     assert display.fairness_ax_.get_ylim()[1] > 1
     assert "dial" in display.clusters_ax_.get_xlabel()
-
-
-def test_ticks_of_the_twin_are_possible_scores(make_curve: Make) -> None:
-    display = make_curve([0.4, -0.1], [0.02, 1.0], spread=0.3).plot("twin")
-    assert display.fairness_ax_.get_ylim()[0] == 0
-    assert max(display.fairness_ax_.get_yticks()) <= 1
-    assert min(display.ax_.get_yticks()) < 0
 
 
 def test_the_twin_of_a_curve_spaced_in_fairness_goes_along_the_front(make_curve: Make) -> None:
@@ -170,14 +162,6 @@ def test_several_numbers_of_clusters(curve: TradeoffCurve) -> None:
     assert display.ax_.get_ylabel() == "normalised balance NB"
 
 
-def test_pyplot_is_left_alone(curve: TradeoffCurve) -> None:
-    import matplotlib.pyplot as plt
-
-    before = plt.get_fignums()
-    curve.plot("front")
-    assert plt.get_fignums() == before
-
-
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
@@ -191,17 +175,3 @@ def test_pyplot_is_left_alone(curve: TradeoffCurve) -> None:
 def test_bad_requests(curve: TradeoffCurve, arguments: dict[str, Any], part: str) -> None:
     with pytest.raises(ParameterError, match=part):
         curve.plot(**arguments)
-
-
-def test_a_comparison_without_the_measure(make_curve: Make) -> None:
-    rows = (compared_row("a", Q=0.1, NB=0.2),)
-    display = TradeoffDisplay(
-        make_curve([0.4], [0.3], notion="balance"), kind="front", compare=Comparison(rows, SIZES, (0,))
-    )
-    assert display.compared == {}  # there is no B to draw
-    foreign = make_curve([0.4], [0.3], notion="mouflon")
-    with pytest.raises(ParameterError, match="The comparison has no score 'mouflon'"):
-        TradeoffDisplay(
-            foreign, kind="front", select=foreign.points[0], compare=Comparison(rows, SIZES, (0,))
-        )
-    assert eg.plotting.TradeoffDisplay is TradeoffDisplay

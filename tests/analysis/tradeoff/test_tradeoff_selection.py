@@ -124,14 +124,6 @@ def test_min_fairness_takes_the_best_quality_that_reaches_it(make_curve: Make) -
     assert tenths.select(min_fairness=0.1 + 0.2) is tenths.points[0]
 
 
-def test_infeasible_target_tells_the_highest(make_curve: Make) -> None:
-    curve = make_curve([0.5, 0.4], [0.6, 0.8])
-    with pytest.raises(
-        InfeasibleError, match=r"No point of the curve reaches NB = 0\.9: the highest is 0\.8"
-    ):
-        curve.select(min_fairness=0.9)
-
-
 def test_max_quality_loss_takes_the_fairest_within_it(make_curve: Make) -> None:
     curve = make_curve([0.5, 0.48, 0.45, 0.40, 0.3], [0.6, 0.7, 0.9, 0.9, 1.0])
     assert curve.select(max_quality_loss=0) is curve.points[0]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from click.testing import Result
 
 import equigraph as eg
+from tests.tables import rows_of
 
 Run = Callable[..., Result]
 QUICK = ["-m", "fair-louvain", "--seeds", 2, "--removals", 2, "--from", 2, "--to", 4]
@@ -20,10 +19,6 @@ def source(files: Path) -> list[object]:
     return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-
-
 def test_the_folder_holds_table_consensus_and_picture(run: Run, files: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = run("choose-k", *source(files), *QUICK, "-o", out)
@@ -31,10 +26,10 @@ def test_the_folder_holds_table_consensus_and_picture(run: Run, files: Path, tmp
     told = json.loads((out / "stability.json").read_text(encoding="utf-8"))
     assert [row["k"] for row in told["rows"]] == [2, 3, 4]
     assert told["conclusion"] in answer.stdout
-    rows = read(out / "nodes.csv")
+    rows = rows_of(out / "nodes.csv")
     assert len(rows) == 30
     assert {row["cluster of 3"] for row in rows} == {"0", "1", "2"}
-    assert len(read(out / "stability.csv")) == 3
+    assert len(rows_of(out / "stability.csv")) == 3
     assert (out / "manifest.json").exists()
 
 
@@ -45,19 +40,3 @@ def test_it_says_what_python_says(run: Run, files: Path) -> None:
     model = eg.FairLouvain(fairness=0.3)
     found = eg.stability(graph, [2, 3, 4], estimator=model, n_seeds=2, n_removals=2, random_state=5)
     assert json.loads(answer.stdout) == json.loads(json.dumps(found.summary()))
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--from", 5, "--to", 3], "--from 5 is above --to 3"),
-        (["-P", "n_clusters=3"], "what is looked for"),
-        (["-k", 3], "what is looked for"),
-        (["-m", "sc", "--effort", 1], "has no effort"),
-        (["--to", 31, "--from", 31], "k_range has 31"),
-    ],
-)
-def test_what_cannot_be_is_refused(run: Run, files: Path, options: list[object], words: str) -> None:
-    answer = run("choose-k", *source(files), *options)
-    assert answer.exit_code == 2
-    assert words in answer.stderr

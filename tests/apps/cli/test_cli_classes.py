@@ -234,9 +234,3 @@ def test_edited_labels_of_a_clustering_get_new_scores(tmp_path: Path) -> None:
     row = next(line for line in result.stdout.splitlines() if line.startswith("Q "))
     before, now = map(float, row.split()[1:])
     assert now < before
-
-
-def test_another_run_does_not_replace_the_lists(made: tuple[Path, Result], sheet: Path) -> None:
-    result = run("classes", str(sheet), "-k", "4", "-o", str(made[0]), "--accept-near")
-    assert result.exit_code == 2
-    assert "holds the result of another run" in result.stderr

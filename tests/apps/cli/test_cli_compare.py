@@ -77,21 +77,3 @@ def test_several_graphs_metrics_and_paired_tests(run: Run, tmp_path: Path) -> No
     assert "Against random, in pairs over the graphs:" in answer.stdout
     assert "no p below 0.5 is possible" in answer.stderr
     assert len(path.read_text().splitlines()) == 1 + 2 * 2 * 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (["dataset:classroom", "-k", "1"], "at least 2"),
-        (["dataset:classroom", "-k", "moon=3"], "names no graph"),
-        (["dataset:classroom", "-k", "3", "-k", "4"], "given twice"),
-        (["dataset:classroom", "dataset:classroom", "-k", "3"], "same name"),
-        (["dataset:classroom", "dataset:facebook", "-k", "facebook=3"], "nothing of classroom"),
-        (["dataset:classroom", "-k", "3", "--baseline", "magic"], "is not compared"),
-        (["dataset:classroom", "-k", "3", "--metrics", "colour"], "no metric 'colour'"),
-    ],
-)
-def test_wrong_graphs_numbers_and_baselines(run: Run, arguments: list[str], part: str) -> None:
-    answer = run("compare", *arguments)
-    assert answer.exit_code == 2
-    assert part in answer.stderr

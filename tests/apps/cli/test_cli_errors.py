@@ -18,12 +18,8 @@ ROOM = "dataset:classroom"
         (["cluster"], "Missing argument 'EDGES'"),
         (["--bogus"], "No such option"),
         (["cluster", "nowhere.csv", "-k", "3"], "nowhere.csv"),
-        (["cluster", "dataset:nowhere", "-k", "3"], "no data set named 'nowhere'"),
         (["cluster", ROOM, "--method", "magic"], "There is no method 'magic'"),
         (["cluster", ROOM, "-k", "1"], "'1' is not a whole number of at least 2"),
-        (["cluster", ROOM, "-k", "31"], "the graph has 30"),
-        (["cluster", ROOM, "--fairness", "-1"], "'-1' is not a finite number in [0, 1]"),
-        (["cluster", ROOM, "-m", "fair-nmtf", "--init", "magic"], "'magic' is not one of fair-spectral"),
         (["cluster", ROOM, "--layers", "3"], "has no option --layers; it belongs to dfnmf"),
         (
             ["cluster", ROOM, "-m", "random", "--max-iter", "3"],
@@ -31,11 +27,8 @@ ROOM = "dataset:classroom"
         ),
         (["cluster", ROOM, "-P", "tol"], "expected name=value"),
         (["cluster", ROOM, "-P", "nonsense=3"], "lists its parameters"),
-        (["cluster", ROOM, "-P", "effort=x"], "'x' is not a finite number"),
         (["cluster", ROOM, "--effort", "1", "-P", "effort=1"], "given twice"),
-        (["cluster", ROOM, "-k", "3", "--attribute", "age"], "no attribute 'age'; it has gender, house"),
         (["cluster", ROOM, "--plot"], "give -o DIR"),
-        (["cluster", ROOM, "--symmetrize", "both"], "'both' is not one of"),
         (["compare", ROOM], "Missing option '-k'"),
         (["cluster", ROOM], "choose-k"),
         (["tradeoff", ROOM], "choose-k"),
@@ -44,9 +37,50 @@ ROOM = "dataset:classroom"
         (["compare", ROOM, "-k", "3", "--methods", "nmtf", "--fairness", "nmtf=1"], "has no such dial"),
         (["compare", ROOM, "-k", "3", "--methods", "nmtf", "--fairness", "dfnmf=1"], "which is not compared"),
         (["datasets", "info", "nowhere"], "no data set named 'nowhere'"),
-        (["methods", "magic"], "There is no method 'magic'"),
         (["cluster", ROOM, "-k", "3", "-m", "nmtf", "--friends", "1"], "keeps no rules"),
         (["cluster", ROOM, "-k", "3", "--weight", "none"], "--weight has no meaning for dataset:classroom"),
+        (["choose-k", ROOM, "--from", "5", "--to", "3"], "--from 5 is above --to 3"),
+        (["choose-k", ROOM, "-k", "3"], "what is looked for"),
+        (["choose-k", ROOM, "-P", "n_clusters=3"], "what is looked for"),
+        (["choose-k", ROOM, "-m", "sc", "--effort", "1"], "has no effort"),
+        (["compare", ROOM, "-k", "1"], "at least 2"),
+        (["compare", ROOM, "-k", "moon=3"], "names no graph"),
+        (["compare", ROOM, "-k", "3", "-k", "4"], "given twice"),
+        (["compare", ROOM, ROOM, "-k", "3"], "same name"),
+        (["compare", ROOM, "dataset:facebook", "-k", "facebook=3"], "nothing of classroom"),
+        (["compare", ROOM, "-k", "3", "--baseline", "magic"], "is not compared"),
+        (["tradeoff", ROOM, "-m", "nmtf", "-k", "3"], "has no fairness dial"),
+        (["tradeoff", ROOM, "-m", "ifair-nmtf", "-k", "3"], "has no upper end"),
+        (["tradeoff", ROOM, "-m", "fair-louvain", "--fairness", "0.5"], "tradeoff turns the dial itself"),
+        (["tradeoff", ROOM, "-m", "fair-louvain", "-P", "fairness=0.5"], "-P fairness is not for tradeoff"),
+        (["tradeoff", ROOM, "-P", "at_least=0.9"], "give --at-least"),
+        (["tradeoff", ROOM, "-k", "3", "--points", "5", "--fairness-values", "0,1"], "not both"),
+        (["tradeoff", ROOM, "-k", "3", "--fairness-values", "0,much"], "is no list of numbers"),
+        (["tradeoff", ROOM, "-k", "3", "--select", "knee", "--at-least", "0.5"], "Give one of --select"),
+        (["tradeoff", ROOM, "-k", "3", "--report"], "--report needs a folder"),
+        (["cluster", ROOM, "-k", "3", "--report"], "--report needs a folder"),
+        (["report", "nowhere"], "is no folder"),
+        (["report", "."], "holds no manifest.json"),
+        (["report", ".", "-o", "page.pdf"], "of no known kind"),
+        (["reproduce", "table2"], "There is no experiment 'table2'"),
+        (["reproduce", "table1", "--jobs", "0"], "--jobs"),
+        (["reproduce", "table1", "--seed", "-1"], "--seed"),
+        (["reproduce", "table1", "-o", __file__], "is a file"),
+        (["cluster", ROOM, "-k", "3", "--together", "Naledi"], "names fewer than two"),
+        (["cluster", ROOM, "-k", "3", "--sizes", "a,b"], "is not two numbers"),
+        (["cluster", ROOM, "-k", "3", "--shares", "gender"], "is not ATTRIBUTE=0.1"),
+        (["cluster", ROOM, "-k", "3", "--price"], "--price is for rules"),
+        (["cluster", ROOM, "-k", "3", "--n-clusters", "4"], "-k or --n-clusters is given twice"),
+        (["cluster", ROOM, "--seed", "1", "--seed", "1"], "--seed is given twice"),
+        (["cluster", ROOM, "--header", "--no-header"], "--header or --no-header is given twice"),
+        (["datasets", "fetch", "nba", "--data-home", "a", "--data-home", "b"], "--data-home is given twice"),
+        (["clutser"], "did you mean 'cluster'?"),
+        (["datasets", "lst"], "did you mean 'list'?"),
+        (["datasets", "fetch", "pokec"], "did you mean 'pokec-n'?"),
+        (["cluster", ROOM, "-m", "fair-nmft"], "did you mean 'fair-nmtf'?"),
+        (["cluster", ROOM, "-k", "3", "--attribute", "gendr"], "did you mean 'gender'?"),
+        (["reproduce", "tabel1"], "did you mean 'table1'?"),
+        (["explore", "nowhere.xlsx"], "cannot be read"),
         (["refine", ROOM, "x", "-k", "1"], "1 is not in the range"),
         (
             [
@@ -65,28 +99,18 @@ ROOM = "dataset:classroom"
         ),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(run: Run, args: list[str], part: str) -> None:
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], part: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     answer = run(*args)
+    assert not list(tmp_path.iterdir())
     assert answer.exit_code == 2, answer.output
     assert answer.stdout == ""
     lines = answer.stderr.splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("Error: ")
     assert part in lines[0]
-
-
-def test_output_that_is_a_file_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    path.write_text("mine")
-    for args in (
-        ["cluster", ROOM, "-k", "3", "-o", path],
-        ["demo", "-o", path],
-        ["cluster", ROOM, "-k", "3", "-o", path / "deeper"],
-    ):
-        answer = run(*args)
-        assert answer.exit_code == 2
-        assert "is a file" in answer.stderr or "cannot be written" in answer.stderr
-    assert path.read_text() == "mine"
 
 
 def test_unexpected_errors_are_1_and_debug_shows_the_traceback(

@@ -37,12 +37,6 @@ def test_a_node_is_explained_as_in_python(run: Run, out: Path, files: Path) -> N
     assert answer.stdout.strip() == str(eg.ClusteringResult.load(out).explain("Naledi", graph=graph))
 
 
-def test_two_clusters_are_explained(run: Run, out: Path) -> None:
-    answer = run("explain", out, 0, 1)
-    assert answer.exit_code == 0, answer.stderr
-    assert "They are two because" in answer.stdout
-
-
 def test_json_has_everything(run: Run, out: Path, tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"sizes": [1, 2]}), encoding="utf-8")
@@ -50,21 +44,6 @@ def test_json_has_everything(run: Run, out: Path, tmp_path: Path) -> None:
     assert told["node"] == "Naledi"
     assert len(told["moves"]) == 2
     assert len(told["broken"]) == 3
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["Naledy"], "did you mean 'Naledi'"),
-        (["0", "7"], "no cluster '7'"),
-        (["a", "b", "c"], "3 names are given"),
-        ([], "Missing argument"),
-    ],
-)
-def test_what_is_not_there_is_said(run: Run, out: Path, names: list[str], words: str) -> None:
-    answer = run("explain", out, *names)
-    assert answer.exit_code == 2
-    assert words in answer.stderr
 
 
 def test_a_graph_that_is_gone_is_asked_for(run: Run, files: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from html import unescape
@@ -11,8 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from tests.tables import rows_of
+
 Run = Callable[..., Result]
-QUICK = ["-k", 3, "--effort", 0.1]
+QUICK = ["-k", 3, "--effort", 0.02]
 SENTENCE = "3 nodes without a group: they count for cohesion and sizes, for no group's share."
 
 
@@ -30,11 +31,6 @@ def room(files: Path, tmp_path: Path) -> tuple[list[str], list[str]]:
     return [str(files / "friends.csv"), "--groups", str(people), "--attribute", "gender"], sorted(names)
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_ignored_nodes_are_clustered_and_told_about(
     run: Run, room: tuple[list[str], list[str]], tmp_path: Path
 ) -> None:
@@ -46,7 +42,7 @@ def test_ignored_nodes_are_clustered_and_told_about(
     assert "15 girl, 3 without" in answer.stdout or "3 without" in answer.stdout
     assert SENTENCE in answer.stdout
     assert "no group" in answer.stdout
-    table = rows(out / "labels.csv")
+    table = rows_of(out / "labels.csv")
     assert sorted(row["node"] for row in table if row["group"] == "") == room[1]
     assert len(table) == 30
     assert json.loads((out / "result.json").read_text())["n_ungrouped"] == 3
@@ -68,8 +64,8 @@ def test_dropped_nodes_are_named_in_a_file(
     assert "27 nodes" in answer.stdout
     assert "(3 nodes without a group left out)" in answer.stdout
     assert "dropped.csv" in answer.stdout
-    assert [row["node"] for row in rows(out / "dropped.csv")] == room[1]
-    assert len(rows(out / "labels.csv")) == 27
+    assert [row["node"] for row in rows_of(out / "dropped.csv")] == room[1]
+    assert len(rows_of(out / "labels.csv")) == 27
     assert json.loads((out / "result.json").read_text())["source"]["n_dropped"] == 3
     assert "3 nodes without a group were left out before" in (out / "report.html").read_text(encoding="utf-8")
     # An older list of dropped nodes would be a lie beside newer labels.
@@ -84,7 +80,7 @@ def test_tradeoff_and_refine(
 ) -> None:
     out, refined = tmp_path / "out", tmp_path / "refined"
     args = [*room[0], "--missing", missing]
-    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out, "--report")
+    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out)
     assert answer.exit_code == 0, answer.output
     assert (SENTENCE in answer.stdout) == (missing == "ignore")
     assert (out / "dropped.csv").exists() == (missing == "drop")
@@ -108,21 +104,3 @@ def test_nodes_of_a_folder_of_blocks_may_have_no_group(
     there, here = run("cluster", tmp_path / "blocks", *settings), run("cluster", room[0][0], *settings)
     assert there.exit_code == here.exit_code == 0, there.stderr + here.stderr
     assert json.loads(there.stdout)["scores"] == pytest.approx(json.loads(here.stdout)["scores"])
-
-
-def test_small_clusters_are_named_with_the_option_that_avoids_them(run: Run, tmp_path: Path) -> None:
-    edges = [
-        f"{i},{j},1" for side in (0, 10) for i in range(side, side + 10) for j in range(i + 1, side + 10)
-    ]
-    path = tmp_path / "edges.csv"
-    path.write_text("\n".join(["source,target,weight", *edges, "0,20,0.001"]) + "\n", encoding="utf-8")
-    args = ["cluster", path, *QUICK, "--fairness", 0]
-    answer = run(*args, "--size-bounds", "none")
-    assert answer.exit_code == 0, answer.output
-    assert "Cluster 2 has 1 node, which nobody asked for." in answer.stdout
-    assert "size_bounds=" in answer.stderr
-    bounded = run(*args, "--json")
-    assert bounded.exit_code == 0, bounded.output
-    told = json.loads(bounded.stdout)
-    assert min(told["sizes"]) >= 3
-    assert told["small_clusters"] == []

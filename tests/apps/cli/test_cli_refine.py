@@ -22,12 +22,6 @@ def write(path: Path, text: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def room() -> eg.Graph:
-    data = eg.datasets.make_classroom()
-    return eg.Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
-
-
-@pytest.fixture(scope="session")
 def start(room: eg.Graph) -> np.ndarray:
     return np.asarray(eg.SpectralClustering(3, random_state=0).fit(room).labels_)
 

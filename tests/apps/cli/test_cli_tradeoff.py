@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Callable
@@ -12,15 +11,11 @@ from click.testing import Result
 import equigraph as eg
 from equigraph.apps.cli.options import constraints_of, parameter_options
 from equigraph.methods import METHODS, get_method
+from tests.tables import rows_of
 
 Run = Callable[..., Result]
 ROOM = ["tradeoff", "dataset:classroom"]
 LOUVAIN = [*ROOM, "-m", "fair-louvain", "-k", 3]
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
@@ -120,31 +115,6 @@ def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
     assert answer.exit_code == 2
     assert "No point of the curve reaches NB = 0.99: the highest is" in answer.stderr
     assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("args", "part"),
-    [
-        (["-m", "nmtf", "-k", "3"], "The method nmtf has no fairness dial; those with one are"),
-        (["-m", "ifair-nmtf", "-k", "3"], "has no upper end: give --fairness-values"),
-        (["-m", "fair-louvain", "--fairness", "0.5"], "tradeoff turns the dial itself"),
-        (["-m", "fair-louvain", "-P", "fairness=0.5"], "-P fairness is not for tradeoff"),
-        (["-P", "at_least=0.9"], "-P at_least is not for tradeoff: give --at-least"),
-        (["-m", "fair-louvain", "--points", "5", "--fairness-values", "0,1"], "not both"),
-        (["-m", "fair-louvain", "--fairness-values", "0,much"], "is no list of numbers"),
-        (["-m", "fair-louvain", "--fairness-values", "0,2"], "fairness must be a finite number in [0, 1]"),
-        (["-m", "fair-louvain", "--fairness-values", "1,0"], "must ascend"),
-        (["-m", "fair-louvain", "--notion", "equity"], "'equity' is unknown: expected one of"),
-        (["-m", "fair-louvain", "--select", "knee", "--at-least", "0.5"], "Give one of --select"),
-        (["-m", "fair-louvain", "--jobs", "0"], "n_jobs is 0"),
-    ],
-)
-def test_bad_input_is_one_sentence_and_exit_code_2(run: Run, args: list[str], part: str) -> None:
-    answer = run(*ROOM, *args)
-    assert answer.exit_code == 2, answer.output
-    assert answer.stdout == ""
-    assert len(answer.stderr.splitlines()) == 1
-    assert part in answer.stderr
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "fairness" in constraints_of(name)])

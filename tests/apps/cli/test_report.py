@@ -56,21 +56,6 @@ def test_tradeoff_writes_the_page_and_report_writes_the_same(run: Run, files: Pa
     assert (out / "report.html").read_text(encoding="utf-8") == page
 
 
-def test_files_are_found_from_another_folder(
-    run: Run, own_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(own_files)
-    args = ["friends.csv", "--groups", "people.csv", "--attribute", "gender"]
-    assert run("cluster", *args, "-m", "nmtf", "-k", 3, "-o", tmp_path / "out").exit_code == 0
-    told = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["source"]
-    assert told["edges"] == "friends.csv"
-    assert told["options"]["groups"] == "people.csv"
-    monkeypatch.chdir(tmp_path)
-    answer = run("report", "out")
-    assert answer.exit_code == 0, answer.stderr
-    assert "The graph" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-
-
 def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
     run: Run, own_files: Path, files: Path, tmp_path: Path
 ) -> None:
@@ -108,27 +93,6 @@ def test_refined_labels_are_compared_with_those_before(run: Run, tmp_path: Path)
     page = (tmp_path / "b" / "report.html").read_text(encoding="utf-8")
     n_moved = json.loads((tmp_path / "b" / "result.json").read_text(encoding="utf-8"))["n_moved"]
     assert f"{n_moved} of 30 nodes are in another cluster than before." in page
-
-
-@pytest.mark.parametrize(
-    ("args", "part"),
-    [
-        (["report", "nowhere"], "is no folder"),
-        (["report", "."], "holds no manifest.json"),
-        (["report", ".", "-o", "page.pdf"], "of no known kind: expected a name in .html"),
-        (["cluster", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),
-        (["tradeoff", "dataset:classroom", "-k", 3, "--report"], "--report needs a folder"),
-    ],
-)
-def test_bad_requests(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[object], part: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    answer = run(*args)
-    assert answer.exit_code == 2
-    assert part in answer.stderr
-    assert len(answer.stderr.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_newer_result_removes_an_older_page(run: Run, tmp_path: Path) -> None:

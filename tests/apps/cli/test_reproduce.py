@@ -63,23 +63,6 @@ def test_failing_cell_is_exit_code_1(
     assert "out of luck" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["table2"], "There is no experiment 'table2'"),
-        ([], "Missing argument 'EXPERIMENT'"),
-        (["table1", "--jobs", 0], "--jobs"),
-        (["table1", "--seed", -1], "--seed"),
-        (["table1", "-o", __file__], "is a file"),
-    ],
-)
-def test_bad_usage_is_exit_code_2(run: Run, args: list[object], words: str) -> None:
-    answer = run("reproduce", *args)
-    assert answer.exit_code == 2
-    assert words in answer.stderr
-    assert len(answer.stderr.splitlines()) == 1
-
-
 def test_no_data_is_told_before_anything_is_computed(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

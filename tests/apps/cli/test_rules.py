@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 import equigraph as eg
 
 FAST = ["dataset:classroom", "-k", "3", "--effort", "0.02"]
@@ -47,22 +45,6 @@ def test_a_file_comes_first_and_conflicts_are_named(run, tmp_path):
     assert found.exit_code == 0
     assert "Given up: Beatriz and Naledi apart" in found.output
     assert rules_of(tmp_path / "out")["given_up"] == ["Beatriz and Naledi apart"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--together", "Naledi"], "names fewer than two"),
-        (["--sizes", "a,b"], "is not two numbers"),
-        (["--shares", "gender"], "is not ATTRIBUTE=0.1"),
-        (["--price"], "--price is for rules"),
-        (["--apart", "Naledi,Nobody"], "not a node of the graph"),
-    ],
-)
-def test_bad_options_are_refused(run, arguments, sentence):
-    found = run("cluster", *FAST, *arguments)
-    assert found.exit_code == 2
-    assert sentence in found.output
 
 
 def test_labels_are_repaired_with_few_moves(run, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import numpy as np
@@ -17,6 +16,7 @@ from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.starts import svd_start
 from equigraph.stores import product_of
 from tests.reference.dense import contrastive_laplacian, objective
+from tests.tables import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_files(outcome, tmp_path):
     settings, results = outcome
     files = convergence.finish(settings, results, tmp_path)
     assert {path.name for path in files} == {f"fig-convergence.{kind}" for kind in ("csv", "md", "png")}
-    rows = list(csv.DictReader((tmp_path / "fig-convergence.csv").read_text().splitlines()))
+    rows = rows_of(tmp_path / "fig-convergence.csv")
     assert len(rows) == 3 * (500 + 100 + 500)
     first = np.array(results["convergence-diaries-0-3"]["multiplicative"])[:, 0]
     assert rows[0]["passes"] == "2"

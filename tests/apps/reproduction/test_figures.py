@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import itertools
 import struct
 from pathlib import Path
@@ -14,6 +13,7 @@ from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.figure_lambda import spread_out
 from equigraph.apps.reproduction.method_entries import DIAL
 from equigraph.apps.reproduction.scoring import CROSSED, LEADING, sweep_weights
+from tests.tables import rows_of
 
 QUICK = Settings(quick=True)
 
@@ -35,11 +35,6 @@ def made_up(cell: Any) -> dict[str, Any]:
         return {"n_runs": 3, "sweep": [point(DIAL, 0.6, 0.3)]}
     result = {"runs": [scores(0.4, 0.2), scores(0.5, 0.2)]}
     return {**result, "chosen": 2.5} if arguments["method"] in CROSSED else result
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def size_of(path: Path) -> tuple[int, int]:

@@ -64,14 +64,6 @@ def test_the_same_in_markdown_with_the_fingerprint_of_the_code(
     assert (tmp_path / "out" / "tiny" / "sums.md").read_text(encoding="utf-8").splitlines()[-1] in text
 
 
-def test_same_seed_same_files_whatever_the_processes(experiment: Experiment, tmp_path: Path) -> None:
-    texts = []
-    for name, n_workers, seed in (("a", 1, 0), ("b", 2, 0), ("c", 1, 1)):
-        reproduce([experiment], tmp_path / name, Settings(seed=seed), n_workers=n_workers)
-        texts.append((tmp_path / name / "tiny" / "sums.md").read_text(encoding="utf-8"))
-    assert texts[0] == texts[1] != texts[2]
-
-
 def test_page_keeps_what_earlier_runs_left(
     experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

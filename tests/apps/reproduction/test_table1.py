@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from equigraph.apps.reproduction import table1
 from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.method_entries import DIAL, Entry, entry_of, printed
-from equigraph.apps.reproduction.scoring import COMPARED, LEADING, RIVALS, score_cell, score_method
+from equigraph.apps.reproduction.scoring import COMPARED, LEADING, score_cell, score_method
 from equigraph.apps.reproduction.table1 import (
     UNEXPLAINED,
     Bar,
@@ -21,6 +20,7 @@ from equigraph.apps.reproduction.table1 import (
     nearest,
     rules,
 )
+from tests.tables import rows_of
 
 QUICK = Settings(quick=True)
 
@@ -49,20 +49,6 @@ def test_cells_are_all_networks_times_all_methods() -> None:
     assert runs["score.lastfm.dmon.k5"] == 10
 
 
-def test_protocol_of_the_weight() -> None:
-    for network, highest, median in (("drugnet", 100, 3), ("lastfm", 3500, 100), ("sbm-5k", 3500, 100)):
-        arguments = score_cell(Settings(), network, "ifair-nmtf").arguments
-        weights = arguments["weights"]
-        assert arguments["n_sweep_runs"] == 3
-        assert len(weights) == 15
-        assert weights == sorted(weights)
-        assert [weights[0], weights[7], weights[-1]] == [0, median, highest]
-
-
-def test_seed_moves_all_cells() -> None:
-    assert {cell.arguments["first_seed"] for cell in table1.cells(Settings(seed=7))} == {7}
-
-
 def test_quick_rows_of_one_network(data_dir: Path, tmp_path: Path) -> None:
     own = [cell for cell in table1.cells(QUICK) if cell.arguments["network"] == "drugnet"]
     # One run of the slow methods, and few values of their dial; the number of runs is tested above.
@@ -77,8 +63,7 @@ def test_quick_rows_of_one_network(data_dir: Path, tmp_path: Path) -> None:
     }
     paths = table1.finish(QUICK, results, tmp_path)
     assert [path.name for path in paths] == ["table1.md", "table1.csv"]
-    with paths[1].open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(paths[1])
     assert len(rows) == 49
     done = {row["method"]: row for row in rows if row["network"] == "DrugNet"}
     assert set(done) == {"FairSC", "sFairSC", "iFairSC", "DMoN", "iFairNMTF", "FairNMTF", "FairPartition"}
@@ -163,9 +148,3 @@ def test_leads_counts_strictly() -> None:
     rule = rules()["dial .15"]
     assert leads(rule, [(sweep, Bar(0.5, 0.4)), (sweep, Bar(0.4, 0.4)), (sweep, Bar(0.4, 0.6))]).Q == 2
     assert leads(rule, [(sweep, Bar(0.4, 0.4)), (sweep, Bar(0.4, 0.6))]).both == 1
-
-
-def test_rivals_are_the_columns_of_the_paper() -> None:
-    assert all(printed("diaries", method) for method in RIVALS)
-    assert not printed("diaries", "fair-nmtf")
-    assert not printed("diaries", LEADING)

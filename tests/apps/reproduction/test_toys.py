@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from equigraph.apps.reproduction.toys import interaction_toy, tradeoff_toy
 
-SEEDS = range(8)
+SEEDS = range(3)
 
 
 def _links(toy):

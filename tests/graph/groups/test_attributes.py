@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equigraph.exceptions import GroupsError, ParameterError
-from equigraph.graph.groups import AttributeOptions, Attributes, bin_groups, encode_attributes, encode_groups
+from equigraph.graph.groups import AttributeOptions, bin_groups, encode_attributes, encode_groups
 from equigraph.graph.groups.attributes import weights_of
 from equigraph.graph.groups.bins import mean_gap
 from tests.optional import optional
@@ -139,21 +139,6 @@ def test_quantile_bins_agree_with_a_loop():
         assert bin_groups(numbers, n_bins).codes.tolist() == naive_bins(numbers.tolist(), n_bins)
 
 
-def test_bins_keep_numbers_and_gaps():
-    groups = bin_groups(["3", "1", None, "2", "10"], 2, missing="ignore")
-    assert groups.names.tolist() == ["1 to 2", "3 to 10"]
-    assert groups.codes.tolist() == [1, 0, -1, 0, 1]
-    assert np.isnan(groups.numbers[2])
-    with pytest.raises(GroupsError, match="'tall', which is no number"):
-        bin_groups([1, "tall"], 2, name="age")
-    with pytest.raises(GroupsError, match="infinite"):
-        bin_groups([1.0, np.inf], 2)
-    with pytest.raises(ParameterError, match="at least 2"):
-        bin_groups([1, 2], 1)
-    found = encode_attributes({"age": [1, 2, 3, 4], "b": NEEDS}, options=AttributeOptions(bins={"age": 2}))
-    assert found["age"].names.tolist() == ["1 to 2", "3 to 4"]
-
-
 def test_gap_of_means_agrees_with_a_loop():
     rng = np.random.default_rng(2)
     numbers, labels = rng.normal(size=50), rng.integers(4, size=50)
@@ -164,37 +149,6 @@ def test_gap_of_means_agrees_with_a_loop():
     assert gap == pytest.approx(max(means) - min(means))
     assert in_sd == pytest.approx(gap / numbers[known].std())
     assert mean_gap(np.ones(3), np.array([0, 1, 1]), 2) == (0.0, 0.0)
-
-
-def test_attributes_are_looked_up_by_name():
-    found = encode_attributes({"a": GENDER, "b": NEEDS})
-    assert isinstance(found, Attributes)
-    assert list(found) == ["a", "b"]
-    assert len(found) == 2
-    assert found["b"].names.tolist() == ["no", "yes"]
-
-
-@pytest.mark.parametrize(
-    ("features", "bins", "message"),
-    [
-        (["x", None], {}, r"^The sensitive feature of 1 of 2 nodes is missing"),
-        ({"age": [1, "old"]}, {"age": 2}, r"^The attribute 'age' has the value 'old', which is no number"),
-        (
-            {"age": [1, "old"], "b": [1, 2]},
-            {"age": 2},
-            r"^The attribute 'age': The sensitive feature has the value",
-        ),
-        (
-            {"age": [1, None], "b": [1, 2]},
-            {},
-            r"^The attribute 'age': The sensitive feature of 1 of 2 nodes is",
-        ),
-    ],
-)
-def test_an_attribute_is_named_once_and_only_among_others(features, bins, message):
-    with pytest.raises(GroupsError, match=message) as caught:
-        encode_attributes(features, options=AttributeOptions(bins=bins))
-    assert str(caught.value).count("attribute") <= 1
 
 
 def test_options_with_other_weights():

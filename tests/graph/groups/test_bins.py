@@ -61,11 +61,6 @@ def test_wrong_numbers(values, name, message):
         bin_groups(np.array(values, dtype=object), 2, name=name)
 
 
-def test_wrong_length():
-    with pytest.raises(GroupsError, match="3"):
-        bin_groups([1, 2], 2, n_nodes=3)
-
-
 def test_numbers_with_gaps():
     np.testing.assert_array_equal(as_numbers(np.array(["1.5", None], dtype=object)), [1.5, NAN])
 

@@ -94,20 +94,6 @@ def test_ignored_values_have_no_group(absent):
     np.testing.assert_allclose(groups.shares, [1 / 3, 2 / 3])
 
 
-def test_a_missing_value_recommends_to_ignore_it():
-    with pytest.raises(GroupsError, match=r"missing='ignore' or 'drop'"):
-        encode_groups(["a", None])
-    with pytest.raises(GroupsError, match="None of 2 nodes has a group"):
-        encode_groups([None, None], missing="ignore")
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 2)), min_size=1, max_size=30))
-def test_nodes_without_a_group_are_in_no_pair(pairs):
-    labels, codes = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
-    expected = [[pairs.count((cluster, group)) for group in range(3)] for cluster in range(4)]
-    assert contingency_table(labels, codes, 4, 3).tolist() == expected
-
-
 def test_masked_values_are_missing():
     masked = np.ma.masked_array(["a", "b", "a"], mask=[False, True, False])
     assert encode_groups(masked, missing="ignore").codes.tolist() == [0, -1, 0]
