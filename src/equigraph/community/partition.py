@@ -375,7 +375,9 @@ class FairPartition(GraphClusterer):
         if not self.effort or n < _LEAST_DENSE or problem.fair_columns()[0] is None:
             return []
         n_entries = n_entries_of(problem.graph)
-        if n_entries < _DENSE * n or is_large(n, n_entries):
+        if n_entries < _DENSE * n or (
+            is_large(n, n_entries) and is_out_of_core(problem.graph, self.execution)
+        ):
             return []
         assert problem.groups is not None
         codes = problem.groups.codes
