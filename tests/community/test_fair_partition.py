@@ -244,3 +244,12 @@ def test_counts_nearer_to_the_shares_are_preferred():
     labels = eg.FairPartition(2, random_state=0).fit(adjacency, sensitive_features=groups).labels_
     assert [np.count_nonzero(groups[labels == c] == "b") for c in (0, 1)] == [2, 2]
     assert eg.metrics.normalized_balance_score(labels, sensitive_features=groups) == 1
+
+
+def test_planted_clusters_of_a_dense_graph_that_counts_as_large(monkeypatch):
+    monkeypatch.setattr("equigraph.search.plans._LARGE_ENTRIES", 1000)
+    data = eg.datasets.make_fair_sbm(600, 5, 5, random_state=0)
+    model = eg.FairPartition(5, fairness=1, notion="balance", random_state=0)
+    labels = model.fit_predict(data.adjacency, sensitive_features=data.sensitive_features)
+    # Without the spectral division to begin with, the clusters are as fair and have half the modularity.
+    assert eg.metrics.evaluate(data.adjacency, labels, target=data.target)["accuracy"] > 0.99

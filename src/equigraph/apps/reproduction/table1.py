@@ -219,7 +219,11 @@ def _run_counts(entries: Sequence[Entry]) -> str:
     counts = sorted({entry.n_runs for entry in entries if not entry.failed}, reverse=True)
     if not counts:
         return "none"
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} ({counts[-1]} of DMoN on block models)"
+    return (
+        str(counts[0])
+        if len(counts) == 1
+        else f"{counts[0]} ({counts[-1]} of DMoN and FairPartition on block models)"
+    )
 
 
 def _side_by_side(entries: Sequence[Entry]) -> dict[str, Any]:

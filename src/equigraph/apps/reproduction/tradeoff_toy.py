@@ -147,5 +147,5 @@ def _counts(labels: NDArray[np.intp], groups: NDArray[np.str_]) -> str:
     parts = []
     for cluster in range(N_CLUSTERS):
         own = groups[labels == cluster]
-        parts.append(f"{ROMAN[cluster]} {np.count_nonzero(own == 'A')} + {np.count_nonzero(own == 'B')}")
-    return f"A + B: {', '.join(parts)}"
+        parts.append(f"{ROMAN[cluster]} {np.count_nonzero(own == 'A')}+{np.count_nonzero(own == 'B')}")
+    return f"A+B: {', '.join(parts)}"
