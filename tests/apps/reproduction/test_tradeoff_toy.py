@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -86,11 +87,7 @@ def test_panels(outcome):
     for ax, run in zip(axes, shown, strict=True):
         title = ax.get_title("left")
         assert f"Q = {run['Q']:.2f}, minimum balance = {run['min_balance']:.2f}" in title
-        counts = [
-            int(word.strip(","))
-            for word in " ".join(title.splitlines()[2:]).split()
-            if word.strip(",").isdigit()
-        ]
+        counts = [int(count) for count in re.findall(r"\d+", title.splitlines()[2])]
         assert sum(counts[::2]) == 27
         assert sum(counts[1::2]) == 18
     # The same nodes are at the same places in all panels.
