@@ -238,3 +238,17 @@ def test_swaps_at_the_end_only_help():
         modularity, notion = search.score(search.solve([Target(0.5)])[0])
         found.append((modularity + notion) / 2)
     assert found[1] > found[0]
+
+
+def test_longer_annealings_pay_on_a_graph_without_clusters():
+    rng, n = np.random.default_rng(5), 500
+    pairs = sparse.coo_array((np.ones(1500), rng.integers(n, size=(2, 1500))), shape=(n, n)).tocsr()
+    pairs.setdiag(0)
+    adjacency = (pairs + pairs.T).sign().tocsr()
+    adjacency.eliminate_zeros()
+    found = []
+    for n_longer in (0, 10):
+        search = make_search(adjacency, None, 5)
+        search.plan = replace(search.plan, n_longer=n_longer)
+        found.append(search.score(search.solve([Target()])[0])[0])
+    assert found[1] > found[0] + 0.001
