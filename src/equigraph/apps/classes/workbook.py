@@ -9,11 +9,10 @@ from typing import Any
 
 from equigraph._utils.files import atomic_path
 from equigraph._utils.records import harmless
-from equigraph._utils.text import count
+from equigraph._utils.text import count, shown
 from equigraph.apps.classes.lists import ClassLists
 from equigraph.apps.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text
 from equigraph.exceptions import require
-from equigraph.plotting.style import shown
 
 OVERVIEW = "Overview"
 NUMBER = "No."
