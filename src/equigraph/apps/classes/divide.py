@@ -32,8 +32,9 @@ from equigraph.rules import (
     settle_rules,
 )
 
-# Annealing is run so often, with so many steps for each person, and the best division is taken.
-_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 6000, 1000, 20_000
+# So many runs of annealing with so many steps for each person; from the best division a slow run goes on.
+_RUNS, _STEPS, _SLOW = 3, 6000, 42_000
+_FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
 _NODE_LIMIT, _SOLVED = 200, 600
@@ -140,9 +141,10 @@ def divide(
         raise in_school_words(error, class_names) from None
     if friendly is not None:
         search, start = replace(search, rules=Rules.of([*rules.items, friendly.rule])), friendly.labels
-    turns = range(1, 2 if alternatives == 1 else 2 * alternatives + 1)
-    # The labels to start from are annealed already where somebody wished for somebody.
-    found = [search.run(start, turn, _RUNS - (friendly is not None)) for turn in turns]
+    # Labels in which everybody has a friend are those of such a run.
+    done = friendly is not None and not friendly.rule.but
+    found = [start] if done else [search.run(start)]
+    found += [search.run(start, turn) for turn in range(1, 2 * alternatives - 1)]
     divisions = [
         Division(
             roster,
@@ -173,11 +175,11 @@ def find_friends(search: DivisionSearch, start: NDArray[np.intp]) -> MostFriends
     if asked is None:
         return None
     with_rule = replace(search, rules=Rules.of([*search.rules.items, asked]))
-    labels = with_rule.run(start, n_runs=1)
+    labels = with_rule.run(start)
     if not lacking_friends(with_rule.compiled, labels):
         return _as_found(labels, asked, roster)
     if labels.size * search.n_classes > _SOLVED:
-        return _as_found(with_rule.run(labels, turn=1), asked, roster)
+        return _as_found(labels, asked, roster)
     facts = roster_facts(roster)
     return most_friends(
         search.rules, asked, facts, n_clusters=search.n_classes, start=labels, node_limit=_NODE_LIMIT
@@ -219,27 +221,31 @@ class DivisionSearch:
         """The rules as arrays."""
         return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
 
-    def run(self, start: NDArray[np.intp], turn: int = 0, n_runs: int = _RUNS) -> NDArray[np.intp]:
-        """Return labels that keep the rules, as those of the start do: the best of some runs of annealing."""
-        n_steps = max(_FEWEST, int(_STEPS * self.effort * start.size))
-        measure, compiled = self.measure, self.compiled
-        notify, best = Notifier(self.callbacks), start
-        for run in range(n_runs):
+    def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
+        """Return labels that keep the rules, as those of the start do."""
+        found = [
+            self._anneal(start, _STEPS * run, _STEPS, f"{self.seed} {turn} {run}") for run in range(_RUNS)
+        ]
+        return self.again(max(start, *found, key=self._rank), turn)
 
-            def watch(step: int, before: int = run * n_steps) -> bool:
-                return notify("annealing", before + step, n_runs * n_steps)
+    def again(self, labels: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
+        """Return labels at least as good as some that keep the rules, after a slow run from there."""
+        return self._anneal(labels, _STEPS * _RUNS, _SLOW, f"{self.seed} {turn}", again=True)
 
-            found = anneal(measure, compiled, start, n_steps, f"{self.seed} {turn} {run}", watch)
-            best = max(best, found, key=self._rank)
-        return self.again(best)
+    def _anneal(
+        self, labels: NDArray[np.intp], done: int, steps: int, seed: str, again: bool = False
+    ) -> NDArray[np.intp]:
+        """Anneal with so many steps for each person, after some that were done."""
+        people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
+        total = int((_RUNS * _STEPS + _SLOW) * people)
+
+        def watch(step: int) -> bool:
+            return notify("annealing", int(done * people) + step, total)
+
+        return anneal(self.measure, self.compiled, labels, int(steps * people), seed, watch, again=again)
 
     def _rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
         return -lacking_friends(self.compiled, labels), self.measure.value(labels)
-
-    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return labels at least as good as some that keep the rules, after a short run from there."""
-        n_steps = max(_FEWEST, int(_AGAIN * self.effort * labels.size))
-        return anneal(self.measure, self.compiled, labels, n_steps, f"{self.seed}", again=True)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
