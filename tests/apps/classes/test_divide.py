@@ -304,8 +304,20 @@ def test_what_cannot_be_asked(options: dict, error: type[Exception], pattern: st
         eg.divide(roster, 2, **options)
 
 
-def test_classes_are_called_what_the_sheet_calls_them() -> None:
-    roster = eg.Roster(("Ada", "Ben", "Cem", "Dora"), fixed={"Ben": "5a"})
-    division = eg.divide(roster, 2, effort=0.1)
-    assert division.class_names == ("5a", "Class 1")
-    assert division.lists.class_of("Ben") == 0
+@pytest.mark.parametrize(
+    ("fixed", "names"),
+    [
+        (["5b"], ("5a", "5b", "5c")),
+        (["1ºA"], ("1ºA", "1ºB", "1ºC")),
+        (["Team 10"], ("Team 10", "Team 11", "Team 12")),
+        (["5A", "5b"], ("5A", "5C", "5b")),
+        (["Owls"], ("Class 1", "Class 2", "Owls")),
+        (["5a", "6a"], ("5a", "6a", "Class 1")),
+    ],
+)
+def test_classes_are_called_as_the_sheet_calls_some(fixed: list[str], names: tuple[str, ...]) -> None:
+    people = ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay")
+    roster = eg.Roster(people, fixed=dict(zip(people, fixed, strict=False)))
+    division = eg.divide(roster, 3, effort=0.1)
+    assert division.class_names == names
+    assert division.class_names[division.lists.class_of("Ada")] == fixed[0]

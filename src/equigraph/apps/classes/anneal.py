@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
-from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, UnitPlaces, Units, anneal_steps
+from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, TOP, VALUE, UnitPlaces, Units, anneal_steps
 from equigraph.apps.classes.roster import Roster
 from equigraph.rules import CompiledRules
 
 # What a squared distance of one person costs in wishes: four of a group in two classes and two in two others, in place
-# of three in each, have to bring eight wishes.
-_PAYS = 2.0
+# of three in each, have to bring twelve wishes.
+_PAYS = 3.0
 # A division into sizes that differ has to bring so many wishes for a squared distance of one person.
 _PAYS_SIZE = 0.25
 # Where several friends are asked for, a person who lacks some of them costs the square of their number, and the last
@@ -29,7 +29,9 @@ _SEVERAL = 2.0
 _PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 40.0
 _DEARER, _CHEAPER = 1.1, 0.93
 _SETTLED = 0.6  # from here on it gets no cheaper
-_HOT, _WARM, _COLD = 2.0, 1.0, 0.4  # temperatures in wishes
+_HOT, _WARM, _COLD = 3.0, 1.0, 0.4  # temperatures in wishes
+# Distances from exact shares count little at first, so that wishes find together, and in full from here on.
+_EVEN_FROM, _EVEN_AT = 0.4, 0.4
 _QUENCH = 100  # steps per unit of people that are left at the end where a run is cut short
 _LOOKS = 200  # how often it gets colder, and is asked whether to stop
 
@@ -110,7 +112,7 @@ def anneal(
     labels = np.asarray(labels, dtype=np.intp)
     units = _units(measure, compiled)
     placed = _placement(units, measure, compiled, labels, seed)
-    tally, hot = placed.tally, _WARM if again else _HOT
+    tally, hot, easing = placed.tally, _WARM if again else _HOT, not again
     step, end = 0, n_steps if units.free.size > 1 else 0
     every, pays_friend = max(1, n_steps // _LOOKS), _PAYS_FRIEND
     while step < end:
@@ -118,6 +120,12 @@ def anneal(
             end = min(n_steps, step + _QUENCH * units.free.size)
         done = step / n_steps if end == n_steps else 1.0
         temperature = hot * (_COLD / hot) ** done
+        if easing:
+            easing = done < _EVEN_AT
+            units.weight[:] = measure.weights * min(1.0, _EVEN_FROM + (1 - _EVEN_FROM) * done / _EVEN_AT)
+            if not easing:  # what was counted so far was less than the distances cost
+                tally[VALUE] = measure.value(placed.at[compiled.unit])
+                tally[TOP] = measure.value(placed.best[compiled.unit])
         change = _DEARER if tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
         pays_friend = min(max(pays_friend * change, _CHEAPEST), _DEAREST)
         number = min(every, end - step)
@@ -164,7 +172,7 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
         kind=_whole(kind),
         kind_start=np.searchsorted(kind[free], np.arange(kind.max() + 2)),
         change=held - np.outer(compiled.unit_size / n, held.sum(axis=0)),
-        weight=measure.weights.astype(float),
+        weight=measure.weights.copy(),
         size_weight=_PAYS_SIZE,
         foe_start=_whole(compiled.apart.indptr),
         foe=_whole(compiled.apart.indices),

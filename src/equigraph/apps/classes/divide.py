@@ -17,14 +17,13 @@ from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import Division, friends_as_kept, own_friends
-from equigraph.apps.classes.lists import check_class_names
+from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
 from equigraph.rules import (
     CompiledRules,
     Friends,
-    MostFriends,
     Rules,
     Sizes,
     compile_rules,
@@ -38,6 +37,8 @@ _FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
 _NODE_LIMIT, _SOLVED = 200, 600
+# Length of the search for an alternative, where that for the division is 1.
+_SHORT = 0.1
 # An alternative keeps nearly as many wishes as the best division.
 _NEARLY = 0.9
 
@@ -80,7 +81,8 @@ def divide(
     n_classes : int
         Number of classes.
     names : sequence of str, optional
-        Names of the classes. By default those that the sheet fixes, then Class 1, Class 2, ...
+        Names of the classes. By default those that the sheet fixes and others that go on as these do, such as 5b and
+        5c where it fixes somebody in 5a; else Class 1, Class 2, ...
     sizes : (least, most), optional
         Number of people in a class; as equal as can be by default.
     friends : int, default=1
@@ -136,15 +138,15 @@ def divide(
     try:
         facts = roster_facts(roster)
         start = settle_rules(rules, facts, n_clusters=int(n_classes)).labels
-        friendly = find_friends(search, start)
+        best, friendly, proven = find_friends(search, start)
     except ConflictError as error:
         raise in_school_words(error, class_names) from None
     if friendly is not None:
-        search, start = replace(search, rules=Rules.of([*rules.items, friendly.rule])), friendly.labels
-    # Labels in which everybody has a friend are those of such a run.
-    done = friendly is not None and not friendly.rule.but
-    found = [start] if done else [search.run(start)]
-    found += [search.run(start, turn) for turn in range(1, 2 * alternatives - 1)]
+        search = replace(search, rules=Rules.of([*rules.items, friendly]))
+    # Alternatives start from elsewhere, and are searched for less long: long searches end in the same division.
+    short = replace(search, effort=_SHORT * search.effort)
+    others = [short.run(start, turn) for turn in range(1, 2 * alternatives + 1)] if alternatives > 1 else []
+    found = [best, *(labels for labels in others if not lacking_friends(search.compiled, labels))]
     divisions = [
         Division(
             roster,
@@ -153,48 +155,58 @@ def divide(
             search.rules,
             chosen,
             friends=int(friends),
-            proven=friendly is None or friendly.proven,
+            proven=proven,
         )
         for labels in found
     ]
-    best, *others = _different(divisions, int(alternatives))
+    first, *rest = _different(divisions, int(alternatives))
     if friends > 1 and (asked := own_friends(roster, int(friends))) is not None:
-        kept = Rules.of([*rules.items, friends_as_kept(asked, [best, *others])])
-        best, *others = (replace(one, rules=kept) for one in (best, *others))
-    return replace(best, others=tuple(others))
+        kept = Rules.of([*rules.items, friends_as_kept(asked, [first, *rest])])
+        first, *rest = (replace(one, rules=kept) for one in (first, *rest))
+    return replace(first, others=tuple(rest))
 
 
-def find_friends(search: DivisionSearch, start: NDArray[np.intp]) -> MostFriends | None:
-    """Return labels in which as many people as possible have a friend they wished for, and the rule that they keep.
+def find_friends(
+    search: DivisionSearch, start: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], Friends | None, bool]:
+    """Return the best labels in which as many people as possible have a friend they wished for.
 
-    Annealing mostly finds one for everybody; else a solver goes on from there, unless there are too many people and
-    classes for it. None if nobody wished for anybody, or no friends are asked for.
+    With them come the rule about friends that they keep, None if nobody wished for anybody or no friends are asked for,
+    and whether it is proven that no more people can have one. Annealing mostly finds one for everybody; else a solver
+    goes on from there, unless there are too many people and classes for it.
     """
     roster = search.roster
     asked = own_friends(roster, min(search.friends, 1))
     if asked is None:
-        return None
+        return search.run(start), None, True
     with_rule = replace(search, rules=Rules.of([*search.rules.items, asked]))
     labels = with_rule.run(start)
     if not lacking_friends(with_rule.compiled, labels):
-        return _as_found(labels, asked, roster)
+        return labels, asked, True
     if labels.size * search.n_classes > _SOLVED:
-        return _as_found(labels, asked, roster)
-    facts = roster_facts(roster)
-    return most_friends(
-        search.rules, asked, facts, n_clusters=search.n_classes, start=labels, node_limit=_NODE_LIMIT
-    )
+        rule, proven = _as_found(labels, asked, roster), False
+    else:
+        found = most_friends(
+            search.rules,
+            asked,
+            roster_facts(roster),
+            n_clusters=search.n_classes,
+            start=labels,
+            node_limit=_NODE_LIMIT,
+        )
+        labels, rule, proven = found.labels, found.rule, found.proven
+    return replace(search, rules=Rules.of([*search.rules.items, rule])).run(labels), rule, proven
 
 
-def _as_found(labels: NDArray[np.intp], asked: Friends, roster: Roster) -> MostFriends:
-    """Return labels with the rule about friends that they keep, which is not proven to be the best."""
+def _as_found(labels: NDArray[np.intp], asked: Friends, roster: Roster) -> Friends:
+    """Return the rule about friends that labels keep."""
     place = dict(zip(roster.people, labels.tolist(), strict=True))
-    kept = {
-        who: int(any(place[str(other)] == place[str(who)] for other in others))
+    alone = {
+        who: 0
         for who, others in asked.of or ()
+        if all(place[str(other)] != place[str(who)] for other in others)
     }
-    fewer = {who: 0 for who, number in kept.items() if not number}
-    return MostFriends(labels, kept, not fewer, Friends(asked.least, fewer, asked.of))
+    return Friends(asked.least, alone, asked.of)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,9 +264,7 @@ def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) ->
     """Return the names of the classes, among them those in which the sheet fixes people."""
     fixed = sorted(set(roster.fixed.values()))
     if names is None:
-        numbered = (f"Class {number}" for number in range(1, 2 * n_classes + 1))
-        rest = [name for name in numbered if name not in fixed]
-        names = [*fixed, *rest[: max(n_classes - len(fixed), 0)]]
+        names = sorted(names_from(fixed, n_classes), key=natural_order)
         if len(names) > n_classes:
             raise RosterError(
                 f"The sheet fixes people in {len(fixed)} classes ({listed(fixed)}), and {n_classes} are to be made."
