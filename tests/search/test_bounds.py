@@ -93,7 +93,7 @@ def test_refine_labels_meets_every_feasible_pair(case, fairness, notion, make_gr
     at_least=st.sampled_from([None, 0.5]),
 )
 def test_fair_partition_meets_every_feasible_pair(case, fairness, at_least, make_graph):
-    """With the kicks of a whole search, which throw nodes anywhere."""
+    """By a whole search, whose annealings may miss bounds on the way."""
     n, k, bounds, _, seed = case
     model = eg.FairPartition(
         k, fairness, at_least=at_least, size_bounds=bounds, effort=0.1, random_state=seed

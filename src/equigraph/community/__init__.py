@@ -2,7 +2,8 @@
 
 from equigraph.community.adapters import Leiden, Louvain
 from equigraph.community.louvain import FairLouvain
-from equigraph.community.partition import FairPartition, refine_labels
+from equigraph.community.partition import FairPartition
 from equigraph.community.random import RandomClustering
+from equigraph.community.refine import refine_labels
 
 __all__ = ["FairLouvain", "FairPartition", "Leiden", "Louvain", "RandomClustering", "refine_labels"]

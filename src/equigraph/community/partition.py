@@ -23,7 +23,7 @@ from equigraph._utils.parameters import (
 )
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
-from equigraph.community.refining import in_given_terms, read_start, warn_if_short
+from equigraph.community.refining import read_start, warn_if_short
 from equigraph.exceptions import ParameterError
 from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules
@@ -311,8 +311,7 @@ class FairPartition(GraphClusterer):
         if is_out_of_core(graph, self.execution) and is_large(graph.n_nodes, n_entries_of(graph)):
             if self.rules is not None:
                 raise ParameterError(
-                    "FairPartition: rules need the graph in memory where it is large: leave "
-                    "rules or execution out, "
+                    "FairPartition: rules need the graph in memory where it is large: leave rules or execution out, "
                     "or give to_graph() of it."
                 )
             with open_store(graph, self.execution) as store:
@@ -432,80 +431,3 @@ class FairPartition(GraphClusterer):
             for one in (*found.labels, *found.front):
                 keeper.checked(one)
         return found
-
-
-def refine_labels(
-    graph: Any,
-    labels: Any,
-    *,
-    sensitive_features: Any = None,
-    max_moves: int | None = None,
-    stay: float = 0.0,
-    n_clusters: int | None = None,
-    effort: float = 0.0,
-    **parameters: Any,
-) -> NDArray[Any]:
-    r"""Improve labels that any other tool made.
-
-    A shorthand for ``FairPartition(...).refine(graph, labels, ...).labels_``, in the words of the labels given.
-
-    Parameters
-    ----------
-    graph, labels, sensitive_features, max_moves, stay
-        See `FairPartition.refine`.
-    n_clusters : int, optional
-        Number of clusters of the result; by default as many as the labels have.
-    effort : float, default=0
-        0 keeps to local moves and swaps from the given labels; 1 and more search further, and may end far from them.
-    parameters
-        Further parameters of `FairPartition`.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-        Labels as those given, numbers or texts, so that ``labels != given`` tells who moved: a cluster has the label
-        of the one that it shares most nodes with. Where ``n_clusters`` is another number, 0, 1, ... by size.
-        No move of a single node raises :math:`(1 - f) Q + f N`; above 128 clusters, none to a neighbour's cluster. On
-        large graphs (100,000 nodes or two million stored entries) that is nearly so: the number of passes is bounded.
-
-    Raises
-    ------
-    InfeasibleError
-        If the size bounds cannot be met, or the rules with so few moves.
-    ConflictError
-        If rules contradict each other.
-    NotFoundError
-        If no labels that keep the rules were found, and it is not known whether there are any.
-
-    Examples
-    --------
-    >>> import equigraph as eg
-    >>> room = eg.datasets.make_classroom()
-    >>> first = eg.RandomClustering(3, random_state=0).fit_predict(room.adjacency)
-    >>> better = eg.refine_labels(
-    ...     room.adjacency, first, sensitive_features=room.sensitive_features, random_state=0
-    ... )
-    >>> eg.metrics.modularity_score(room.adjacency, better) > 0.3
-    True
-
-    Two who do not get on, at the price of few changes:
-
-    >>> import numpy as np
-    >>> first, second = np.flatnonzero(better == 0)[:2].tolist()
-    >>> rules = eg.Rules(apart=[(first, second)], sizes=(8, 12))
-    >>> apart = eg.refine_labels(
-    ...     room.adjacency,
-    ...     better,
-    ...     sensitive_features=room.sensitive_features,
-    ...     rules=rules,
-    ...     max_moves=2,
-    ...     random_state=0,
-    ... )
-    >>> rules.check(room.adjacency, apart), int((apart != better).sum()) <= 2
-    ([], True)
-    """
-    model = FairPartition(n_clusters, effort=effort, **parameters)
-    labels = list(labels) if isinstance(labels, Iterator) else labels  # it is read twice
-    model.refine(graph, labels, sensitive_features=sensitive_features, max_moves=max_moves, stay=stay)
-    keeps_numbers = max_moves is not None or stay > 0 or as_rules(model.rules or {}).names_clusters
-    return in_given_terms(labels, graph, model.labels_, keeps_numbers)

@@ -32,8 +32,9 @@ _STARTS = (
     (60_000, (3, 1)),
     (300_000, (2, 2)),
 )
-# Kicks: so many nodes and tenths of stored entries are thrown in all, and at most so often.
-_KICKED, _MOST_KICKS = 10_000, 15
+# Annealings at the end, ever longer as long as they pay: at most so many, and none on graphs with more nodes and tenths
+# of stored entries than this.
+_MOST_LONGER, _LONGER_WORK = 10, 20_000
 # On fewer nodes an annealing proposes every swap that counts; on more, nodes that wait for a partner are matched at the
 # end, so often in turn with single moves.
 _SWAPPED_NODES, _SWAP_ROUNDS = 500, 10
@@ -55,8 +56,8 @@ class Plan:
         Divisions that are raised along the dial, and recombined at each value asked for.
     n_steps : int
         Proposals of an annealing on the nodes.
-    n_kicks : int
-        How often the best labels are thrown out of their optimum.
+    n_longer : int
+        How many annealings at the end there are at most, ever longer as long as they pay.
     n_swaps : int
         How often pairs of nodes that gain by changing places are looked for at the end.
     """
@@ -64,7 +65,7 @@ class Plan:
     n_starts: int
     n_raised: int
     n_steps: int
-    n_kicks: int
+    n_longer: int
     n_swaps: int
 
 
@@ -94,7 +95,7 @@ def plan_for(
         n_starts=max(round(n_starts * many), 1),
         n_raised=max(round(n_raised * many), 1),
         n_steps=int(n_steps * many),
-        n_kicks=round(min(_MOST_KICKS // 3 if long else _MOST_KICKS, _KICKED / work) * many),
+        n_longer=_MOST_LONGER if work <= _LONGER_WORK else 0,
         n_swaps=_SWAP_ROUNDS if n >= _SWAPPED_NODES else 0,
     )
     if not front:
@@ -103,7 +104,7 @@ def plan_for(
         plan,
         n_starts=min(plan.n_starts, max(plan.n_starts // 2, 4)),
         n_raised=min(plan.n_raised, max(plan.n_raised // 3, 2)),
-        n_kicks=plan.n_kicks // 5,
+        n_longer=0,
     )
 
 

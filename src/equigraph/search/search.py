@@ -20,7 +20,7 @@ from equigraph.search.arrays import Level
 from equigraph.search.bounds import within_bounds
 from equigraph.search.level import aggregate, common_parts, compact, links_to
 from equigraph.search.merge import merge, split
-from equigraph.search.moves import anneal, climb, local_search, perturb, recombine, swap
+from equigraph.search.moves import anneal, climb, local_search, recombine, swap
 from equigraph.search.objective import Objective
 from equigraph.search.partition import Partition, scores_of
 from equigraph.search.plans import DIAL, LADDER, Plan, plan_for
@@ -31,10 +31,11 @@ from equigraph.search.targets import Target
 # Where annealings begin, in units of a typical change: one that keeps the structure, and one that may change it.
 _WARM, _HOT = 0.02, 0.1
 _TURNS = (_WARM, _HOT, 0.3)
-# Lengths of annealings after a recombination, after a kick and in a gap, in those of a first one.
-_AFTER, _KICK, _FILL = 0.25, 0.25, 0.4
-# Graphs of fewer entries for each node have many divisions that are nearly as cohesive: longer annealings pay there.
-_SPARSE, _LONGER = 8, 4.0
+# Lengths of annealings after a recombination and in a gap, in those of a first one.
+_AFTER, _FILL = 0.25, 0.4
+# Annealings at the end are ever longer as long as one brings so much. Graphs without clear clusters have many divisions
+# that are nearly as good, and there only long annealings find better ones.
+_LONGER, _WORTH_LONGER = 4.0, 2e-4
 # The dial at which clusters are made that are fair from the first moves on.
 _MIXED = 0.35
 # Values of the dial that are searched before a bound is, and shares of it on the way up to it.
@@ -294,30 +295,27 @@ class Search:
     def _search_at(
         self, target: Target, lineages: list[list[Found]], rng: np.random.Generator
     ) -> Iterator[None]:
-        """Bring one division of every lineage to a target, recombine them, and kick the best."""
+        """Bring one division of every lineage to a target, recombine them, and anneal the best ever longer."""
         objective = self.objective.for_target(target)
-        sparse = self.level.data.size < _SPARSE * self.level.n_sites
-        longer = _LONGER if sparse and not target.wants_fairness else 1.0
         found = []
         for number, lineage in enumerate(lineages):
             labels = self._settled(self.best_of(lineage, objective).labels, objective, rng)
             # Which temperature suits a graph is not known beforehand, so they take turns.
-            found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)], longer))
+            found.append(self._annealed(labels, objective, rng, _TURNS[number % len(_TURNS)]))
             yield
         best = self._recombined(found, objective, rng)
         yield
-        if self.objective.rules is None:
-            for _ in range(self.plan.n_kicks):
-                kicked = perturb(Partition(self.level, objective, best.labels, self.n_clusters), rng)
-                best = self.best_of([best, self._annealed(kicked, objective, rng, _HOT, _KICK)], objective)
-        elif self.plan.n_kicks:
-            # Where rules are tight, short annealings lead a kick back to where it began, and a long one does not.
-            share = _KICK * self.plan.n_kicks
-            best = self.best_of(
-                [best, self._annealed(best.labels, objective, rng, _TURNS[-1], share)], objective
-            )
+        missed = 0
+        for turn in range(self.plan.n_longer):
+            share = _LONGER * 2 ** (turn // 2)
+            longer = self._annealed(best.labels, objective, rng, _TURNS[1 + turn % 2], share)
+            best, before = self.best_of([best, longer], objective), best
+            gain = objective.value(*best[1:3]) - objective.value(*before[1:3])
+            missed = 0 if gain >= _WORTH_LONGER else missed + 1
+            if missed == 2:
+                break
         yield
-        self._annealed(best.labels, objective, rng, _WARM, longer)
+        self._annealed(best.labels, objective, rng, _WARM)
 
     def _annealed(
         self,
