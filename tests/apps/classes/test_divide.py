@@ -325,5 +325,9 @@ def test_classes_are_called_as_the_sheet_calls_some(fixed: list[str], names: tup
 
 def test_ranges_of_numbers_are_told_from_the_least_on() -> None:
     people, marks = tuple(f"P{i}" for i in range(12)), tuple(f"{9.5 + i}" for i in range(12))
-    division = eg.Division(eg.Roster(people, {"mark": marks}), [0, 1] * 6, ["5a", "5b"], attributes={"mark": 1.0})
-    assert division.spread() == ["mark: 2 of 9.5 to 12.5, 2 of 13.5 to 16.5 and 2 of 17.5 to 20.5 in a class."]
+    division = eg.Division(
+        eg.Roster(people, {"mark": marks}), [0, 1] * 6, ["5a", "5b"], attributes={"mark": 1.0}
+    )
+    assert division.spread() == [
+        "mark: 2 of 9.5 to 12.5, 2 of 13.5 to 16.5 and 2 of 17.5 to 20.5 in a class."
+    ]
