@@ -43,7 +43,6 @@ OPTIONAL = (
     "torch_geometric",
     "uvicorn",
     "vieclus",
-    "xlsxwriter",
     "xlwt",
 )
 

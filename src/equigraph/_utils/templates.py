@@ -7,6 +7,9 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from equigraph._utils.text import shown
 
 
 @cache
@@ -20,3 +23,13 @@ def environment(package: str, finalize: Callable[[Any], Any] | None = None) -> E
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def visible(value: Any) -> Any:
+    """Return a value as a page can show it: without control characters, unless it is markup."""
+    return value if isinstance(value, Markup) else shown(value)
+
+
+def render(package: str, **values: Any) -> str:
+    """Return the page of a package: its template ``page.html`` with values."""
+    return environment(package, finalize=visible).get_template("page.html").render(**values).lstrip()

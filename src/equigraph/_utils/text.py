@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
 from equigraph.exceptions import visible
 
-__all__ = ["count", "counted", "did_you_mean", "latex", "listed", "one_line", "visible"]
+__all__ = ["count", "counted", "did_you_mean", "latex", "listed", "one_line", "shown", "visible"]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -64,3 +65,25 @@ def counted(notes: Iterable[tuple[type[Warning], str]], where: str = "") -> list
 
 GIVE_GROUPS = "give sensitive_features, or read the graph with groups"
 NO_GROUPS = "there are no groups"
+
+
+def shown(value: Any, length: int | None = None) -> str:
+    """Return a name as one line that can be drawn: without control characters, and not too long.
+
+    >>> shown("two" + chr(10) + "lines"), shown("a" * 30, 10)
+    ('two lines', 'aaaaaaaaa…')
+    """
+    text = "".join(map(_drawable, str(value)))
+    return text if length is None or len(text) <= length else text[: length - 1] + "…"
+
+
+def _drawable(character: str) -> str:
+    if character.isspace():
+        return character if character == "\N{NO-BREAK SPACE}" else " "
+    # Neither XML nor HTML can hold control characters, halves of pairs and code points that are no characters.
+    is_none = 0xFDD0 <= ord(character) <= 0xFDEF or ord(character) & 0xFFFE == 0xFFFE
+    return (
+        "\N{REPLACEMENT CHARACTER}"
+        if is_none or unicodedata.category(character) in ("Cc", "Cs")
+        else character
+    )

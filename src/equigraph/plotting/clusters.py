@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph._utils.text import count
+from equigraph._utils.text import count, shown
 from equigraph.graph import as_graph
 from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.groups.sums import indicator
 from equigraph.graph.labels import labels_in_order
 from equigraph.plotting.base import Display
-from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, look, shown
+from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, look
 
 MAX_DRAWN_CLUSTERS = 50
 _WIDEST = 9.0  # line of the strongest link, in points

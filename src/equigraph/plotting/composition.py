@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from equigraph._utils.text import GIVE_GROUPS
+from equigraph._utils.text import GIVE_GROUPS, shown
 from equigraph.exceptions import GroupsError, ParameterError, require
 from equigraph.metrics._shown import MAX_CLUSTERS
 from equigraph.plotting.base import Display
-from equigraph.plotting.style import MUTED, group_colors, look, shown, text_color
+from equigraph.plotting.style import MUTED, group_colors, look, text_color
 
 MAX_LINED_GROUPS = 6
 _MAX_WRITTEN = 15  # more bars than that are too narrow for percentages

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from equigraph._utils.text import count
+from equigraph._utils.text import count, shown
 from equigraph.graph.groups import Groups
 from equigraph.graph.groups.attributes import joined_name
 from equigraph.graph.groups.encode import unique_values
@@ -25,7 +25,6 @@ from equigraph.plotting.style import (
     cluster_colors,
     group_markers,
     look,
-    shown,
     text_color,
 )
 

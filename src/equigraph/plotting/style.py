@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from equigraph.exceptions import require
 
@@ -76,28 +74,6 @@ def text_color(background: tuple[float, ...]) -> str:
     """Return a text colour that can be read on a background."""
     red, green, blue = background[:3]
     return TEXT if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
-
-
-def shown(value: Any, length: int | None = None) -> str:
-    """Return a name as one line that can be drawn: without control characters, and not too long.
-
-    >>> shown("two" + chr(10) + "lines"), shown("a" * 30, 10)
-    ('two lines', 'aaaaaaaaa…')
-    """
-    text = "".join(map(_drawable, str(value)))
-    return text if length is None or len(text) <= length else text[: length - 1] + "…"
-
-
-def _drawable(character: str) -> str:
-    if character.isspace():
-        return character if character == "\N{NO-BREAK SPACE}" else " "
-    # Neither XML nor HTML can hold control characters, halves of pairs and code points that are no characters.
-    is_none = 0xFDD0 <= ord(character) <= 0xFDEF or ord(character) & 0xFFFE == 0xFFFE
-    return (
-        "\N{REPLACEMENT CHARACTER}"
-        if is_none or unicodedata.category(character) in ("Cc", "Cs")
-        else character
-    )
 
 
 def _darker(color: str, rounds: int) -> tuple[float, float, float]:

@@ -255,11 +255,11 @@ def test_what_annealing_counts_is_what_a_new_count_finds() -> None:
     labels = settle_rules(without, Facts(roster.graph(), group_columns(roster)), n_clusters=3).labels
     units = _units(measure, compiled)
     placed = _placement(units, measure, compiled, labels, seed=1)
-    anneal_steps(units, placed, 20_000, (2.0, 1.0, 3.0), False)
+    anneal_steps(units, placed, 20_000, (2.0, 3.0))
     now = placed.at[compiled.unit]
     assert (now != labels).any()
     for name, value in _placement(units, measure, compiled, now, seed=1)._asdict().items():
-        if name not in ("best", "stamp", "random", "group", "tally"):
+        if name not in ("best", "stamp", "random", "group", "tally", "change", "bound_change"):
             np.testing.assert_allclose(getattr(placed, name), value, atol=1e-9, err_msg=name)
     assert placed.tally[0] == pytest.approx(measure.value(now))
     assert placed.tally[1] == lacking_friends(compiled, now)
@@ -304,8 +304,30 @@ def test_what_cannot_be_asked(options: dict, error: type[Exception], pattern: st
         eg.divide(roster, 2, **options)
 
 
-def test_classes_are_called_what_the_sheet_calls_them() -> None:
-    roster = eg.Roster(("Ada", "Ben", "Cem", "Dora"), fixed={"Ben": "5a"})
-    division = eg.divide(roster, 2, effort=0.1)
-    assert division.class_names == ("5a", "Class 1")
-    assert division.lists.class_of("Ben") == 0
+@pytest.mark.parametrize(
+    ("fixed", "names"),
+    [
+        (["5b"], ("5a", "5b", "5c")),
+        (["1ºA"], ("1ºA", "1ºB", "1ºC")),
+        (["Team 10"], ("Team 10", "Team 11", "Team 12")),
+        (["5A", "5b"], ("5A", "5C", "5b")),
+        (["Owls"], ("Class 1", "Class 2", "Owls")),
+        (["5a", "6a"], ("5a", "6a", "Class 1")),
+    ],
+)
+def test_classes_are_called_as_the_sheet_calls_some(fixed: list[str], names: tuple[str, ...]) -> None:
+    people = ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay")
+    roster = eg.Roster(people, fixed=dict(zip(people, fixed, strict=False)))
+    division = eg.divide(roster, 3, effort=0.1)
+    assert division.class_names == names
+    assert division.class_names[division.lists.class_of("Ada")] == fixed[0]
+
+
+def test_ranges_of_numbers_are_told_from_the_least_on() -> None:
+    people, marks = tuple(f"P{i}" for i in range(12)), tuple(f"{9.5 + i}" for i in range(12))
+    division = eg.Division(
+        eg.Roster(people, {"mark": marks}), [0, 1] * 6, ["5a", "5b"], attributes={"mark": 1.0}
+    )
+    assert division.spread() == [
+        "mark: 2 of 9.5 to 12.5, 2 of 13.5 to 16.5 and 2 of 17.5 to 20.5 in a class."
+    ]

@@ -305,7 +305,6 @@ def test_every_command_has_a_help_that_names_it(run: Run) -> None:
     ("args", "package", "extra"),
     [
         (["cluster", "nowhere.csv", "-k", 3, "--plot"], "matplotlib", "plot"),
-        (["classes", "nowhere.csv", "-k", 3], "xlsxwriter", "sheets"),
     ],
 )
 def test_a_package_that_is_missing_is_told_before_anything_is_read(

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
-from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, VALUE, UnitPlaces, Units, anneal_steps
+from equigraph.apps.classes.kernels import LACKING, MOST_UNITS, TOP, VALUE, UnitPlaces, Units, anneal_steps
 from equigraph.apps.classes.roster import Roster
 from equigraph.rules import CompiledRules
 
 # What a squared distance of one person costs in wishes: four of a group in two classes and two in two others, in place
-# of three in each, have to bring eight wishes.
-_PAYS = 2.0
+# of three in each, have to bring twelve wishes.
+_PAYS = 3.0
 # A division into sizes that differ has to bring so many wishes for a squared distance of one person.
 _PAYS_SIZE = 0.25
 # Where several friends are asked for, a person who lacks some of them costs the square of their number, and the last
@@ -29,7 +29,7 @@ _SEVERAL = 2.0
 _PAYS_FRIEND, _CHEAPEST, _DEAREST = 3.0, 1.0, 40.0
 _DEARER, _CHEAPER = 1.1, 0.93
 _SETTLED = 0.6  # from here on it gets no cheaper
-_HOT, _WARM, _COLD = 3.0, 1.5, 0.5  # temperatures in wishes
+_HOT, _WARM, _COLD = 3.0, 1.0, 0.4  # temperatures in wishes
 # Distances from exact shares count little at first, so that wishes find together, and in full from here on.
 _EVEN_FROM, _EVEN_AT = 0.4, 0.4
 _QUENCH = 100  # steps per unit of people that are left at the end where a run is cut short
@@ -112,8 +112,7 @@ def anneal(
     labels = np.asarray(labels, dtype=np.intp)
     units = _units(measure, compiled)
     placed = _placement(units, measure, compiled, labels, seed)
-    tally, strict = placed.tally, False
-    hot, even_from = (_WARM, 1.0) if again else (_HOT, _EVEN_FROM)
+    tally, hot, easing = placed.tally, _WARM if again else _HOT, not again
     step, end = 0, n_steps if units.free.size > 1 else 0
     every, pays_friend = max(1, n_steps // _LOOKS), _PAYS_FRIEND
     while step < end:
@@ -121,14 +120,16 @@ def anneal(
             end = min(n_steps, step + _QUENCH * units.free.size)
         done = step / n_steps if end == n_steps else 1.0
         temperature = hot * (_COLD / hot) ** done
-        pays = min(1.0, even_from + (1 - even_from) * done / _EVEN_AT)
+        if easing:
+            easing = done < _EVEN_AT
+            units.weight[:] = measure.weights * min(1.0, _EVEN_FROM + (1 - _EVEN_FROM) * done / _EVEN_AT)
+            if not easing:  # what was counted so far was less than the distances cost
+                tally[VALUE] = measure.value(placed.at[compiled.unit])
+                tally[TOP] = measure.value(placed.best[compiled.unit])
         change = _DEARER if tally[LACKING] else _CHEAPER if done < _SETTLED else 1.0
         pays_friend = min(max(pays_friend * change, _CHEAPEST), _DEAREST)
-        if pays == 1 and not strict:
-            strict = True
-            tally[VALUE] = measure.value(placed.at[compiled.unit])
         number = min(every, end - step)
-        anneal_steps(units, placed, number, (temperature, pays, pays_friend), strict)
+        anneal_steps(units, placed, number, (temperature, pays_friend))
         step += number
     return placed.best[compiled.unit].astype(np.intp)
 
@@ -150,6 +151,9 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
     links.setdiag(0)
     links.eliminate_zeros()
     held = member @ measure.groups
+    kind = np.unique(np.column_stack([compiled.unit_size, held]), axis=0, return_inverse=True)[1].ravel()
+    free = np.flatnonzero(compiled.fixed < 0)
+    free = free[np.argsort(kind[free], kind="stable")]
     rows, must, want = _asking(measure, compiled)
     friends = [unit[friends] for _, friends in rows]
     asking = unit[[person for person, _ in rows]] if rows else np.empty(0)
@@ -160,13 +164,15 @@ def _units(measure: Measure, compiled: CompiledRules) -> Units:
     shape = (k, len(compiled.columns))
     return Units(
         size=_whole(compiled.unit_size),
-        free=_whole(np.flatnonzero(compiled.fixed < 0)),
+        free=_whole(free),
         is_free=np.ascontiguousarray(compiled.fixed < 0),
         link_start=_whole(links.indptr),
         link=_whole(links.indices),
         link_weight=links.data.astype(float),
+        kind=_whole(kind),
+        kind_start=np.searchsorted(kind[free], np.arange(kind.max() + 2)),
         change=held - np.outer(compiled.unit_size / n, held.sum(axis=0)),
-        weight=measure.weights.astype(float),
+        weight=measure.weights.copy(),
         size_weight=_PAYS_SIZE,
         foe_start=_whole(compiled.apart.indptr),
         foe=_whole(compiled.apart.indices),
@@ -240,6 +246,9 @@ def _placement(
         stamp=np.zeros(units.asking.size + 1, dtype=np.int64),
         random=np.array([random.Random(seed).getrandbits(64)], dtype=np.uint64),
         group=np.zeros(2 * MOST_UNITS, dtype=np.int64),
+        side=np.zeros(n_units, dtype=np.int64),
+        change=np.zeros(units.weight.size),
+        bound_change=np.zeros(units.bound_alone.size, dtype=np.int64),
     )
 
 

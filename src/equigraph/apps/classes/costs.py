@@ -11,6 +11,8 @@ from equigraph.apps.classes.division import Division
 from equigraph.apps.classes.sentences import rule_sentence
 from equigraph.rules import Rule, Rules
 
+# Length of the search without a column or a rule, where that for a division is 1.
+_EFFORT = 0.08
 # Rules of one kind are left out together where there are more of them than these.
 _SINGLE = 4
 _KINDS = {
@@ -69,6 +71,7 @@ def find_costs(division: Division, *, evenness: float = 0.98, seed: int = 0) -> 
         len(division.class_names),
         division.attributes,
         evenness,
+        _EFFORT,
         seed=seed,
         friends=division.friends,
     )
@@ -102,10 +105,9 @@ def with_costs(division: Division) -> Division:
 
 def _kept(division: Division, search: DivisionSearch, anew: bool = False) -> int:
     """Return how many wishes are kept where people are divided again."""
-    labels = division.labels
-    if anew:  # without a column people sit quite differently
-        labels = replace(search, effort=0.5).run(labels, n_runs=1)
-    return division.with_labels(search.again(labels)).wishes_kept
+    # Without a column people sit quite differently.
+    labels = search.run(division.labels) if anew else search.again(division.labels)
+    return division.with_labels(labels).wishes_kept
 
 
 def _parts(division: Division) -> Iterable[tuple[str, list[Rule]]]:

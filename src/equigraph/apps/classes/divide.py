@@ -17,14 +17,13 @@ from equigraph._utils.text import did_you_mean, listed
 from equigraph.apps.classes.anneal import Measure, anneal, lacking_friends, measure_of
 from equigraph.apps.classes.attributes import chosen_attributes, roster_facts
 from equigraph.apps.classes.division import Division, friends_as_kept, own_friends
-from equigraph.apps.classes.lists import check_class_names
+from equigraph.apps.classes.lists import check_class_names, names_from, natural_order
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words
 from equigraph.exceptions import ConflictError, ParameterError, RosterError
 from equigraph.rules import (
     CompiledRules,
     Friends,
-    MostFriends,
     Rules,
     Sizes,
     compile_rules,
@@ -32,11 +31,14 @@ from equigraph.rules import (
     settle_rules,
 )
 
-# Annealing is run so often, with so many steps for each person, and the best division is taken.
-_RUNS, _STEPS, _AGAIN, _FEWEST = 3, 6000, 1000, 20_000
+# So many runs of annealing with so many steps for each person; from the best division a slow run goes on.
+_RUNS, _STEPS, _SLOW = 3, 6000, 42_000
+_FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.
 _NODE_LIMIT, _SOLVED = 200, 600
+# Length of the search for an alternative, where that for the division is 1.
+_SHORT = 0.1
 # An alternative keeps nearly as many wishes as the best division.
 _NEARLY = 0.9
 
@@ -79,7 +81,8 @@ def divide(
     n_classes : int
         Number of classes.
     names : sequence of str, optional
-        Names of the classes. By default those that the sheet fixes, then Class 1, Class 2, ...
+        Names of the classes. By default those that the sheet fixes and others that go on as these do, such as 5b and
+        5c where it fixes somebody in 5a; else Class 1, Class 2, ...
     sizes : (least, most), optional
         Number of people in a class; as equal as can be by default.
     friends : int, default=1
@@ -135,14 +138,15 @@ def divide(
     try:
         facts = roster_facts(roster)
         start = settle_rules(rules, facts, n_clusters=int(n_classes)).labels
-        friendly = find_friends(search, start)
+        best, friendly, proven = find_friends(search, start)
     except ConflictError as error:
         raise in_school_words(error, class_names) from None
     if friendly is not None:
-        search, start = replace(search, rules=Rules.of([*rules.items, friendly.rule])), friendly.labels
-    turns = range(1, 2 if alternatives == 1 else 2 * alternatives + 1)
-    # The labels to start from are annealed already where somebody wished for somebody.
-    found = [search.run(start, turn, _RUNS - (friendly is not None)) for turn in turns]
+        search = replace(search, rules=Rules.of([*rules.items, friendly]))
+    # Alternatives start from elsewhere, and are searched for less long: long searches end in the same division.
+    short = replace(search, effort=_SHORT * search.effort)
+    others = [short.run(start, turn) for turn in range(1, 2 * alternatives + 1)] if alternatives > 1 else []
+    found = [best, *(labels for labels in others if not lacking_friends(search.compiled, labels))]
     divisions = [
         Division(
             roster,
@@ -151,48 +155,58 @@ def divide(
             search.rules,
             chosen,
             friends=int(friends),
-            proven=friendly is None or friendly.proven,
+            proven=proven,
         )
         for labels in found
     ]
-    best, *others = _different(divisions, int(alternatives))
+    first, *rest = _different(divisions, int(alternatives))
     if friends > 1 and (asked := own_friends(roster, int(friends))) is not None:
-        kept = Rules.of([*rules.items, friends_as_kept(asked, [best, *others])])
-        best, *others = (replace(one, rules=kept) for one in (best, *others))
-    return replace(best, others=tuple(others))
+        kept = Rules.of([*rules.items, friends_as_kept(asked, [first, *rest])])
+        first, *rest = (replace(one, rules=kept) for one in (first, *rest))
+    return replace(first, others=tuple(rest))
 
 
-def find_friends(search: DivisionSearch, start: NDArray[np.intp]) -> MostFriends | None:
-    """Return labels in which as many people as possible have a friend they wished for, and the rule that they keep.
+def find_friends(
+    search: DivisionSearch, start: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], Friends | None, bool]:
+    """Return the best labels in which as many people as possible have a friend they wished for.
 
-    Annealing mostly finds one for everybody; else a solver goes on from there, unless there are too many people and
-    classes for it. None if nobody wished for anybody, or no friends are asked for.
+    With them come the rule about friends that they keep, None if nobody wished for anybody or no friends are asked for,
+    and whether it is proven that no more people can have one. Annealing mostly finds one for everybody; else a solver
+    goes on from there, unless there are too many people and classes for it.
     """
     roster = search.roster
     asked = own_friends(roster, min(search.friends, 1))
     if asked is None:
-        return None
+        return search.run(start), None, True
     with_rule = replace(search, rules=Rules.of([*search.rules.items, asked]))
-    labels = with_rule.run(start, n_runs=1)
+    labels = with_rule.run(start)
     if not lacking_friends(with_rule.compiled, labels):
-        return _as_found(labels, asked, roster)
+        return labels, asked, True
     if labels.size * search.n_classes > _SOLVED:
-        return _as_found(with_rule.run(labels, turn=1), asked, roster)
-    facts = roster_facts(roster)
-    return most_friends(
-        search.rules, asked, facts, n_clusters=search.n_classes, start=labels, node_limit=_NODE_LIMIT
-    )
+        rule, proven = _as_found(labels, asked, roster), False
+    else:
+        found = most_friends(
+            search.rules,
+            asked,
+            roster_facts(roster),
+            n_clusters=search.n_classes,
+            start=labels,
+            node_limit=_NODE_LIMIT,
+        )
+        labels, rule, proven = found.labels, found.rule, found.proven
+    return replace(search, rules=Rules.of([*search.rules.items, rule])).run(labels), rule, proven
 
 
-def _as_found(labels: NDArray[np.intp], asked: Friends, roster: Roster) -> MostFriends:
-    """Return labels with the rule about friends that they keep, which is not proven to be the best."""
+def _as_found(labels: NDArray[np.intp], asked: Friends, roster: Roster) -> Friends:
+    """Return the rule about friends that labels keep."""
     place = dict(zip(roster.people, labels.tolist(), strict=True))
-    kept = {
-        who: int(any(place[str(other)] == place[str(who)] for other in others))
+    alone = {
+        who: 0
         for who, others in asked.of or ()
+        if all(place[str(other)] != place[str(who)] for other in others)
     }
-    fewer = {who: 0 for who, number in kept.items() if not number}
-    return MostFriends(labels, kept, not fewer, Friends(asked.least, fewer, asked.of))
+    return Friends(asked.least, alone, asked.of)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,36 +233,38 @@ class DivisionSearch:
         """The rules as arrays."""
         return compile_rules(self.rules, roster_facts(self.roster), None, self.n_classes)
 
-    def run(self, start: NDArray[np.intp], turn: int = 0, n_runs: int = _RUNS) -> NDArray[np.intp]:
-        """Return labels that keep the rules, as those of the start do: the best of some runs of annealing."""
-        n_steps = max(_FEWEST, int(_STEPS * self.effort * start.size))
-        measure, compiled = self.measure, self.compiled
-        notify, best = Notifier(self.callbacks), start
-        for run in range(n_runs):
+    def run(self, start: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
+        """Return labels that keep the rules, as those of the start do."""
+        found = [
+            self._anneal(start, _STEPS * run, _STEPS, f"{self.seed} {turn} {run}") for run in range(_RUNS)
+        ]
+        return self.again(max(start, *found, key=self._rank), turn)
 
-            def watch(step: int, before: int = run * n_steps) -> bool:
-                return notify("annealing", before + step, n_runs * n_steps)
+    def again(self, labels: NDArray[np.intp], turn: int = 0) -> NDArray[np.intp]:
+        """Return labels at least as good as some that keep the rules, after a slow run from there."""
+        return self._anneal(labels, _STEPS * _RUNS, _SLOW, f"{self.seed} {turn}", again=True)
 
-            found = anneal(measure, compiled, start, n_steps, f"{self.seed} {turn} {run}", watch)
-            best = max(best, found, key=self._rank)
-        return self.again(best)
+    def _anneal(
+        self, labels: NDArray[np.intp], done: int, steps: int, seed: str, again: bool = False
+    ) -> NDArray[np.intp]:
+        """Anneal with so many steps for each person, after some that were done."""
+        people, notify = max(_FEWEST, self.effort * labels.size), Notifier(self.callbacks)
+        total = int((_RUNS * _STEPS + _SLOW) * people)
+
+        def watch(step: int) -> bool:
+            return notify("annealing", int(done * people) + step, total)
+
+        return anneal(self.measure, self.compiled, labels, int(steps * people), seed, watch, again=again)
 
     def _rank(self, labels: NDArray[np.intp]) -> tuple[int, float]:
         return -lacking_friends(self.compiled, labels), self.measure.value(labels)
-
-    def again(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return labels at least as good as some that keep the rules, after a short run from there."""
-        n_steps = max(_FEWEST, int(_AGAIN * self.effort * labels.size))
-        return anneal(self.measure, self.compiled, labels, n_steps, f"{self.seed}", again=True)
 
 
 def _class_names(roster: Roster, names: Sequence[str] | None, n_classes: int) -> tuple[str, ...]:
     """Return the names of the classes, among them those in which the sheet fixes people."""
     fixed = sorted(set(roster.fixed.values()))
     if names is None:
-        numbered = (f"Class {number}" for number in range(1, 2 * n_classes + 1))
-        rest = [name for name in numbered if name not in fixed]
-        names = [*fixed, *rest[: max(n_classes - len(fixed), 0)]]
+        names = sorted(names_from(fixed, n_classes), key=natural_order)
         if len(names) > n_classes:
             raise RosterError(
                 f"The sheet fixes people in {len(fixed)} classes ({listed(fixed)}), and {n_classes} are to be made."

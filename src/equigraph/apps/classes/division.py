@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equigraph._utils.text import count, listed
 from equigraph.apps.classes.attributes import UNMARKED, group_columns, is_binned, roster_facts
-from equigraph.apps.classes.lists import ClassLists, check_class_names
+from equigraph.apps.classes.lists import ClassLists, check_class_names, natural_order
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
@@ -177,7 +177,7 @@ class Division:
         sentences = []
         for attribute in self.attributes:
             column = self.columns[attribute]
-            values = sorted(set(column) - {None, UNMARKED})
+            values = sorted(set(column) - {None, UNMARKED}, key=natural_order)
             if len(values) <= _MOST_VALUES:
                 of = " of" if is_binned(self.roster, attribute) else ""
                 ranges = [f"{_range(self._counts(column, value))}{of} {value}" for value in values]

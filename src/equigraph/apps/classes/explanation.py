@@ -147,7 +147,9 @@ def _find(division: Division, name: str) -> int:
     people = division.roster.people
     known = {same(one): place for place, one in enumerate(people)}
     if same(name) not in known:
-        raise ParameterError(f"{name!r} is not one of the people{did_you_mean(name, people)}.")
+        called = [one for one in people if same(name) in map(same, one.split())]
+        meant = f" (perhaps {' or '.join(map(repr, called))})" if called else did_you_mean(name, people)
+        raise ParameterError(f"{name!r} is not one of the people{meant}.")
     return known[same(name)]
 
 

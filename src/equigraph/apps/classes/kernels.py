@@ -1,4 +1,4 @@
-"""Compiled steps of the annealing of a division: moves of units of people, and exchanges of two."""
+"""Compiled steps of the annealing of a division: units of people move, or change places with others."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from equigraph._utils.compilation import compiled
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
-# Shares of steps that move a unit alone, and that exchange units which are linked with each other: friends who hold on
-# to each other find no way one by one.
-_MOVES, _GROUPS = 0.2, 0.2
+# Shares of steps that go to a class with a friend, that look there for a unit of the same groups, that move without any
+# in exchange, and that take several units which are linked with each other: friends who hold on to each other find no
+# way one by one.
+_LINKED, _ALIKE, _MOVES, _GROUPS = 0.9, 0.8, 0.05, 0.5
 MOST_UNITS = 8  # units on each side of an exchange
+_TRIES = 30  # how often a unit of a class is looked for
 # Places of `UnitPlaces.tally`.
 VALUE, LACKING, TOP, FEWEST = range(4)
 
@@ -32,6 +34,8 @@ class Units(NamedTuple):
     link_start: Integers
     link: Integers  # units linked by wishes
     link_weight: Floats
+    kind: Integers  # the same for units of one size and the same groups
+    kind_start: Integers  # where the units of each kind begin in `free`
     change: Floats  # by unit and group: what the unit adds to the distance of a class from exact shares
     weight: Floats  # of each group
     size_weight: float
@@ -69,6 +73,9 @@ class UnitPlaces(NamedTuple):
     stamp: Integers  # of each asking person the last change that counted it; at the end the number of changes
     random: NDArray[np.uint64]
     group: Integers  # units of the two sides of an exchange
+    side: Integers  # of each unit in the exchange 1 or 2, of the others 0
+    change: Floats  # by group: what the exchange adds to the distance of the second class
+    bound_change: Integers  # by bounded group: what it adds to the number of people
 
 
 @compiled(inner=True)
@@ -83,49 +90,71 @@ def _uniform(random: Any) -> Any:
 
 
 @compiled(inner=True)
-def _gain(units: Any, placed: Any, one: Any, other: Any, b: Any, pays: Any) -> Any:
-    """Return what a change adds to wishes and takes from distances; without another unit it is a move."""
-    a = placed.at[one]
-    gain = placed.near[one, b] - placed.near[one, a]
-    shift = units.size[one]
-    if other >= 0:
-        gain += placed.near[other, a] - placed.near[other, b]
-        shift -= units.size[other]
-        for place in range(units.link_start[one], units.link_start[one + 1]):
-            if units.link[place] == other:
-                gain -= 2 * units.link_weight[place]
+def _linked(units: Any, placed: Any, unit: Any) -> Any:
+    """Return a unit that is linked with another one, itself where there is none."""
+    start, end = units.link_start[unit], units.link_start[unit + 1]
+    return units.link[start + int(_uniform(placed.random) * (end - start))] if start < end else unit
+
+
+@compiled(inner=True)
+def _grow(units: Any, placed: Any, first: Any, side: Any, most_units: Any, most_people: Any) -> Any:
+    """Choose units that are linked with each other in the class of the first one; return how many units and people."""
+    start = (side - 1) * MOST_UNITS
+    group, number, people = placed.group, 1, units.size[first]
+    group[start] = first
+    placed.side[first] = side
+    for _ in range(3 * most_units):
+        if number == most_units or people >= most_people:
+            break
+        next_one = _linked(units, placed, group[start + int(_uniform(placed.random) * number)])
+        if units.is_free[next_one] and placed.at[next_one] == placed.at[first] and placed.side[next_one] == 0:
+            group[start + number] = next_one
+            placed.side[next_one] = side
+            number += 1
+            people += units.size[next_one]
+    return number, people
+
+
+@compiled(inner=True)
+def _gain(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
+    """Return what an exchange adds to wishes and takes from distances."""
+    gain, shift = 0.0, 0
+    placed.change[:] = 0.0
+    alike = (
+        numbers[0] == numbers[1] == 1 and units.kind[placed.group[0]] == units.kind[placed.group[MOST_UNITS]]
+    )
+    for side in (1, 2):
+        sign = 3 - 2 * side
+        here, there = (a, b) if side == 1 else (b, a)
+        for place in range(numbers[side - 1]):
+            unit = placed.group[(side - 1) * MOST_UNITS + place]
+            gain += placed.near[unit, there] - placed.near[unit, here]
+            for at in range(units.link_start[unit], units.link_start[unit + 1]):
+                other_side = placed.side[units.link[at]]
+                if other_side > 0:
+                    gain += units.link_weight[at] if other_side == side else -units.link_weight[at]
+            if alike:
+                continue
+            shift += sign * units.size[unit]
+            for group in range(units.weight.size):
+                placed.change[group] += sign * units.change[unit, group]
+    if alike:
+        return gain
     gain -= units.size_weight * 2 * shift * (placed.sizes[b] - placed.sizes[a] + shift)
     for group in range(units.weight.size):
-        change = units.change[one, group]
-        if other >= 0:
-            change -= units.change[other, group]
-        gain -= (
-            pays * units.weight[group] * 2 * change * (placed.gap[b, group] - placed.gap[a, group] + change)
-        )
+        change = placed.change[group]
+        gain -= units.weight[group] * 2 * change * (placed.gap[b, group] - placed.gap[a, group] + change)
     return gain
 
 
 @compiled(inner=True)
-def _meets(units: Any, placed: Any, unit: Any, b: Any, leaving: Any) -> Any:
-    """Return whether a unit would meet one to be apart from, but for one that leaves."""
-    for place in range(units.foe_start[unit], units.foe_start[unit + 1]):
-        foe = units.foe[place]
-        if foe != leaving and placed.at[foe] == b:
-            return True
-    return False
-
-
-@compiled(inner=True)
-def _counts_fit(units: Any, placed: Any, where: Any, size: Any, one: Any, other: Any, sign: Any) -> Any:
-    """Return whether a class may have a size, and its counts after units came (sign 1) or left (-1)."""
+def _counts_fit(units: Any, placed: Any, where: Any, shift: Any, sign: Any) -> Any:
+    """Return whether a class may have the size and the counts that an exchange gives it."""
+    size = placed.sizes[where] + sign * shift
     if size < max(units.least[where], 1) or size > units.most[where]:
         return False
     for group in range(units.bound_alone.size):
-        number = placed.counts[where, group]
-        if one >= 0:
-            number += sign * units.bound_held[one, group]
-        if other >= 0:
-            number -= sign * units.bound_held[other, group]
+        number = placed.counts[where, group] + sign * placed.bound_change[group]
         low = units.bound_low[group, 0] * size // units.bound_low[group, 1]
         high = -(-units.bound_high[group, 0] * size // units.bound_high[group, 1])
         if number < max(low, units.bound_least[where, group]) or number > min(
@@ -138,41 +167,56 @@ def _counts_fit(units: Any, placed: Any, where: Any, size: Any, one: Any, other:
 
 
 @compiled(inner=True)
-def _allowed(units: Any, placed: Any, one: Any, other: Any, b: Any) -> Any:
-    """Return whether sizes, counts and people to be apart allow a change."""
-    a = placed.at[one]
-    if _meets(units, placed, one, b, other) or (other >= 0 and _meets(units, placed, other, a, one)):
-        return False
-    shift = units.size[one] - (units.size[other] if other >= 0 else 0)
-    if not _counts_fit(units, placed, a, placed.sizes[a] - shift, one, other, -1):
-        return False
-    return _counts_fit(units, placed, b, placed.sizes[b] + shift, one, other, 1)
+def _allowed(units: Any, placed: Any, numbers: Any, a: Any, b: Any) -> Any:
+    """Return whether sizes, counts and people to be apart allow an exchange."""
+    shift = 0
+    placed.bound_change[:] = 0
+    for side in (1, 2):
+        sign, there = (1, b) if side == 1 else (-1, a)
+        for place in range(numbers[side - 1]):
+            unit = placed.group[(side - 1) * MOST_UNITS + place]
+            for at in range(units.foe_start[unit], units.foe_start[unit + 1]):
+                foe = units.foe[at]
+                if placed.at[foe] == there and placed.side[foe] == 0:
+                    return False
+            shift += sign * units.size[unit]
+            for group in range(units.bound_alone.size):
+                placed.bound_change[group] += sign * units.bound_held[unit, group]
+    return _counts_fit(units, placed, a, shift, -1) and _counts_fit(units, placed, b, shift, 1)
 
 
 @compiled(inner=True)
-def _recount(units: Any, placed: Any, one: Any, other: Any, apply: Any) -> Any:
+def _recount(units: Any, placed: Any, numbers: Any, apply: Any) -> Any:
     """Return how many more friends are lacking that have to be there, and what the others cost, as units are now."""
     lacking, cost = 0, 0.0
     placed.stamp[-1] += 1
-    for unit in (one, other):
-        if unit < 0:
-            continue
-        for place in range(units.watch_start[unit], units.watch_start[unit + 1]):
-            row = units.watch[place]
-            if placed.stamp[row] == placed.stamp[-1]:
-                continue
-            placed.stamp[row] = placed.stamp[-1]
-            here, number = placed.at[units.asking[row]], 0
-            for friend in range(units.friend_start[row], units.friend_start[row + 1]):
-                if placed.at[units.friend[friend]] == here:
-                    number += 1
-            before = placed.kept[row]
-            if number != before:
-                lacking += max(units.must[row] - number, 0) - max(units.must[row] - before, 0)
-                cost += max(units.want[row] - number, 0) ** 2 - max(units.want[row] - before, 0) ** 2
-                if apply:
-                    placed.kept[row] = number
+    for side in (1, 2):
+        for place in range(numbers[side - 1]):
+            unit = placed.group[(side - 1) * MOST_UNITS + place]
+            for at in range(units.watch_start[unit], units.watch_start[unit + 1]):
+                row = units.watch[at]
+                if placed.stamp[row] == placed.stamp[-1]:
+                    continue
+                placed.stamp[row] = placed.stamp[-1]
+                here, number = placed.at[units.asking[row]], 0
+                for friend in range(units.friend_start[row], units.friend_start[row + 1]):
+                    if placed.at[units.friend[friend]] == here:
+                        number += 1
+                before = placed.kept[row]
+                if number != before:
+                    lacking += max(units.must[row] - number, 0) - max(units.must[row] - before, 0)
+                    cost += max(units.want[row] - number, 0) ** 2 - max(units.want[row] - before, 0) ** 2
+                    if apply:
+                        placed.kept[row] = number
     return lacking, cost
+
+
+@compiled(inner=True)
+def _place(placed: Any, numbers: Any, first: Any, second: Any) -> None:
+    """Put the units of both sides of an exchange into classes."""
+    for side in (1, 2):
+        for place in range(numbers[side - 1]):
+            placed.at[placed.group[(side - 1) * MOST_UNITS + place]] = first if side == 1 else second
 
 
 @compiled(inner=True)
@@ -192,116 +236,76 @@ def _move(units: Any, placed: Any, unit: Any, a: Any, b: Any) -> None:
 
 
 @compiled(inner=True)
-def _try(units: Any, placed: Any, one: Any, other: Any, b: Any, costs: Any) -> None:
-    """Make a change if the rule of Metropolis and all that has to be kept allow it."""
-    temperature, pays, pays_friend = costs
-    a = placed.at[one]
-    gain = _gain(units, placed, one, other, b, pays)
+def _try(units: Any, placed: Any, numbers: Any, a: Any, b: Any, costs: Any) -> None:
+    """Make an exchange if the rule of Metropolis and all that has to be kept allow it."""
+    temperature, pays_friend = costs
     least = temperature * math.log(1.0 - _uniform(placed.random))
+    gain = _gain(units, placed, numbers, a, b)
     # Friends bring at most what is lacking.
     if gain + pays_friend * placed.tally[LACKING] + units.most_bonus < least:
         return
-    if not _allowed(units, placed, one, other, b):
+    if not _allowed(units, placed, numbers, a, b):
         return
-    placed.at[one] = b
-    if other >= 0:
-        placed.at[other] = a
-    lacking, cost = _recount(units, placed, one, other, False)
+    _place(placed, numbers, b, a)
+    lacking, cost = _recount(units, placed, numbers, False)
     gain -= cost
     if gain - pays_friend * lacking < least:
-        placed.at[one] = a
-        if other >= 0:
-            placed.at[other] = b
+        _place(placed, numbers, a, b)
         return
-    _recount(units, placed, one, other, True)
-    _move(units, placed, one, a, b)
-    if other >= 0:
-        _move(units, placed, other, b, a)
+    _recount(units, placed, numbers, True)
+    for place in range(numbers[0]):
+        _move(units, placed, placed.group[place], a, b)
+    for place in range(numbers[1]):
+        _move(units, placed, placed.group[MOST_UNITS + place], b, a)
     placed.tally[VALUE] += gain
     placed.tally[LACKING] += lacking
 
 
 @compiled(inner=True)
-def _grow(units: Any, placed: Any, first: Any, most: Any, start: Any) -> Any:
-    """Note units that are linked with each other in the class of the first one; return how many there are."""
-    group, number = placed.group, 1
-    group[start] = first
-    for _ in range(3 * most):
-        if number == most:
+def _step(units: Any, placed: Any, costs: Any) -> None:
+    """Choose units that move, and perhaps others that come in exchange, and try it."""
+    n_free = units.free.size
+    one = units.free[int(_uniform(placed.random) * n_free)]
+    other = units.free[int(_uniform(placed.random) * n_free)]
+    a, b = placed.at[one], placed.at[other]
+    if _uniform(placed.random) < _LINKED:
+        b = placed.at[_linked(units, placed, one)]
+    if a == b:
+        return
+    first, end = units.kind_start[units.kind[one]], units.kind_start[units.kind[one] + 1]
+    if end - first == 1 or _uniform(placed.random) >= _ALIKE:
+        first, end = 0, n_free
+    for _ in range(_TRIES):
+        if placed.at[other] == b:
             break
-        one = group[start + int(_uniform(placed.random) * number)]
-        n_links = units.link_start[one + 1] - units.link_start[one]
-        if n_links == 0:
-            continue
-        next_one = units.link[units.link_start[one] + int(_uniform(placed.random) * n_links)]
-        known = not units.is_free[next_one] or placed.at[next_one] != placed.at[first]
-        for place in range(start, start + number):
-            known = known or group[place] == next_one
-        if not known:
-            group[start + number] = next_one
-            number += 1
-    return number
-
-
-@compiled(inner=True)
-def _exchange(units: Any, placed: Any, one: Any, other: Any, pays: Any) -> Any:
-    """Exchange two units, whatever rules say; return the gain, without friends that have to be there."""
-    a, b = placed.at[one], placed.at[other]
-    gain = _gain(units, placed, one, other, b, pays)
-    placed.at[one], placed.at[other] = b, a
-    lacking, cost = _recount(units, placed, one, other, True)
-    _move(units, placed, one, a, b)
-    _move(units, placed, other, b, a)
-    placed.tally[VALUE] += gain - cost
-    placed.tally[LACKING] += lacking
-    return gain - cost
-
-
-@compiled(inner=True)
-def _try_groups(units: Any, placed: Any, one: Any, other: Any, costs: Any) -> None:
-    """Exchange linked units of two classes, and take it back unless the rule of Metropolis and all rules allow it."""
-    temperature, pays, pays_friend = costs
-    a, b = placed.at[one], placed.at[other]
-    value, lacking = placed.tally[VALUE], placed.tally[LACKING]
-    most = 2 + int(_uniform(placed.random) * (MOST_UNITS - 1))
-    number = _grow(units, placed, one, most, 0)
-    number = min(number, _grow(units, placed, other, most, MOST_UNITS))
-    gain = 0.0
-    for place in range(number):
-        gain += _exchange(units, placed, placed.group[place], placed.group[MOST_UNITS + place], pays)
-    gain -= pays_friend * (placed.tally[LACKING] - lacking)
-    kept = gain >= temperature * math.log(1.0 - _uniform(placed.random))
-    kept = kept and _counts_fit(units, placed, a, placed.sizes[a], -1, -1, 0)
-    kept = kept and _counts_fit(units, placed, b, placed.sizes[b], -1, -1, 0)
-    for place in range(number):
-        kept = kept and not _meets(units, placed, placed.group[place], b, -1)
-        kept = kept and not _meets(units, placed, placed.group[MOST_UNITS + place], a, -1)
-    if not kept:
-        for place in range(number):
-            _exchange(units, placed, placed.group[place], placed.group[MOST_UNITS + place], pays)
-        placed.tally[VALUE], placed.tally[LACKING] = value, lacking
+        other = units.free[first + int(_uniform(placed.random) * (end - first))]
+    if placed.at[other] != b:
+        return
+    most = 1
+    if _uniform(placed.random) < _GROUPS:
+        most = 2 + int(_uniform(placed.random) * (MOST_UNITS - 1))
+    n_one, people = _grow(units, placed, one, 1, most, placed.sizes[a])
+    n_other = 0
+    if _uniform(placed.random) >= _MOVES:
+        n_other, others = _grow(units, placed, other, 2, MOST_UNITS, people)
+        while people > others and n_one > 1:
+            n_one -= 1
+            people -= units.size[placed.group[n_one]]
+            placed.side[placed.group[n_one]] = 0
+    _try(units, placed, (n_one, n_other), a, b, costs)
+    for place in range(n_one):
+        placed.side[placed.group[place]] = 0
+    for place in range(n_other):
+        placed.side[placed.group[MOST_UNITS + place]] = 0
 
 
 @compiled
-def anneal_steps(units: Any, placed: Any, n_steps: Any, costs: Any, note_best: Any) -> None:
-    """Try moves and exchanges at one temperature, and note the best division where that is asked for."""
-    tally, n_free = placed.tally, units.free.size
+def anneal_steps(units: Any, placed: Any, n_steps: Any, costs: Any) -> None:
+    """Try exchanges at one temperature, and note the best division."""
+    tally = placed.tally
     for _ in range(n_steps):
-        one = units.free[int(_uniform(placed.random) * n_free)]
-        other = -1
-        kind = _uniform(placed.random)
-        if kind < _MOVES:
-            b = int(_uniform(placed.random) * placed.sizes.size)
-        else:
-            other = units.free[int(_uniform(placed.random) * n_free)]
-            b = placed.at[other]
-        if b == placed.at[one]:
-            continue
-        if kind > 1.0 - _GROUPS:
-            _try_groups(units, placed, one, other, costs)
-        else:
-            _try(units, placed, one, other, b, costs)
+        _step(units, placed, costs)
         better = tally[LACKING] < tally[FEWEST] or tally[VALUE] > tally[TOP] + 1e-9
-        if note_best and tally[LACKING] <= tally[FEWEST] and better:
+        if tally[LACKING] <= tally[FEWEST] and better:
             tally[FEWEST], tally[TOP] = tally[LACKING], tally[VALUE]
             placed.best[:] = placed.at

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +85,7 @@ class ClassLists:
                 f"labels has the shape {labels.shape}: expected a class from 0 for each of {n} people."
             )
         k = int(labels.max()) + 1
-        given = [f"Class {i + 1}" for i in range(k)] if self.class_names is None else self.class_names
+        given = names_from((), k) if self.class_names is None else self.class_names
         return tuple(labels.tolist()), check_class_names(given, k)
 
     def _named(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -250,6 +252,38 @@ class ClassLists:
 def _surname(name: str) -> tuple[str, str]:
     last, comma, _ = name.partition(",")
     return folded(last if comma else name.split()[-1]), folded(name)
+
+
+def names_from(known: Sequence[str], n_classes: int, word: str = "Class") -> list[str]:
+    """Return the names that are known and others that go on as they do, by their last letter or number.
+
+    >>> names_from(["5b"], 3), names_from(["Team 2"], 3), names_from(["Owls"], 3)
+    (['5b', '5a', '5c'], ['Team 2', 'Team 1', 'Team 3'], ['Owls', 'Class 1', 'Class 2'])
+    """
+    taken = {name.casefold() for name in known}
+    further = [*_alike(known, n_classes), *(f"{word} {number}" for number in range(1, 2 * n_classes + 1))]
+    free = [name for name in further if name.casefold() not in taken]
+    return [*known, *free[: max(n_classes - len(known), 0)]]
+
+
+def _alike(known: Sequence[str], n_classes: int) -> list[str]:
+    """Return names of which all but the last letter or number is that of all known ones; none where these differ."""
+    ends = [re.fullmatch(r"(.*?)(\d{1,3})|(.*[\d\Wºª])([A-Za-z])|()([A-Z])", name) for name in known]
+    parts = [[part for part in end.groups() if part is not None] for end in ends if end]
+    if not parts or len(parts) < len(known) or len({stem for stem, _ in parts}) > 1:
+        return []
+    stem, lasts = parts[0][0], [last for _, last in parts]
+    if all(map(str.isdecimal, lasts)):
+        numbers = [int(last) for last in lasts]
+        first = 1 if max(numbers) <= n_classes else min(numbers)
+        return [f"{stem}{number}" for number in range(first, first + n_classes)]
+    letters = string.ascii_lowercase if lasts[0].islower() else string.ascii_uppercase
+    return [stem + letter for letter in letters[:n_classes]]
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a key by which Team 10 comes after Team 9."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)]
 
 
 def check_class_names(names: Any, n_classes: int | None) -> tuple[str, ...]:

@@ -7,11 +7,11 @@ import os
 from typing import Any
 
 from equigraph._utils.files import write_text
+from equigraph._utils.templates import render
 from equigraph._utils.text import count
 from equigraph.apps.classes.lists import ClassLists
 from equigraph.apps.classes.table import NAME, elsewhere_text, friends_text
 from equigraph.apps.classes.workbook import countable, no_friend
-from equigraph.apps.report.markup import render
 
 _MAX_ATTRIBUTES = 4
 # What a table has of a sheet of paper (the shorter of A4 and Letter high, the narrower wide), in points.

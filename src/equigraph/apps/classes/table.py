@@ -7,9 +7,9 @@ import os
 
 from equigraph._utils.files import atomic_path
 from equigraph._utils.records import harmless
+from equigraph._utils.text import shown
 from equigraph.apps.classes.lists import ClassLists
 from equigraph.exceptions import ParameterError
-from equigraph.plotting.style import shown
 
 CLASS, NAME, FRIENDS, ELSEWHERE = "Class", "Name", "Friends in this class", "Friends elsewhere"
 

@@ -1,4 +1,4 @@
-"""Class lists as a workbook: an overview with every rule, and one sheet per class (extra ``sheets``)."""
+"""Class lists as a workbook: an overview with every rule, and one sheet per class."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any
 
 from equigraph._utils.files import atomic_path
 from equigraph._utils.records import harmless
-from equigraph._utils.text import count
+from equigraph._utils.text import count, shown
 from equigraph.apps.classes.lists import ClassLists
 from equigraph.apps.classes.table import ELSEWHERE, FRIENDS, NAME, elsewhere_text, friends_text
-from equigraph.exceptions import require
-from equigraph.plotting.style import shown
 
 OVERVIEW = "Overview"
 NUMBER = "No."
@@ -44,7 +42,8 @@ _FORMATS: dict[str, dict[str, Any]] = {
 
 def write_workbook(lists: ClassLists, path: str | os.PathLike[str], attributes: list[str]) -> None:
     """Write the workbook as `ClassLists.to_xlsx` says."""
-    xlsxwriter = require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
+    import xlsxwriter
+
     with atomic_path(path) as partial:
         book = xlsxwriter.Workbook(str(partial), _OPTIONS)
         formats = _Formats(book)

@@ -16,11 +16,10 @@ from equigraph.apps.cli.output import output_folder, run_of
 from equigraph.apps.cli.rules import names_in, pair_of, rules_of
 from equigraph.apps.cli.sources import attribute_choice
 from equigraph.apps.cli.stopping import TIME_LIMIT, Stop
-from equigraph.exceptions import require
 
 _SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 # An attribute that is spread less evenly than this is spoken of.
-_UNEVEN = 0.7
+_UNEVEN = 0.8
 _MOST_VALUES = 6  # values of an attribute that the table of the classes counts
 
 COLUMNS = click.option(
@@ -163,8 +162,6 @@ def command(ctx: click.Context, /, sheet: str, **settings: Any) -> None:
 
     stop = Stop(ctx, settings["time_limit"])
     output = settings["output"]
-    if output is not None:
-        require("xlsxwriter", extra="sheets", purpose="Writing classes.xlsx")
     with output_folder(ctx, settings, files_of(settings["alternatives"], settings["door"])) as out:
         division = _divide(sheet, settings, stop)
         costs = _costs(division, settings)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equigraph._utils.files import write_text
+from equigraph._utils.templates import render
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.explore.files import drawn_graph, links_of, static_text
 from equigraph.apps.explore.people import BoardPeople
@@ -24,7 +25,6 @@ from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import Step, names_for
 from equigraph.apps.report import findings as finding
 from equigraph.apps.report import wording
-from equigraph.apps.report.markup import render
 from equigraph.exceptions import ParameterError, require
 from equigraph.graph import Graph
 from equigraph.results.result import ClusteringResult

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from equigraph.apps.classes.attributes import default_attributes, group_columns
 from equigraph.apps.classes.division import Division, own_friends
-from equigraph.apps.classes.lists import check_class_names
+from equigraph.apps.classes.lists import check_class_names, names_from
 from equigraph.apps.classes.update import with_people
 from equigraph.apps.explore.errors import BoardError
 from equigraph.apps.explore.people import BoardPeople, sheet_rules
@@ -197,15 +197,8 @@ def even_sizes(people: BoardPeople, n_clusters: int) -> Sizes:
 
 
 def names_for(known: tuple[str, ...], n_clusters: int, word: str = GROUP) -> tuple[str, ...]:
-    """Return names of so many clusters: those that are known, and Group 1, Group 2, ..."""
-    names = list(known[:n_clusters])
-    number = 1
-    while len(names) < n_clusters:
-        name = f"{word} {number}"
-        number += 1
-        if name.casefold() not in {one.casefold() for one in names}:
-            names.append(name)
-    return tuple(names)
+    """Return names of so many clusters: those that are known, and others that go on as they do."""
+    return tuple(names_from(known[:n_clusters], n_clusters, word))
 
 
 def check_number(people: BoardPeople, n_clusters: int) -> None:

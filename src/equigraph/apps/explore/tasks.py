@@ -27,7 +27,7 @@ from equigraph.rules import Friends, Rule, Rules, most_friends, settle_rules
 Notify = Callable[[Progress], None]
 SEED = 0
 _QUICK = 1000  # more people get their first labels by local moves alone
-_ALTERNATIVES, _TRIES = 3, 4
+_ALTERNATIVES, _TRIES, _EFFORT = 3, 4, 0.2
 _SLACK = 0.02  # how much less even an alternative may be
 
 
@@ -172,10 +172,10 @@ def _other_search(people: BoardPeople, step: Step) -> Callable[[int], NDArray[np
         # From elsewhere: a search that starts from the board comes back to it.
         start = settle_rules(rules, people.facts, n_clusters=step.n_clusters).labels
         search = search_of(people, step, rules)
-        return lambda seed: replace(search, seed=seed).run(start, n_runs=1)
+        return lambda seed: replace(search, seed=seed, effort=_EFFORT).run(start)
     here = scores(people, step.labels, step.attributes, step.n_clusters)
     wanted = {} if here["even"] is None else {"at_least": max(0.0, here["even"] - _SLACK)}
-    model, graph = model_of(people, step, effort=0.2, **wanted), graph_of(people, step)
+    model, graph = model_of(people, step, effort=_EFFORT, **wanted), graph_of(people, step)
     return lambda seed: model.set_params(random_state=seed).fit_predict(graph)
 
 

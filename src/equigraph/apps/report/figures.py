@@ -13,6 +13,7 @@ import numpy as np
 from markupsafe import Markup
 from scipy import sparse
 
+from equigraph._utils.text import shown
 from equigraph.apps.report.findings import Findings
 from equigraph.exceptions import require
 from equigraph.graph.groups import Groups
@@ -24,7 +25,6 @@ from equigraph.plotting.style import (
     cluster_colors,
     group_markers,
     look,
-    shown,
 )
 
 _SVG = "{http://www.w3.org/2000/svg}"

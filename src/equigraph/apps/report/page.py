@@ -10,13 +10,13 @@ from markupsafe import Markup
 
 from equigraph._utils.files import write_text
 from equigraph._utils.records import parameters_of
+from equigraph._utils.templates import render, visible
 from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.apps.report import findings as finding
 from equigraph.apps.report import sections, wording
 from equigraph.apps.report.baseline import method_of
 from equigraph.apps.report.composition import compositions, members
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import render, visible
 from equigraph.exceptions import MissingDependencyError
 from equigraph.results.result import ClusteringResult
 
