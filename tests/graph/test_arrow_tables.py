@@ -1,7 +1,5 @@
 """pyarrow tables and Parquet files, batch by batch, against the reader of all tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,7 +1,5 @@
 """The fast reader of text files: it reads what the csv module reads, or leaves the file to it."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import warnings
@@ -21,25 +19,7 @@ SETTINGS = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
 )
 # Whatever makes two readers of text differ: quotes in all places, blanks, comments, ends of lines, Unicode.
-PIECES = [
-    "a",
-    "b",
-    "7",
-    "07",
-    "é",
-    "#",
-    "%",
-    " ",
-    "\t",
-    '"',
-    '""',
-    '"a"',
-    '"a,b"',
-    '"7"',
-    "\u3000",
-    "1.5",
-    "-1",
-]
+PIECES = [*'ab7é#% \t"\u3000', "07", '""', '"a"', '"a,b"', '"7"', "1.5", "-1"]
 FIELD = st.lists(st.sampled_from(PIECES), max_size=3).map("".join)
 PLAIN = st.sampled_from(["a", "b", "c", "7", "8", "1", "2.5", '"a"', '"b c"', "é", " a", "b "])
 ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", "\n# a comment\n", "\n \n"])

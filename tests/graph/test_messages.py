@@ -1,7 +1,5 @@
 """Damaged files give one short sentence that a terminal may show, and nothing is misread."""
 
-from __future__ import annotations
-
 import pickle
 import re
 

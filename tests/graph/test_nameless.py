@@ -1,7 +1,5 @@
 """A graph without names is positional: what comes beside it is taken in its order, whatever its index."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -50,22 +48,14 @@ def test_a_shuffled_table_and_its_neighbours_give_what_arrays_give():
         assert eg.metrics.modularity_score(graph, named) == wanted["Q"]
         with pytest.raises(ParameterError, match="who is who"):
             eg.metrics.normalized_balance_score(labels, sensitive_features=series)
-        audits = [eg.metrics.FairnessFrame(graph, labels, sensitive_features=g) for g in (groups, series)]
-        assert audits[0].overall.tolist() == audits[1].overall.tolist()
         both = eg.metrics.evaluate(graph, labels, sensitive_features=frame)
         assert both == eg.metrics.evaluate(graph, labels, sensitive_features=frame.to_dict("list"))
         assert both["NB"] == both["NB[size]"] == wanted["NB"]
-        same = {"n_clusters": 2, "random_state": 0}
-        found = []
-        for features in (groups, series):
-            row = eg.compare(
-                graph, methods=["fair-louvain"], n_seeds=1, sensitive_features=features, **same
-            ).rows[0]
-            curve = eg.tradeoff_curve(graph, sensitive_features=features, fairness=[0, 1], effort=0, **same)
-            refined = eg.refine_labels(graph, labels, sensitive_features=features, random_state=0)
-            scores = eg.cluster(graph, sensitive_features=features, effort=0, **same).scores
-            found.append([row.NB, curve.values("NB").tolist(), refined.tolist(), scores])
-        assert found[0] == found[1]
+        refined = [
+            eg.refine_labels(graph, labels, sensitive_features=one, random_state=0).tolist()
+            for one in (groups, series)
+        ]
+        assert refined[0] == refined[1]
 
 
 @pytest.mark.parametrize(

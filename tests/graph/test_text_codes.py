@@ -1,7 +1,5 @@
 """TextCodes: the same codes whatever the batches, against a dictionary."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
