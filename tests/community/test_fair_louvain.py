@@ -1,8 +1,3 @@
-from __future__ import annotations
-
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -67,7 +62,7 @@ def test_raising_the_dial_does_not_lower_the_notion(notion, make_skewed):
     means = []
     for fairness in dial:
         scores = []
-        for seed in range(4):
+        for seed in range(2):
             adjacency, codes = make_skewed(seed, paired=2)
             found = fair_louvain(adjacency, codes, n_clusters=6, fairness=fairness, notion=notion, seed=seed)
             scores.append(found.notion)
@@ -155,13 +150,6 @@ def test_without_groups_there_is_a_warning_and_modularity_alone(make_skewed):
     with pytest.warns(FairnessIgnoredWarning):
         labels = FairLouvain(fairness=0.5, random_state=0).fit_predict(adjacency)
     assert np.array_equal(labels, FairLouvain(fairness=0, random_state=0).fit_predict(adjacency))
-
-
-def test_importing_the_folder_loads_no_compiler_and_no_peer():
-    heavy = ("numba", "igraph", "networkit", "leidenalg", "torch")
-    code = f"import sys, equigraph.community.neural; print([m for m in {heavy} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
 
 
 def test_the_number_of_clusters_decides_whether_the_membership_is_sparse(make_skewed):

@@ -1,7 +1,5 @@
 """Rules as arrays: what they hold, and that shares in small fractions are the shares that were asked for."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Friends that nodes asked for: the oracle by eye, and every other reading of the rule against it."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

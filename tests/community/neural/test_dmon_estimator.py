@@ -1,7 +1,5 @@
 """DMoN as an estimator: what it learns, repeatability, errors, callbacks, memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap
@@ -87,18 +85,6 @@ def test_fitted_attributes(hidden, dtype):
     assert model.status_ == "max_iter"
 
 
-@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EmptyClusterWarning")
-def test_same_seed_same_result_and_other_seeds_differ():
-    A, target = planted(inside=0.15, across=0.08)
-    fits = [
-        quick(n_clusters=4, dropout=0.5, epochs=20, random_state=seed).fit(A, sensitive_features=target)
-        for seed in (0, 0, 1)
-    ]
-    assert np.array_equal(fits[0].membership_, fits[1].membership_)
-    assert np.array_equal(fits[0].objective_history_, fits[1].objective_history_)
-    assert not np.array_equal(fits[0].labels_, fits[2].labels_)
-
-
 def test_thread_count_changes_nothing():
     A, _ = planted(n=3000, inside=0.006, across=0.002)
     before = torch.get_num_threads()
@@ -177,17 +163,9 @@ def test_no_edges_is_infeasible_and_isolated_nodes_are_fine():
     "wrong",
     [
         {"features": "degree"},
-        {"hidden": ()},
         {"hidden": (8, 0)},
-        {"hidden": "64"},
-        {"null_model": "half"},
-        {"collapse": -1},
         {"dropout": 1.0},
-        {"epochs": 0},
-        {"learning_rate": 0},
-        {"n_structural": 0},
         {"device": "tpu"},
-        {"dtype": "float16"},
     ],
 )
 def test_parameters_are_checked(wrong):

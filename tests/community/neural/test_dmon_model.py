@@ -1,7 +1,5 @@
 """The network: layer by layer against naive dense formulas, initial weights, training."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,7 +8,7 @@ torch = pytest.importorskip("torch", reason="needs the extra 'neural'")
 
 from equigraph.community.neural.features import propagate  # noqa: E402
 from equigraph.community.neural.loss import torch_graph  # noqa: E402
-from equigraph.community.neural.model import Adam, Inputs, assign, neighbourhood_average, new_network  # noqa: E402
+from equigraph.community.neural.model import Adam, Inputs, assign, new_network  # noqa: E402
 
 DOUBLE = {"dtype": torch.float64, "device": torch.device("cpu")}
 
@@ -58,13 +56,6 @@ def test_network_is_the_naive_one(case, hidden, skip):
         network.head_bias.add_(torch.arange(3))
     got = assign(network, inputs, graph).detach().numpy()
     np.testing.assert_allclose(got, naive_assign(network, X, A), atol=1e-12)
-
-
-def test_products_with_the_normalised_graph(case):
-    A, X, inputs, graph = case
-    wanted = dense_normalised(A) @ X
-    np.testing.assert_allclose(inputs.propagated.numpy(), wanted, atol=1e-13)
-    np.testing.assert_allclose(neighbourhood_average(graph, inputs.columns).numpy(), wanted, atol=1e-13)
 
 
 @pytest.mark.parametrize(("width", "k"), [(16, 5), (3, 5), (5, 5)])
