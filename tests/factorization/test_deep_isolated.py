@@ -1,7 +1,5 @@
 """Nodes without an edge in the deep factorisation: set aside, and the rest as if all of them were there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

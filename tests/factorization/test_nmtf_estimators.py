@@ -1,7 +1,5 @@
 """NMTF and IFairNMTF as estimators: starts, warnings, results, scikit-learn's machinery."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -158,24 +156,6 @@ def test_precision_follows_the_graph_or_the_parameter(room):
     assert fitted(room, dtype="float32").membership_.dtype == np.float32
     single = eg.NMTF(3, random_state=0, tol=0).fit(room.adjacency.astype(np.float32))
     assert single.membership_.dtype == np.float32
-
-
-def test_isolated_nodes_and_components_are_labelled():
-    A = np.zeros((9, 9))
-    A[:3, :3] = A[3:6, 3:6] = 1
-    np.fill_diagonal(A, 0)
-    groups = [0, 1, 0, 1, 0, 1, 0, 1, 0]
-    for init in ("svd", "random", "spectral"):
-        model = eg.IFairNMTF(2, fairness=0.01, init=init, random_state=1, tol=0).fit(
-            A, sensitive_features=groups
-        )
-        assert set(model.labels_) == {0, 1}
-        np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
-        assert np.isfinite(model.membership_).all()
-    # From the last start, the spectral one, the two triangles are found.
-    assert len(set(model.labels_[:3])) == 1
-    assert len(set(model.labels_[3:6])) == 1
-    assert model.labels_[0] != model.labels_[3]
 
 
 def test_own_penalty_combines_with_fairness(room):

@@ -1,9 +1,5 @@
 """Nodes without a group come back from folders as such."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,13 +10,13 @@ from equigraph.results.features import group_cells
 from equigraph.results.persistence import OutputFolder
 
 
-def room_with(values: list[object]) -> Graph:
+def room_with(values):
     room = eg.datasets.make_classroom()
     return Graph(room.adjacency, room.node_names, np.array(values, dtype=object), "team", missing="ignore")
 
 
 @pytest.mark.parametrize("pair", [("a", "=b"), (1, 2), (1.5, 2.5), (True, False)])
-def test_groups_are_what_they_were_and_none_is_none(tmp_path: Path, pair: tuple[object, object]) -> None:
+def test_groups_are_what_they_were_and_none_is_none(tmp_path, pair):
     values = [*(pair * 14), None, None]
     graph = room_with(values)
     result = eg.cluster(graph, n_clusters=3, effort=0, random_state=0)
@@ -35,13 +31,13 @@ def test_groups_are_what_they_were_and_none_is_none(tmp_path: Path, pair: tuple[
     assert eg.TradeoffCurve.load(tmp_path / "curve").sensitive_features.tolist() == values
 
 
-def test_nan_is_an_empty_cell() -> None:
+def test_nan_is_an_empty_cell():
     assert group_cells(np.array(["a", np.nan, None], dtype=object)).tolist() == ["a", None, None]
     whole = np.array([1, 2])
     assert group_cells(whole) is whole
 
 
-def test_a_cell_that_was_emptied_is_noticed(tmp_path: Path) -> None:
+def test_a_cell_that_was_emptied_is_noticed(tmp_path):
     eg.cluster(room_with([*("ab" * 14), None, None]), n_clusters=3, effort=0, random_state=0).save(tmp_path)
     lines = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines()
     name, cluster, _, strength = lines[1].split(",")
@@ -50,11 +46,3 @@ def test_a_cell_that_was_emptied_is_noticed(tmp_path: Path) -> None:
         out.add("labels.csv")
     with pytest.raises(InputError, match=r"labels\.csv has 3 empty cells"):
         eg.ClusteringResult.load(tmp_path)
-
-
-def test_tables_in_notebooks_count_the_nodes_that_have_a_group() -> None:
-    graph = room_with([*("ab" * 14), None, None])
-    assert graph._repr_html_().count(">14</td>") == 2
-    assert "None" not in graph._repr_html_()
-    page = eg.cluster(graph, n_clusters=3, effort=0, random_state=0)._repr_html_()
-    assert "None" not in page

@@ -1,7 +1,5 @@
 """Row blocks with a flipped byte crashed a fit or changed its labels; now they are refused on first use."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
