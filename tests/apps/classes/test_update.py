@@ -1,14 +1,12 @@
 """People who come and go, and what evenness and rules cost."""
 
-from __future__ import annotations
-
 import equigraph as eg
 from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.update import with_people
 from equigraph.rules import Rules
 
 
-def test_those_who_stay_stay_and_a_newcomer_gets_the_best_place() -> None:
+def test_those_who_stay_stay_and_a_newcomer_gets_the_best_place():
     people = tuple("ABCDEFGH")
     gender = tuple("fmfmfmfm")
     old = eg.Roster(people, {"gender": gender}, friends=(("A", "B"), ("C", "D")), apart=(("A", "H"),))
@@ -22,7 +20,7 @@ def test_those_who_stay_stay_and_a_newcomer_gets_the_best_place() -> None:
     assert {rule.keyword for rule in after.rules.items} == {"sizes", "friends"}
 
 
-def test_what_evenness_costs_can_be_had() -> None:
+def test_what_evenness_costs_can_be_had():
     names = tuple(f"P{i}" for i in range(12))
     team = tuple("ab"[i // 6] for i in range(12))
     friends = tuple((names[i], names[6 * (i // 6) + (i + 1) % 6]) for i in range(12))

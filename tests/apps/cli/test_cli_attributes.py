@@ -1,7 +1,5 @@
 """Several attributes on the command line: weights, joint groups, bins, and names with a colon."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

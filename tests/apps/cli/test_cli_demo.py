@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +10,8 @@ from equigraph.apps.cli.app import app
 from equigraph.results.contents import RESULT_FILES
 from equigraph.results.result import ClusteringResult
 
-Run = Callable[..., Result]
 
-
-def table_rows(text: str) -> dict[str, list[str]]:
+def table_rows(text):
     lines = [line.split() for line in text.splitlines()]
     return {words[0]: words for words in reversed(lines) if words}
 
@@ -29,15 +24,15 @@ class Demo:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def shown(tmp_path_factory):
     """Run the demo once, and note where it put the nodes in each picture of the graph."""
     pytest.importorskip("matplotlib")
     from equigraph.plotting import GraphDisplay
 
-    positions: list[np.ndarray] = []
+    positions = []
     real = GraphDisplay.plot
 
-    def watch(self: GraphDisplay, *args: object, **kwargs: object) -> GraphDisplay:
+    def watch(self, *args, **kwargs):
         positions.append(self.positions)
         return real(self, *args, **kwargs)
 
@@ -49,7 +44,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(out, answer, positions)
 
 
-def test_demo_prints_all_methods_and_writes_results_and_pictures(shown: Demo) -> None:
+def test_demo_prints_all_methods_and_writes_results_and_pictures(shown):
     imread = pytest.importorskip("matplotlib.image").imread
     out, answer = shown.out, shown.answer
     rows = table_rows(answer.stdout)
@@ -78,12 +73,12 @@ def test_demo_prints_all_methods_and_writes_results_and_pictures(shown: Demo) ->
     assert kept["Q"] + kept["NB"] == pytest.approx(best, abs=0.002)
 
 
-def test_demo_without_matplotlib_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_without_matplotlib_says_so(run, tmp_path, monkeypatch):
     import importlib
 
     real = importlib.import_module
 
-    def without(name: str, package: str | None = None) -> object:
+    def without(name, package=None):
         if name.split(".")[0] == "matplotlib":
             raise ImportError(name)
         return real(name, package)

@@ -1,9 +1,6 @@
 """Folders of the commands come back as they were, and broken ones are refused in one sentence."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +13,7 @@ from tests.optional import optional
 nx = optional("networkx")
 
 
-def test_a_curve_comes_back_with_its_point(curve: eg.TradeoffCurve, tmp_path: Path) -> None:
+def test_a_curve_comes_back_with_its_point(curve, tmp_path):
     curve.save(tmp_path, select=curve.points[2])
     back, point, _ = read_folder(tmp_path)
     assert isinstance(back, eg.TradeoffCurve)
@@ -26,14 +23,14 @@ def test_a_curve_comes_back_with_its_point(curve: eg.TradeoffCurve, tmp_path: Pa
         assert one.labels.tolist() == other.labels.tolist()
 
 
-def rewrite(folder: Path, name: str, text: str) -> None:
+def rewrite(folder, name, text):
     """Change a file, and have the manifest say that it is right: what remains is that the files must agree."""
     (folder / name).write_text(text, encoding="utf-8")
     with OutputFolder(folder) as out:
         out.add(name)
 
 
-def edit(folder: Path, **changes: object) -> None:
+def edit(folder, **changes):
     told = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     for key, value in changes.items():
         told.pop(key) if value is None else told.update({key: value})
@@ -58,16 +55,14 @@ def edit(folder: Path, **changes: object) -> None:
         (lambda f: rewrite(f, "membership.npz", "no zip"), "membership.npz cannot be read"),
     ],
 )
-def test_files_that_contradict_each_other(
-    result: eg.ClusteringResult, tmp_path: Path, break_it: object, part: str
-) -> None:
+def test_files_that_contradict_each_other(result, tmp_path, break_it, part):
     result.save(tmp_path)
-    break_it(tmp_path)  # type: ignore[operator]
+    break_it(tmp_path)
     for load in (read_folder, eg.ClusteringResult.load):
         with pytest.raises(InputError, match=part):
             load(tmp_path)
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_no_folder(tmp_path):
     with pytest.raises(InputError, match="is no folder"):
         read_folder(tmp_path / "nowhere")
