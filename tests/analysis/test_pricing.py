@@ -1,7 +1,5 @@
 """What rules cost, against all divisions of small graphs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The random graphs: sizes, densities, seeds, and the sampling below them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,12 +111,9 @@ def test_seeds(make):
         ({"n_nodes": 1.5}, "n_nodes must be"),
         ({"n_nodes": 20}, "too small"),
         ({"n_nodes": 120}, "161 nodes or more"),
-        ({"n_nodes": 500, "n_groups": 0}, "n_groups must be"),
         ({"n_nodes": 500, "random_state": "seed"}, "random_state must be"),
-        ({"n_nodes": 500, "probabilities": (0.1, 0.2, 0.3)}, "four numbers"),
         ({"n_nodes": 500, "probabilities": (0.1, 0.2, 0.3, 1.2)}, "four numbers"),
         ({"n_nodes": 500, "probabilities": "abcd"}, "give numbers"),
-        ({"n_nodes": 500, "probabilities": (0.1, 0.2, 0.3, np.nan)}, "four numbers"),
         ({"n_nodes": 500, "cluster_shares": [0.5, 0.5]}, "give 5 shares"),
         ({"n_nodes": 500, "group_shares": [0.5, 0.5, 0.5, 0, 0]}, "sums to 1.5"),
         ({"n_nodes": 500, "group_shares": [1.5, -0.5, 0, 0, 0]}, "nonnegative"),

@@ -1,7 +1,5 @@
 """Stability: votes against loops, the recommendation against known answers, and planted numbers of clusters."""
 
-from __future__ import annotations
-
 import itertools
 import json
 
