@@ -118,13 +118,6 @@ def test_sizes_that_do_not_fit_are_refused(sizes):
         cluster_sizes(20, 3, sizes)
 
 
-def test_random_labels_mirror_the_population_and_have_no_modularity(make_skewed, naive):
-    adjacency, codes = make_skewed(0)
-    labels = RandomClustering(3, random_state=0).fit_predict(adjacency)
-    assert naive.naive_notion(labels, codes, "normalized") > 0.8
-    assert abs(naive.naive_modularity(adjacency.toarray(), labels)) < 0.05
-
-
 def test_rounds_are_at_least_one_or_until_nothing_improves():
     for rounds in (0, -2, 1.5):
         with pytest.raises(ParameterError, match="n_iterations"):

@@ -69,12 +69,6 @@ def test_same_seed_same_class():
     assert one.node_names.tolist() != other.node_names.tolist()
 
 
-def test_large_class_has_unique_names():
-    data = make_classroom(300, n_circles=8)
-    assert np.unique(data.node_names).size == 300
-    assert any(name.endswith(" B.") for name in data.node_names)
-
-
 @pytest.mark.parametrize("n", [5, 1001, 30.0])
 def test_refuses(n):
     with pytest.raises(ParameterError, match="n_students"):

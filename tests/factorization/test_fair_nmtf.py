@@ -176,10 +176,9 @@ def test_the_start_from_a_partition_is_that_of_fair_partition(blocks):
     assert eg.metrics.clustering_accuracy(labels, model.labels_) > 0.95
 
 
-@pytest.mark.parametrize("fairness", [0.3, 1])
-def test_several_runs_keep_the_one_with_the_smallest_objective(blocks, fairness):
-    singles = [fit(blocks, fairness, 4, init="random", random_state=seed) for seed in range(4)]
-    best = fit(blocks, fairness, 4, init="random", n_init=4)
+def test_several_runs_keep_the_one_with_the_smallest_objective(blocks):
+    singles = [fit(blocks, 0.3, 4, init="random", random_state=seed) for seed in range(4)]
+    best = fit(blocks, 0.3, 4, init="random", n_init=4)
     ends = [model.objective_history_[-1] for model in singles]
     assert best.objective_history_[-1] == min(ends) < max(ends)
 

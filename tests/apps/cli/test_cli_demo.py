@@ -71,22 +71,3 @@ def test_demo_prints_all_methods_and_writes_results_and_pictures(shown):
     kept = ClusteringResult.load(out).scores
     best = max(float(rows[name][1]) + float(rows[name][3]) for name in demo.METHODS)
     assert kept["Q"] + kept["NB"] == pytest.approx(best, abs=0.002)
-
-
-def test_demo_without_matplotlib_says_so(run, tmp_path, monkeypatch):
-    import importlib
-
-    real = importlib.import_module
-
-    def without(name, package=None):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, package)
-
-    monkeypatch.setattr(importlib, "import_module", without)
-    answer = run("demo", "-o", tmp_path / "demo")
-    assert answer.exit_code == 0, answer.output
-    assert "equigraph[plot]" in answer.stderr
-    assert "graph.png" not in answer.stdout
-    assert {file.name for file in (tmp_path / "demo").iterdir()} == {*RESULT_FILES, "report.html"}
-    assert "equigraph[plot]" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")

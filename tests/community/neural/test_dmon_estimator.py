@@ -43,8 +43,7 @@ def quick(**parameters):
     return DMoN(**{"features": "structural", "epochs": 60, "random_state": 0, "device": "cpu", **parameters})
 
 
-@pytest.mark.parametrize("null_model", ["paper", "google"])
-@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize(("null_model", "weights"), [("paper", False), ("google", True)])
 def test_learns_planted_clusters_from_structure(null_model, weights):
     A, target = planted(weights=weights)
     model = quick(epochs=300, null_model=null_model).fit(A)
@@ -86,13 +85,13 @@ def test_fitted_attributes(hidden, dtype):
 
 
 def test_thread_count_changes_nothing():
-    A, _ = planted(n=3000, inside=0.006, across=0.002)
+    A, _ = planted(n=1500, inside=0.012, across=0.004)
     before = torch.get_num_threads()
     results = []
     try:
         for count in (1, 2):
             torch.set_num_threads(count)
-            results.append(quick(n_clusters=3, hidden=(64, 32), epochs=15).fit(A).membership_)
+            results.append(quick(n_clusters=3, hidden=(64, 32), epochs=6).fit(A).membership_)
             assert torch.get_num_threads() == count
     finally:
         torch.set_num_threads(before)
