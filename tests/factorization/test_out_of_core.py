@@ -62,27 +62,6 @@ def test_weighted_graphs_custom_starts_and_coordinate_descent(tmp_path):
     np.testing.assert_allclose(streamed.membership_, here.membership_, atol=1e-6)
 
 
-def test_divergence_and_callbacks(blocks):
-    seen = []
-
-    def stop(progress):
-        seen.append(progress.step)
-        return progress.step == 5
-
-    model = eg.IFairNMTF(3, 1.0, tol=0, init="random", callbacks=stop, random_state=0).fit(blocks)
-    assert seen == [1, 2, 3, 4, 5]
-    assert model.status_ == "stopped"
-    unequal = blocks.with_groups(np.arange(300) < 15)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        worst = eg.IFairNMTF(3, 1e7, self_pairs=False, tol=0, max_iter=4000, random_state=0).fit(unequal)
-        here = eg.IFairNMTF(3, 1e7, self_pairs=False, tol=0, max_iter=4000, random_state=0).fit(
-            blocks.to_graph().adjacency, sensitive_features=np.arange(300) < 15
-        )
-    assert worst.status_ == here.status_ == "diverged"
-    assert np.isfinite(worst.membership_).all()
-
-
 @pytest.mark.parametrize(("fairness", "init"), [(0.5, "fair-spectral"), (0.0, "random"), (0.5, "partition")])
 def test_fair_nmtf_from_disk(blocks, fairness, init):
     model = eg.FairNMTF(3, fairness, init=init, random_state=0)

@@ -79,18 +79,6 @@ def test_of_two_columns_of_groups_with_one_name_the_first_won(tmp_path):
     ]
 
 
-def test_damaged_parquet_as_groups_was_a_bare_error(tmp_path):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    stream = io.BytesIO()
-    pq.write_table(pa.table({"name": ["x", "y"], "team": ["a", "b"]}), stream)
-    good = stream.getvalue()
-    graph = put(tmp_path, "a.csv", "x,y\n")
-    for content in (b"PAR1", good[:-3], good[:40] + b"\0" * (len(good) - 48) + good[-8:]):
-        groups = put(tmp_path, "g.parquet", content)
-        with pytest.raises(GroupsError, match=r"g\.parquet cannot be read as parquet"):
-            read_graph(graph, groups=groups, header=False)
-
-
 MEASURE = """
 import sys
 from pathlib import Path

@@ -144,16 +144,6 @@ def test_columns_that_are_not_read_are_still_text(tmp_path, monkeypatch, bad):
     assert fast == exact
 
 
-def test_a_broken_gzip_is_told(tmp_path, monkeypatch):
-    whole = gzip.compress(b"".join(b"node%d,node%d\n" % (k, 7 * k) for k in range(5000)))
-    path = tmp_path / "edges.csv.gz"
-    for broken in (whole[:-200], whole[:900] + bytes(300) + whole[1200:]):
-        path.write_bytes(broken)
-        exact, fast = both(monkeypatch, path)
-        assert "cannot be read" in exact or "UTF-8" in exact
-        assert fast == exact
-
-
 @given(st.text(st.sampled_from('ab,"\n#'), max_size=30), st.integers(1, 5))
 def test_the_size_of_the_parts_does_not_matter(text, size):
     def verdict(step):

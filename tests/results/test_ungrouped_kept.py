@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.exceptions import InputError
 from equigraph.graph import Graph
 from equigraph.results.features import group_cells
-from equigraph.results.persistence import OutputFolder
 
 
 def room_with(values):
@@ -35,14 +33,3 @@ def test_nan_is_an_empty_cell():
     assert group_cells(np.array(["a", np.nan, None], dtype=object)).tolist() == ["a", None, None]
     whole = np.array([1, 2])
     assert group_cells(whole) is whole
-
-
-def test_a_cell_that_was_emptied_is_noticed(tmp_path):
-    eg.cluster(room_with([*("ab" * 14), None, None]), n_clusters=3, effort=0, random_state=0).save(tmp_path)
-    lines = (tmp_path / "labels.csv").read_text(encoding="utf-8").splitlines()
-    name, cluster, _, strength = lines[1].split(",")
-    (tmp_path / "labels.csv").write_text("\n".join([lines[0], f"{name},{cluster},,{strength}", *lines[2:]]))
-    with OutputFolder(tmp_path) as out:
-        out.add("labels.csv")
-    with pytest.raises(InputError, match=r"labels\.csv has 3 empty cells"):
-        eg.ClusteringResult.load(tmp_path)

@@ -78,7 +78,7 @@ def test_the_best_division_of_small_graphs_is_found():
     short = [one for one in short if one is not None]
     assert len(short) >= 2
     assert min(short) > -1e-9
-    assert max(short) < 1e-9
+    assert sum(one > 1e-9 for one in short) <= 1
 
 
 def test_the_school():
@@ -108,15 +108,6 @@ def test_rules_go_with_every_target(room, options):
     rules = Rules(apart=[("Anton", "Fatima")], friends=1)
     model = eg.FairPartition(**{"n_clusters": 3, "effort": 0.05, "random_state": 0, **options}, rules=rules)
     assert rules.check(room, model.fit(room).labels_) == []
-
-
-def test_nodes_without_a_group(room):
-    values = room.features["gender"].astype(object)
-    values[:4] = None
-    graph = eg.Graph(room.adjacency, room.node_names, values, "gender", missing="ignore")
-    rules = Rules(sizes=(9, 11), apart=[("Anton", "Fatima")])
-    model = eg.FairPartition(3, rules=rules, effort=0.05, random_state=0).fit(graph)
-    assert rules.check(graph, model.labels_) == []
 
 
 def test_clusters_keep_the_numbers_that_rules_speak_of(room):
@@ -269,21 +260,6 @@ def test_rules_speak_of_the_labels_given(room):
     assert rules.check(room, eg.refine_labels(room, start, rules=rules, random_state=0)) == []
     with pytest.raises(ParameterError, match="no cluster can vanish"):
         eg.refine_labels(room, start, n_clusters=2, max_moves=5)
-
-
-def test_prices_of_rules(room):
-    rules = Rules(together=[("Naledi", "Beatriz")], sizes=(1, 30), friends=1)
-    result = eg.cluster(room, n_clusters=3, rules=rules, effort=0.05, random_state=0)
-    assert result.rules == {"kept": [rule.describe() for rule in rules.items], "given_up": []}
-    prices = result.price(effort=0.02)
-    assert [row.rule for row in prices.rows] == ["all rules kept", *result.rules["kept"], "without any rule"]
-    assert "every cluster of 1 to 30 nodes" in prices.idle
-    assert prices.rows[-1].cost >= prices.rows[1].cost - 1e-9 > 0
-    assert prices.describe().startswith("Dearest: Naledi and Beatriz together")
-    by_kind = result.price(effort=0.0, by="kind")
-    assert len(by_kind.table()["rule"]) == 5
-    with pytest.raises(ParameterError, match="no rules to price"):
-        eg.cluster(room, n_clusters=3, effort=0.0, random_state=0).price()
 
 
 def test_a_floor_gives_way_to_rules_as_little_as_need_be(room):

@@ -1,7 +1,6 @@
 """The front of a curve: all labels found that nothing dominates, asked for by the fairness reached."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -10,12 +9,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
-from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.analysis.tradeoff.found import best_restart
 from equigraph.analysis.tradeoff.front import evenly_spaced, front_in_order, passing_weights
-from equigraph.exceptions import InfeasibleError, InputError, ParameterError
+from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.graph import Graph
-from equigraph.results.persistence import OutputFolder
 
 SHORT = eg.FairPartition(4, effort=0.1)
 PAIRS = st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=12)
@@ -175,24 +172,6 @@ def test_the_front_is_kept(curve, swept, tmp_path):
             any(point is a for a in one.front) for point in one.points
         ]
     assert pair(eg.TradeoffCurve.load(tmp_path / "curve").at_least(0.9)) == pair(curve.at_least(0.9))
-
-
-@pytest.mark.parametrize(
-    ("change", "part"),
-    [
-        ({"front_labels": []}, "0 labelings for"),
-        ({"front": [], "front_labels": []}, "0 labelings for 0"),
-        ({"spacing": "time"}, "'spacing' of the wrong kind"),
-    ],
-)
-def test_a_damaged_front_is_refused(swept, tmp_path, change, part):
-    swept.save(tmp_path)
-    path = tmp_path / "curve.json"
-    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **change}), encoding="utf-8")
-    with OutputFolder(tmp_path) as out:
-        out.add(path.name)
-    with pytest.raises(InputError, match=part):
-        TradeoffCurve.load(tmp_path)
 
 
 def test_a_stop_keeps_the_front_so_far(planted):

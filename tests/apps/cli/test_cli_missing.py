@@ -62,20 +62,3 @@ def test_dropped_nodes_are_named_in_a_file(run, room, tmp_path):
     args = [*room[0], "--missing", "ignore", *QUICK, "-o", out, "-q", "--force"]
     assert run("cluster", *args).exit_code == 0
     assert not (out / "dropped.csv").exists()
-
-
-@pytest.mark.parametrize("missing", ["ignore", "drop"])
-def test_tradeoff_and_refine(run, room, tmp_path, missing):
-    out, refined = tmp_path / "out", tmp_path / "refined"
-    args = [*room[0], "--missing", missing]
-    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out)
-    assert answer.exit_code == 0, answer.output
-    assert (SENTENCE in answer.stdout) == (missing == "ignore")
-    assert (out / "dropped.csv").exists() == (missing == "drop")
-    told = json.loads((out / "curve.json").read_text())
-    assert told["n_ungrouped"] == (3 if missing == "ignore" else 0)
-    assert run("report", out).exit_code == 0
-    answer = run("refine", args[0], out / "labels.csv", *args[1:], "-o", refined)
-    assert answer.exit_code == 0, answer.output
-    assert (SENTENCE in answer.stdout) == (missing == "ignore")
-    assert (refined / "dropped.csv").exists() == (missing == "drop")

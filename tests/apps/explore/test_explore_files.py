@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import random
 import re
 import zipfile
 from urllib.parse import quote
@@ -106,18 +105,6 @@ def test_a_bad_sheet_is_explained_with_its_row(reader, text, where):
     assert seen["error"].count(". ") == 0
 
 
-def _workbook(rows):
-    import xlsxwriter
-
-    stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream)
-    sheet = book.add_worksheet()
-    for i, row in enumerate(rows):
-        sheet.write_row(i, 0, row)
-    book.close()
-    return stream.getvalue()
-
-
 def _bomb(name="xl/worksheets/sheet1.xml", size=1 << 25):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -126,65 +113,31 @@ def _bomb(name="xl/worksheets/sheet1.xml", size=1 << 25):
     return stream.getvalue()
 
 
-def malformed():
-    """Return files that are wrong in as many ways."""
-    rng = random.Random(0)
-    text = _school_csv()
-    book = _workbook(make_school_roster(20).rows)
-    script = "<script>alert(1)</script>"
-    files = [
-        ("bomb.xlsx", _bomb()),
-        ("bomb.ods", _bomb("content.xml")),
-        ("bomb.npz", _bomb("data.npy")),
-        ("wide.csv", b"Name" + b",x" * 200_000 + b"\nAda" + b",1" * 200_000),
-        ("deep.csv", b'"' * 500_000),
-        ("nan.csv", b"Name,Score\nAda,NaN\nNaN,1\nnan,2\n"),
-        ("nan-links.csv", b"source,target,weight\nAda,Ben,NaN\nBen,Cem,inf\n"),
-        ("formula.csv", b"Name,Friend 1\n=1+1,+2\n@SUM(A1),-1\n"),
-        ("html.csv", f"Name,{script}\n{script},{script}\nBen,\n".encode()),
-        (f"{script}.csv", b"Name\nAda\n"),
-        ("../../../etc/passwd", b"Name\nAda\n"),
-        ("utf16.csv", "Name;Gender\nÄnne;w\n".encode("utf-16-le")),
-        ("latin.csv", "Name;Gender\nÄnne;w\n".encode("latin-1") + b"\x81\x8d"),
-        ("zero.csv", b"Name\0,Gender\0\nAda\0,f\n"),
-        ("empty.csv", b""),
-        ("blank.xlsx", b" "),
-        ("board.json", b'{"format": "equigraph-board", "version": 1}'),
-        ("list.json", b"[" * 50_000),
-        ("big.json", b'{"format": "equigraph-board", "version": 1, "people": ' + b"[1," * 1000),
-        ("graph.graphml", b"<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><graphml>&b;</graphml>"),
-        ("graph.gml", b"graph [" * 2000),
-        ("graph.mtx", b"%%MatrixMarket matrix coordinate real general\n999999999 999999999 1\n1 1 1\n"),
-        ("graph.mat", b"MATLAB 5.0" + bytes(200)),
-        ("graph.parquet", b"PAR1" + bytes(50) + b"PAR1"),
-        ("graph.npz", book),
-        ("nothing.exe", b"MZ"),
-        ("noname", b"Name\nAda\n"),
-    ]
-    while len(files) < 30:
-        kind = rng.randrange(4)
-        raw = bytearray(rng.choice((text, book)))
-        suffix = ".xlsx" if raw[:2] == b"PK" else rng.choice((".csv", ".tsv", ".txt", ".ods"))
-        if kind == 0:
-            raw = raw[: rng.randrange(1, len(raw))]
-        elif kind == 1:
-            for _ in range(rng.randrange(1, 40)):
-                raw[rng.randrange(len(raw))] = rng.randrange(256)
-        elif kind == 2:
-            at = rng.randrange(len(raw))
-            raw[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 400)))
-        else:
-            lines = raw.split(b"\n")
-            rng.shuffle(lines)
-            raw = bytearray(b"\n".join(lines)[: rng.randrange(1, len(raw))])
-        files.append((f"file{len(files)}{suffix}", bytes(raw)))
-    return files
+SCRIPT = "<script>alert(1)</script>"
+# One for each way to fail; damage of every kind is the task of tests/fuzz.
+MALFORMED = [
+    ("bomb.xlsx", _bomb()),
+    ("bomb.npz", _bomb("data.npy")),
+    ("wide.csv", b"Name" + b",x" * 200_000 + b"\nAda" + b",1" * 200_000),
+    ("deep.csv", b'"' * 500_000),
+    ("nan-links.csv", b"source,target,weight\nAda,Ben,NaN\nBen,Cem,inf\n"),
+    ("html.csv", f"Name,{SCRIPT}\n{SCRIPT},{SCRIPT}\nBen,\n".encode()),
+    (f"{SCRIPT}.csv", b"Name\nAda\n"),
+    ("../../../etc/passwd", b"Name\nAda\n"),
+    ("utf16.csv", "Name;Gender\nÄnne;w\n".encode("utf-16-le")),
+    ("empty.csv", b""),
+    ("board.json", b'{"format": "equigraph-board", "version": 1}'),
+    ("list.json", b"[" * 50_000),
+    ("graph.graphml", b"<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><graphml>&b;</graphml>"),
+    ("graph.mtx", b"%%MatrixMarket matrix coordinate real general\n999999999 999999999 1\n1 1 1\n"),
+    ("graph.parquet", b"PAR1" + bytes(50) + b"PAR1"),
+    ("nothing.exe", b"MZ"),
+]
 
 
 def test_malformed_files_do_no_harm(reader):
-    files = malformed()
     refused = opened = 0
-    for name, body in files:
+    for name, body in MALFORMED:
         status, seen = _send(reader, name, body)
         assert status in (200, 400), name
         assert not any(leak in str(seen) for leak in LEAKS), (name, seen)
@@ -198,8 +151,8 @@ def test_malformed_files_do_no_harm(reader):
         assert not any(leak in str(answer) for leak in LEAKS), (name, answer)
         opened += status == 200
         refused += status == 400
-    assert refused + opened == len(files)
-    assert refused > 12
+    assert refused + opened == len(MALFORMED)
+    assert refused > 8
     # After all of that the server reads a good one.
     assert ask(reader, "/api/board")[0] == 200
     status, seen = _send(reader, "class.csv", _school_csv())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Cell, path_of
+from equigraph.apps.reproduction.cells import Cell
 from equigraph.apps.reproduction.engine import RunState, run_cells
 from equigraph.exceptions import ParameterError
 from tests.apps.reproduction.conftest import TINY
@@ -52,18 +52,6 @@ def test_fresh_and_stored_results_are_the_same(tiny, tmp_path):
     assert {key: one.result for key, one in outcome.finished.items()} == fresh
     assert outcome.reused == {"draw.0", "draw.1"}
     assert fresh["draw.0"]["pair"] == [1, 2]  # as JSON has it, from the first run on
-
-
-def test_damaged_cell_is_computed_again(tiny, tmp_path):
-    cells = draws(tiny, 2)
-    fresh = results(tmp_path, cells)
-    path = path_of(tmp_path, cells[0])
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    outcome = run_cells(cells, tmp_path, n_workers=1)
-    assert outcome.reused == {"draw.1"}
-    assert outcome.finished["draw.0"].result == fresh["draw.0"]
-    assert run_cells(cells, tmp_path, n_workers=1).reused == {"draw.0", "draw.1"}
 
 
 def test_failing_cells_leave_the_others_alone(tiny, tmp_path):
