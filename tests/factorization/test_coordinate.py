@@ -142,28 +142,6 @@ def test_columns_have_the_scale_that_the_penalty_sees(kind):
     np.testing.assert_allclose(strengths(gram(factors.H, factors.H), factors.W)[0][alive], 1, rtol=1e-9)
 
 
-def test_single_precision_follows_double():
-    rng = np.random.default_rng(6)
-    adjacency = random_graph(rng, 80, "planted")
-    penalty = penalties(rng, 80)["scatter"]
-    H, W = spectral_start(adjacency, 3, rng)
-    double, single = (
-        coordinate_descent(
-            SerialProduct(adjacency.astype(dtype)),
-            H.astype(dtype),
-            W,
-            penalty=penalty,
-            weight=0.3,
-            max_iter=40,
-            tol=0,
-        )
-        for dtype in (np.float64, np.float32)
-    )
-    assert single.H.dtype == np.float32
-    assert single.history[-1] == pytest.approx(double.history[-1], rel=1e-4)
-    assert (np.diff(single.history) <= 0).all()
-
-
 def test_isolated_nodes_get_rows_of_zeros():
     rng = np.random.default_rng(7)
     adjacency = random_graph(rng, 30).tolil()

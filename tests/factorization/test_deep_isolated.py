@@ -1,7 +1,6 @@
 """Nodes without an edge in the deep factorisation: set aside, and the rest as if all of them were there."""
 
 import numpy as np
-import pytest
 from scipy import sparse
 
 import equigraph as eg
@@ -11,18 +10,6 @@ from equigraph.factorization.penalties import GroupParity
 from equigraph.stores import SerialProduct
 
 ROOM = eg.datasets.make_classroom()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_nodes_without_an_edge_have_no_membership_and_cost_little():
-    alone = 400
-    whole = sparse.block_diag([ROOM.adjacency, sparse.csr_array((alone, alone))], format="csr")
-    groups = np.concatenate([ROOM.sensitive_features, np.resize(ROOM.sensitive_features, alone)])
-    model = eg.DFNMF(2, fairness=0.5, layers=(6,), max_iter=20, tol=0, random_state=0)
-    model.fit(whole, sensitive_features=groups)
-    assert model.membership_.shape == (30 + alone, 2)
-    assert (model.membership_[30:] == 0).all()
-    assert (model.membership_[:30].sum(axis=1) > 0).all()
 
 
 def test_a_step_without_their_rows_is_a_step_with_rows_of_zeros():

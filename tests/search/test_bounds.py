@@ -108,7 +108,7 @@ def test_bounds_are_met_where_breaking_them_would_pay(sizes, fairness):
     adjacency, n = block_diag(*blocks), sum(sizes)
     bounds = (max(min(sizes) - 1, 1), max(sizes) - 1)
     for seed in range(2):
-        model = eg.FairPartition(len(sizes), fairness, size_bounds=bounds, random_state=seed)
+        model = eg.FairPartition(len(sizes), fairness, size_bounds=bounds, effort=0.2, random_state=seed)
         model.fit(adjacency, sensitive_features=np.arange(n) % 2)
         assert met(model.labels_, len(sizes), bounds)
 

@@ -5,7 +5,7 @@ import pytest
 
 import equigraph as eg
 from benchmarks._rule_instances import random_asked, random_instance, with_people_rules
-from benchmarks.rule_search import answer, school_task, shortfall, small_instance
+from benchmarks.rule_search import answer, shortfall, small_instance
 from equigraph.exceptions import (
     ConflictError,
     EquigraphError,
@@ -79,15 +79,6 @@ def test_the_best_division_of_small_graphs_is_found():
     assert len(short) >= 2
     assert min(short) > -1e-9
     assert sum(one > 1e-9 for one in short) <= 1
-
-
-def test_the_school():
-    graph, rules = school_task()
-    model = eg.FairPartition(3, at_least=0.99, rules=rules, effort=0.1, random_state=0).fit(graph)
-    assert rules.check(graph, model.labels_) == []
-    scores = eg.metrics.evaluate(graph, model.labels_)
-    assert min(scores["NB[gender]"], scores["NB[needs]"]) >= 0.98
-    assert scores["Q"] > 0.4
 
 
 def test_rules_as_a_dict_and_the_same_seed(room):

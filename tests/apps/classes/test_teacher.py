@@ -36,13 +36,6 @@ def lists(sheet):
     return eg.ClassLists(roster, labels, ["5a", "5b", "5c"], rules, title="Klassen 5")
 
 
-def test_the_sheet_becomes_lists_that_can_be_checked_again(lists, tmp_path):
-    workbook, _, text = lists.save(tmp_path, excel=True)
-    found = eg.read_class_lists(workbook, lists.roster)
-    assert found == eg.read_class_lists(text, lists.roster)
-    assert eg.ClassLists(lists.roster, found, lists.class_names).facts()[0] == lists.facts()[0]
-
-
 @pytest.mark.parametrize(("paper", "n"), [("A4", 20), ("Letter", 33)])
 def test_one_sheet_of_paper_per_class(browser, lists, tmp_path, paper, n):
     people = lists.roster.people

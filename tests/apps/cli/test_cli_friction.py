@@ -163,25 +163,6 @@ def test_a_signal_keeps_the_rows_and_the_points_that_there_are(
     assert kept(tmp_path / "out" / file)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-def test_a_second_signal_gives_up(tmp_path):
-    code = (
-        "import os, signal, sys\n"
-        "from equigraph.apps.cli import stopping\n"
-        "def call(self, progress):\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
-        "    return False\n"
-        "stopping.Stop.__call__ = call\n"
-        "from equigraph.apps.cli import main\n"
-        "main()\n"
-    )
-    args = [sys.executable, "-c", code, "cluster", ROOM, *ENDLESS, "-o", str(tmp_path / "out")]
-    answer = subprocess.run(args, capture_output=True, text=True, timeout=60)
-    assert answer.returncode == 1
-    assert answer.stderr.splitlines()[-1] == "Stopped."
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "args",
     [
@@ -258,18 +239,6 @@ def test_terminal_escapes_in_names_are_shown_not_obeyed(run, tmp_path):
         for text in (answer.stdout, answer.stderr):
             assert not set(text) & {"\x1b", "\x07", "\u202e"}
     assert "x\\x1b]0;owned\\x07\\u202e" in run("cluster", *args, "-m", "random", "-k", 2).stdout
-
-
-def test_the_raw_switch_reaches_the_files(run, tmp_path):
-    (tmp_path / "edges.csv").write_text("source,target\n=a,b\nb,c\nc,d\n", encoding="utf-8")
-    args = ["cluster", tmp_path / "edges.csv", "-m", "random", "-k", 2, "-o", tmp_path / "out"]
-    for flags, cell in (([], "'=a"), (["--raw"], "=a")):
-        assert run(*args, *flags).exit_code == 0
-        names = {row["node"] for row in rows_of(tmp_path / "out" / "labels.csv")}
-        assert cell in names
-        assert "=a" in eg.ClusteringResult.load(tmp_path / "out").node_names
-        answer = run("refine", tmp_path / "edges.csv", tmp_path / "out" / "labels.csv", "-q")
-        assert answer.exit_code == 0, answer.stderr
 
 
 def test_every_command_has_a_help_that_names_it(run):

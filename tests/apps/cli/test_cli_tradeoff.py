@@ -57,33 +57,6 @@ def test_json_is_all_there_is_on_stdout(run):
     assert told["points"][0]["stability"] is None
 
 
-def test_rows_are_spaced_in_the_fairness_reached(run, tmp_path):
-    out = tmp_path / "out"
-    answer = run(*ROOM, "-k", 3, "--effort", 0.1, "--seed", 1, "--points", 6, "--at-least", 0.7, "-o", out)
-    assert answer.exit_code == 0, answer.stderr
-    room = eg.datasets.make_classroom()
-    curve = eg.tradeoff_curve(
-        room.adjacency,
-        sensitive_features=room.sensitive_features,
-        estimator=eg.FairPartition(3, effort=0.1),
-        n_points=6,
-        random_state=1,
-    )
-    chosen = curve.at_least(0.7)
-    rows = [line.split() for line in answer.stdout.splitlines()[3:] if line and line[0].isdigit()]
-    reached = [float(row[0]) for row in rows]
-    expected = {round(point.scores["NB"], 3) for point in (*curve.points, chosen)}
-    assert reached == sorted(expected)
-    assert [float(row[0]) for row in rows if row[-1] == "<-"] == [round(chosen.scores["NB"], 3)]
-    assert "the most cohesive clusters found with NB of at least 0.7" in answer.stdout
-    told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
-    assert told["spacing"] == "reached"
-    assert told["front"][told["recommended"]["front"]]["scores"]["NB"] == pytest.approx(chosen.scores["NB"])
-    assert [int(row["cluster"]) for row in rows_of(out / "labels.csv")] == chosen.labels.tolist()
-    back = eg.TradeoffCurve.load(out)
-    assert [point.labels.tolist() for point in back.front] == [point.labels.tolist() for point in curve.front]
-
-
 def test_without_matplotlib_the_tables_are_written(run, tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)

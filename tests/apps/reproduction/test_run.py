@@ -2,11 +2,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Finished, Settings, code_fingerprint
-from equigraph.apps.reproduction.engine import CellResults
-from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, heaviest, reproduce
+from equigraph.apps.reproduction.cells import Settings, code_fingerprint
+from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, reproduce
 from equigraph.apps.reproduction.tables import write_text
-from equigraph.exceptions import DatasetError, ParameterError
 
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 
@@ -88,13 +86,6 @@ def test_experiment_that_cannot_be_finished_leaves_the_others_alone(experiment, 
     assert (tmp_path / "tiny" / "sums.md").exists()
 
 
-def test_nothing_is_computed_without_the_data(tmp_path, monkeypatch):
-    monkeypatch.setenv("EQUIGRAPH_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DatasetError, match="fig-k needs the network 'drugnet'"):
-        reproduce(get_experiments("fig-k"), tmp_path / "out", Settings(quick=True), n_workers=1)
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize("settings", [Settings(), Settings(quick=True, seed=3)])
 def test_keys_are_file_names_and_shared_cells_are_equal(settings):
     cells = {}
@@ -104,19 +95,6 @@ def test_keys_are_file_names_and_shared_cells_are_equal(settings):
         for cell in own:
             assert set(cell.key) <= KEY_CHARACTERS
             assert cells.setdefault(cell.key, cell) == cell
-
-
-def test_unknown_experiment():
-    with pytest.raises(ParameterError, match=r"no experiment 'table2' .*; the experiments are table1, "):
-        get_experiments("table2")
-
-
-def test_heaviest_adds_up_what_belongs_together():
-    outcome = CellResults(
-        {key: Finished({}, 1.0, cpu) for key, cpu in (("a.x.1", 1.0), ("a.x.2", 2.0), ("b.y", 2.5))}
-    )
-    assert heaviest(outcome, parts=2) == [("a.x", 3.0), ("b.y", 2.5)]
-    assert heaviest(outcome, parts=1) == [("a", 3.0), ("b", 2.5)]
 
 
 def test_markdown_becomes_html(experiment, tmp_path, monkeypatch):
