@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from equigraph.exceptions import InfeasibleError
 from equigraph.graph import check_adjacency
 from equigraph.search import merge as merging
+from equigraph.search.exact_k import exactly_k
 from equigraph.search.level import compact
 from equigraph.search.merge import merge, split
 from tests.reference.label_fixtures import codes_for, prepare
@@ -109,3 +111,25 @@ def test_clusters_are_divided_within_themselves(make_graph):
         parts = split(level, halves, k, objective, np.random.default_rng(0))
         assert np.unique(parts).size >= k
         assert all(np.unique(halves[parts == part]).size == 1 for part in np.unique(parts))
+
+
+@pytest.mark.parametrize("start", [np.zeros(12, dtype=int), np.arange(12), np.arange(12) // 3 * 7])
+@pytest.mark.parametrize("k", [1, 2, 5, 12])
+def test_exactly_k_from_any_labels(tiny, start, k):
+    labels = exactly_k(tiny, start, k)
+    assert sorted(set(labels.tolist())) == list(range(k))
+
+
+def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
+    monkeypatch.setattr("equigraph.search.merge._MOST_PAIRED", 16)
+    adjacency = make_graph(150, 0, density=0.01)
+    assert (np.diff(adjacency.indptr) == 0).sum() > 5
+    for k in (3, 16, 40):
+        labels = exactly_k(adjacency, np.arange(150), k)
+        assert np.bincount(labels).size == k
+        assert np.bincount(labels).min() >= 1
+
+
+def test_exactly_k_refuses_what_cannot_be(tiny):
+    with pytest.raises(InfeasibleError, match="13 non-empty clusters"):
+        exactly_k(tiny, np.zeros(12, dtype=int), 13)

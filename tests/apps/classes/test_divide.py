@@ -8,6 +8,7 @@ import pytest
 import equigraph as eg
 from equigraph.apps.classes.anneal import _placement, _units, anneal, lacking_friends, measure_of
 from equigraph.apps.classes.attributes import group_columns
+from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import what_got_worse
 from equigraph.apps.classes.kernels import anneal_steps
@@ -303,3 +304,14 @@ def test_classes_are_called_what_the_sheet_calls_them():
     division = eg.divide(roster, 2, effort=0.1)
     assert division.class_names == ("5a", "Class 1")
     assert division.lists.class_of("Ben") == 0
+
+
+def test_what_evenness_costs_can_be_had():
+    names = tuple(f"P{i}" for i in range(12))
+    team = tuple("ab"[i // 6] for i in range(12))
+    friends = tuple((names[i], names[6 * (i // 6) + (i + 1) % 6]) for i in range(12))
+    roster = eg.Roster(names, {"team": team}, friends=friends)
+    division = eg.divide(roster, 2, effort=0.3, rules=Rules(sizes=(6, 6)), friends=0)
+    costs = {cost.what: cost.wishes for cost in find_costs(division)}
+    # Without the column both teams stay whole, and every wish is kept.
+    assert costs["team"] == 12 - division.wishes_kept > 0

@@ -270,3 +270,11 @@ def test_files_that_are_not_there(tmp_path):
         eg.read_roster(write_csv(tmp_path / "a.csv", PEOPLE), encoding="klingon")
     with pytest.raises(InputError, match="encoding='rot13' is"):
         eg.read_roster(tmp_path / "a.csv", encoding="rot13")
+
+
+def test_merged_cells_whose_corners_are_in_another_order(tmp_path):
+    openpyxl_sheet(lambda page: page.merge_cells("H1:I1"), tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for part in old.namelist():
+            new.writestr(part, old.read(part).replace(b'ref="H1:I1"', b'ref="ZZ1:A1"'))
+    assert len(eg.read_roster(tmp_path / "b.xlsx").people) == 4
