@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks import memory_floor, out_of_core
+from benchmarks import out_of_core
 from benchmarks.scale import __main__ as scale
 from benchmarks.scale import graphs, report, rows
 from benchmarks.scale.methods import METHODS, Task
@@ -84,14 +84,6 @@ def test_scale_and_its_resumption(tmp_path, capsys):
     assert "scikit-network Louvain" in capsys.readouterr().out
     scale.main(arguments)
     assert all(row["reused"] for row in json.loads((tmp_path / "scale.json").read_text())["rows"])
-
-
-def test_the_floor_of_memory():
-    stream, _ = memory_floor.kernels()
-    words = np.random.default_rng(0).integers(0, 1000, 10_001)
-    assert stream(words) == words.sum()
-    floor = memory_floor.measure(2000, 100, 3)
-    assert min(floor.stream, floor.gather, floor.seconds) > 0
 
 
 def test_out_of_core(tmp_path):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equigraph.datasets import make_fair_sbm, make_planted_graph
-from equigraph.datasets.blocks import largest_remainder, sample_block_edges, sample_distinct, triangle_pair
+from equigraph.datasets.blocks import largest_remainder, sample_distinct, triangle_pair
 from equigraph.exceptions import ParameterError
 
 
@@ -234,16 +234,6 @@ def test_every_slot_is_as_likely(count):
         hits[sample_distinct(np.array([10]), np.array([count]), rng)] += 1
     share = count / 10
     assert np.abs(hits / rounds - share).max() < 4.5 * np.sqrt(share * (1 - share) / rounds)
-
-
-def test_number_of_edges_is_binomial():
-    rng = np.random.default_rng(0)
-    zero = np.zeros(1, dtype=np.int64)
-    counts = [
-        sample_block_edges(np.array([12]), zero, zero, np.array([0.3]), rng)[0].size for _ in range(3000)
-    ]
-    assert np.mean(counts) == pytest.approx(66 * 0.3, abs=4.5 * np.sqrt(66 * 0.21 / 3000))
-    assert np.var(counts) == pytest.approx(66 * 0.21, rel=0.15)
 
 
 @given(index=st.integers(0, 2**59))

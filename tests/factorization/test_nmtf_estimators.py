@@ -180,15 +180,6 @@ def test_metadata_routing_through_a_pipeline(room):
         np.testing.assert_array_equal(pipeline[-1].labels_, fitted(room, tol=0).labels_)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_number_of_threads_changes_nothing(room, n_threads):
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(n_threads):
-        model = fitted(room, tol=0)
-    np.testing.assert_array_equal(model.membership_, fitted(room, tol=0).membership_)
-
-
 @pytest.mark.parametrize("cls", [eg.NMTF, eg.IFairNMTF])
 @pytest.mark.parametrize("given", ["H", "W"])
 def test_a_start_that_would_be_ignored_is_refused(room, cls, given):

@@ -52,13 +52,6 @@ def test_loss_is_the_dense_formula(null_model, collapse, scale):
     assert float(got) == pytest.approx(dense_loss(A, C, null_model=null_model, collapse=collapse), abs=1e-12)
 
 
-def test_google_is_half_the_modularity_at_resolution_one_half():
-    graph, C = torch_graph(weighted_graph(), **DOUBLE), torch.from_numpy(soft(14, 3))
-    google = dmon_loss(graph, C, null_model="google", collapse=0.0)
-    assert float(google) == pytest.approx(-float(soft_modularity(graph, C, resolution=0.5)) / 2)
-    assert float(google) != pytest.approx(float(dmon_loss(graph, C, null_model="paper", collapse=0.0)) / 2)
-
-
 def test_one_hot_rows_give_the_modularity_of_two_cliques():
     block = np.ones((4, 4)) - np.eye(4)
     graph = torch_graph(sparse.csr_array(np.kron(np.eye(2), block)), **DOUBLE)
