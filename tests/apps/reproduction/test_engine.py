@@ -20,8 +20,8 @@ from equigraph.apps.reproduction.engine import run_cells
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     cells = [
-        Cell(f"slow.{i:02d}", "tiny_experiment:slow", {"place": str(folder / "marks"), "number": i, "seconds": 0.4})
-        for i in range(8)
+        Cell(f"slow.{i}", "tiny_experiment:slow", {"place": str(folder / "marks"), "number": i, "seconds": seconds})
+        for i, seconds in enumerate([0.4] * 4 + [1.5] * 4)  # after three there is time to kill it
     ]
     run_cells(cells, folder, n_workers=2)
 """
