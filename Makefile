@@ -94,8 +94,8 @@ test-lowest:
 	env -u CI $(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider -W default::DeprecationWarning -W default::ImportWarning $(MINIMAL_TESTS)
 
 # All folders whose tests are quick, which is most of the suite.
-MINIMAL_TESTS ?= $(addprefix tests/,choosing classes cli datasets explain graph groups keeping metrics penalties plotting points \
-	roster rules tradeoff test_results.py test_compilation.py)
+MINIMAL_TESTS ?= $(addprefix tests/,_utils/test_compilation.py analysis apps/classes apps/cli datasets factorization/penalties \
+	graph metrics plotting results rules)
 
 # Wheel and sdist, checked, and tried in an empty environment without any extra.
 dist:

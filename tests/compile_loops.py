@@ -3,8 +3,6 @@
 ``make test`` runs ``search`` and ``factors`` beside the linters, which leave one processor idle.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import warnings
@@ -15,7 +13,7 @@ from equigraph.search import plans
 from equigraph.stores import products
 
 
-def search(graph: eg.Graph) -> None:
+def search(graph):
     """Search on labels: in memory, under rules, on parts and from disk."""
     for method in ("fair-partition", "fair-louvain"):
         eg.cluster(graph, method=method, n_clusters=3, random_state=0)
@@ -28,7 +26,7 @@ def search(graph: eg.Graph) -> None:
         eg.FairPartition(3, random_state=0).fit(blocks)
 
 
-def factors(graph: eg.Graph) -> None:
+def factors(graph):
     """Divide people, and factorise: as a large graph with and without a penalty, and from disk."""
     eg.divide(eg.Roster(("Ada", "Ben", "Cem"), friends=(("Ada", "Ben"),)), 2, effort=0)
     eg.cluster(graph, method="fair-nmtf", n_clusters=3, random_state=0)
@@ -43,7 +41,7 @@ def factors(graph: eg.Graph) -> None:
             eg.IFairNMTF(3, dtype=dtype, max_iter=5, random_state=0).fit(blocks)
 
 
-def main(parts: list[str]) -> None:
+def main(parts):
     """Fit the classroom by every way that has loops of its own."""
     warnings.simplefilter("ignore")
     graph = eg.as_graph(eg.datasets.make_classroom())

@@ -1,16 +1,12 @@
 """Fixtures shared by the whole suite."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib.util
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -49,31 +45,31 @@ OPTIONAL = (
 ABSENT = [name for name in OPTIONAL if importlib.util.find_spec(name) is None]
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
+def pytest_sessionstart(session):
     """Refuse to run on CI without a package that tests would silently skip for."""
     if os.environ.get("CI") and ABSENT:
         raise pytest.UsageError(f"not installed, so tests would be skipped: {', '.join(ABSENT)}")
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
+def pytest_collection_finish(session):
     """Leave what was imported and collected, all of which stays to the end, out of every search for garbage."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_setup(item):
     """Skip where a fixture needs a package that is not there."""
     yield from _skipping()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_call(item):
     """Skip where a test does."""
     yield from _skipping()
 
 
-def _skipping() -> Iterator[None]:
+def _skipping():
     try:
         yield
     except ImportError as error:
@@ -84,21 +80,21 @@ def _skipping() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_compile_notice() -> None:
+def no_compile_notice():
     """Count the notice of the compiler as said: whether a loop is in the cache must not decide about a test."""
     with contextlib.redirect_stderr(None):
         announce()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def ctrl_c_is_heard() -> None:
+def ctrl_c_is_heard():
     """Take SIGINT as a terminal sends it: a shell that starts tests in the background has them ignore it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
-def data_dir() -> Path:
+def data_dir():
     """Return the folder with the real graphs, or skip; on CI a missing folder is a failure."""
     value = os.environ.get("EQUIGRAPH_DATA")
     if value and (Path(value) / "manifest.json").exists():
@@ -110,7 +106,7 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def room() -> Any:
+def room():
     """Return the classroom as a graph, with the names of the pupils and their gender."""
     import equigraph as eg
 
@@ -118,18 +114,18 @@ def room() -> Any:
 
 
 @pytest.fixture(scope="session")
-def parse() -> Callable[[Path], Any]:
+def parse():
     """Read a page with a strict parser: any error of HTML is an error here."""
     html = pytest.importorskip("justhtml")
 
-    def parse(path: Path) -> Any:
+    def parse(path):
         return html.JustHTML(path.read_text(encoding="utf-8"), sanitize=False, strict=True)
 
     return parse
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser():
     """Start the browser of the system, or skip; on CI its absence is a failure."""
     api = pytest.importorskip("playwright.sync_api")
     found = next(filter(None, map(shutil.which, _BROWSERS)), None)
@@ -146,7 +142,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def dask_workers() -> Iterator[Any]:
+def dask_workers():
     """Give a client of two worker processes, which all tests of a run share: to start them takes seconds."""
     pytest.importorskip("distributed")
     import dask

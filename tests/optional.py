@@ -1,9 +1,6 @@
 """Packages that tests use where they are installed: a test that reaches for a missing one is skipped."""
 
-from __future__ import annotations
-
 import importlib
-from typing import Any
 
 import pytest
 
@@ -11,10 +8,10 @@ import pytest
 class _Package:
     """Stands for a package and imports it when it is used first: to collect tests needs few of them."""
 
-    def __init__(self, name: str):
+    def __init__(self, name):
         self._name = name
 
-    def __getattr__(self, attribute: str) -> Any:
+    def __getattr__(self, attribute):
         if attribute.startswith(("__", "pytest_")):  # pytest and doctest look at everything in a module
             raise AttributeError(attribute)
         try:
@@ -25,6 +22,6 @@ class _Package:
         pytest.skip(f"{self._name} is not installed", allow_module_level=True)
 
 
-def optional(name: str) -> Any:
+def optional(name):
     """Return a package, or what skips the tests that use it; `conftest.py` lists those that CI has to have."""
     return _Package(name)

@@ -1,10 +1,10 @@
 """Every import of the package goes up the list in CONTRIBUTING.md, also those inside functions."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +17,7 @@ PACKAGE = "__init__"
 OUTSIDE = {"__init__", "__main__"}
 
 
-def drawn_order() -> list[str]:
+def drawn_order():
     """Return folders and modules as CONTRIBUTING.md lists them."""
     block = (
         (ROOT / "CONTRIBUTING.md").read_text().partition("```\nsrc/equigraph/\n")[2].partition("\ntests/")[0]
@@ -30,17 +30,17 @@ def drawn_order() -> list[str]:
 
 
 @cache
-def units() -> set[str]:
+def units():
     found = {path.stem for path in SOURCE.glob("*.py")}
     return found | {path.parent.name for path in SOURCE.glob("*/__init__.py")}
 
 
 @cache
-def imported(path: Path) -> list[tuple[str, int]]:
+def imported(path):
     """Return the folder or module of this package that each import of a file names, with its line."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
-        names: list[str] = []
+        names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -55,7 +55,7 @@ def imported(path: Path) -> list[tuple[str, int]]:
     return found
 
 
-def wrong_imports(order: list[str]) -> list[str]:
+def wrong_imports(order):
     place = {name: at for at, name in enumerate(order)}
     last_line = {"apps"}
     wrong = []
@@ -73,24 +73,24 @@ def wrong_imports(order: list[str]) -> list[str]:
     return wrong
 
 
-def test_the_list_names_everything_once() -> None:
+def test_the_list_names_everything_once():
     order = drawn_order()
     assert len(order) == len(set(order))
     assert set(order) == units() - OUTSIDE
 
 
-def test_imports_go_up_the_list() -> None:
+def test_imports_go_up_the_list():
     assert wrong_imports(drawn_order()) == []
 
 
 @pytest.mark.parametrize("lower", ["graph", "metrics"])
-def test_an_import_down_the_list_is_found(lower: str) -> None:
+def test_an_import_down_the_list_is_found(lower):
     order = drawn_order()
     order.remove(lower)
     assert any(f"imports {lower}" in line for line in wrong_imports([*order, lower]))
 
 
-def test_a_name_is_one_class() -> None:
+def test_a_name_is_one_class():
     names = [
         node.name.lstrip("_")
         for path in SOURCE.rglob("*.py")
@@ -98,3 +98,22 @@ def test_a_name_is_one_class() -> None:
         if isinstance(node, ast.ClassDef)
     ]
     assert sorted(names) == sorted(set(names))
+
+
+LATE = """
+import sys
+peers = {"igraph", "leidenalg", "networkit", "numba", "torch"}
+heavy = peers | {"matplotlib", "narwhals", "networkx", "pandas", "polars", "pooch", "pyarrow", "rich", "sklearn"}
+import equigraph.datasets
+print(sorted(heavy & set(sys.modules)))
+import equigraph.graph, equigraph.metrics
+equigraph.graph.as_graph([[0, 1], [1, 0]])
+print(sorted(heavy & set(sys.modules)))
+import equigraph.community.neural
+print(sorted(peers & set(sys.modules)))
+"""
+
+
+def test_heavy_packages_are_imported_where_they_are_used():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]"] * 3

@@ -1,7 +1,5 @@
 """Time limits, logs and Ctrl-C of everything that works in steps."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

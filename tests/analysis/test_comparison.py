@@ -1,7 +1,5 @@
 """A comparison of methods: means and spreads, tuned dials, estimators of one's own, and tables to take along."""
 
-from __future__ import annotations
-
 import csv
 import json
 
@@ -14,7 +12,6 @@ from equigraph import methods
 from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit, compare
 from equigraph.analysis.comparison.significance import holm, wilcoxon
 from equigraph.exceptions import MissingDependencyError, ParameterError
-from equigraph.metrics.scores import COMPARED
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
 
@@ -165,15 +162,6 @@ def test_callbacks_are_told_and_can_stop(room):
     stopped = compare(room, **options, callbacks=lambda progress: progress.step == 1)
     assert [row.method for row in stopped.rows] == ["random"]
     assert stopped.stopped
-
-
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
-def test_to_frame(comparison, backend):
-    pytest.importorskip(backend)
-    frame = comparison.to_frame(backend)
-    values = frame["Q"].to_pylist() if backend == "pyarrow" else frame["Q"].to_list()
-    assert values == pytest.approx([row.Q for row in comparison.rows])
-    assert set(COMPARED) <= set(frame.column_names if backend == "pyarrow" else frame.columns)
 
 
 def test_files(comparison, tmp_path):

@@ -1,7 +1,5 @@
 """What rules cost, against all divisions of small graphs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -73,6 +71,7 @@ def test_a_poor_result_is_not_charged_to_its_rules(room):
     assert all(row.cost < prices.missed for row in prices.rows)
     assert all(row.high >= row.cost + prices.missed - 1e-9 for row in prices.rows[1:])
     assert "more effort" in prices.describe()
+    assert len(result.price(effort=0.0, by="kind").rows) == 4
 
 
 def test_attributes_have_a_price(room):

@@ -1,7 +1,5 @@
 """Every benchmark runs on something small and tells what it measured."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import subprocess
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 
 import equigraph as eg
-from benchmarks import fair_partition, memory_floor, out_of_core
+from benchmarks import out_of_core
 from benchmarks.scale import __main__ as scale
 from benchmarks.scale import graphs, report, rows
 from benchmarks.scale.methods import METHODS, Task
@@ -86,43 +84,6 @@ def test_scale_and_its_resumption(tmp_path, capsys):
     assert "scikit-network Louvain" in capsys.readouterr().out
     scale.main(arguments)
     assert all(row["reused"] for row in json.loads((tmp_path / "scale.json").read_text())["rows"])
-
-
-def test_the_floor_of_memory():
-    stream, _ = memory_floor.kernels()
-    words = np.random.default_rng(0).integers(0, 1000, 10_001)
-    assert stream(words) == words.sum()
-    floor = memory_floor.measure(2000, 100, 3)
-    assert min(floor.stream, floor.gather, floor.seconds) > 0
-
-
-def test_single_fits_of_fair_partition(capsys, monkeypatch):
-    room = eg.datasets.make_classroom()
-    short: list[str] = []
-    monkeypatch.setattr(eg.datasets, "load", lambda name: room)
-    monkeypatch.setattr(fair_partition, "short", short)
-    monkeypatch.setattr(fair_partition, "POKEC_DIAL", (0.5,))
-    fair_partition.pokec(1)
-    lines = [line.split() for line in capsys.readouterr().out.splitlines() if " seed " in line]
-    assert [line[2] for line in lines] == ["FairPartition", "FairLouvain"]
-    assert float(lines[0][5]) >= float(lines[1][5])
-    assert all(text.endswith(" s") for text in short)  # what may be short is the time
-
-
-def test_curves_of_fair_partition(capsys, monkeypatch):
-    room = eg.datasets.make_classroom()
-    curve = fair_partition.curve_of(room, "normalized", 0)
-    volume = curve.hypervolume()
-    monkeypatch.setattr(eg.datasets, "load", lambda name: room)
-    monkeypatch.setattr(fair_partition, "curve_of", lambda *given: curve)
-    monkeypatch.setitem(fair_partition.SECONDS, "diaries", 600.0)
-    for wanted, met in ((volume - 0.001, True), (volume + 0.001, False)):
-        short: list[str] = []
-        monkeypatch.setattr(fair_partition, "short", short)
-        monkeypatch.setitem(fair_partition.VOLUMES["normalized"], "diaries", wanted)
-        fair_partition.curves("diaries", "normalized", 1)
-        assert f"hypervolume (Q, NB) {volume:.4f}" in capsys.readouterr().out
-        assert (short == []) is met
 
 
 def test_out_of_core(tmp_path):

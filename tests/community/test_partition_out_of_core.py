@@ -1,7 +1,5 @@
 """FairPartition in blocks on disk: the labels of the graph in memory, with all that it takes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -44,15 +42,12 @@ def halves(counts, population):
 
 
 OPTIONS = {
-    "cohesion": {"fairness": 0.0},
     "dial": {"fairness": 0.5},
     "at_least": {"at_least": 0.9},
     "bounds": {"fairness": 0.3, "size_bounds": (95, 105)},
-    "one size": {"fairness": 0.3, "size_bounds": (100, 100)},
     "own notion": {"fairness": 0.5, "notion": eg.metrics.notions.Notion("halves", "H", halves)},
     "free": {"n_clusters": None, "fairness": 0.2},
     "many": {"n_clusters": 140, "fairness": 0.5},
-    "no effort": {"fairness": 0.5, "effort": 0},
 }
 
 

@@ -1,7 +1,5 @@
 """Refinement of labels: never worse, a local maximum, exactly k clusters, the same for the same seed."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -158,7 +156,7 @@ def test_another_number_of_clusters(given_k, wanted, fairness, make_graph):
 def test_tiny_graphs_of_all_shapes(tiny):
     codes = np.tile([0, 1], 6)
     for fairness in (0, 0.5, 1):
-        for k, effort in ((2, 0), (5, 0), (3, 0.2), (12, 0.1)):
+        for k, effort in ((2, 0), (3, 0.1), (12, 0)):
             found = refine_labels(
                 tiny,
                 np.arange(12) % 2,
@@ -223,61 +221,6 @@ def test_effort_zero_stays_near_good_labels(make_skewed):
     pairs = np.arange(codes.size) // 60
     found = refine_labels(adjacency, pairs, sensitive_features=codes, fairness=0.2, random_state=0)
     assert eg.metrics.clustering_accuracy(pairs, found) > 0.9
-
-
-def test_same_seed_same_labels(make_skewed):
-    adjacency, codes = make_skewed(2)
-    labels = labels_for(codes.size, 4, 2)
-    runs = [
-        refine_labels(adjacency, labels, sensitive_features=codes, effort=0.3, random_state=seed)
-        for seed in (1, 1, np.random.default_rng(1), np.random.default_rng(1))
-    ]
-    np.testing.assert_array_equal(runs[0], runs[1])
-    np.testing.assert_array_equal(runs[2], runs[3])
-
-
-def test_global_random_state_is_not_touched(make_skewed):
-    adjacency, codes = make_skewed(2)
-    before = np.random.get_state()  # noqa: NPY002
-    refine_labels(adjacency, labels_for(codes.size, 4, 2), sensitive_features=codes, effort=0.3)
-    after = np.random.get_state()  # noqa: NPY002
-    assert before[2] == after[2]
-    np.testing.assert_array_equal(before[1], after[1])
-
-
-def test_a_callback_stops_the_search(make_skewed):
-    adjacency, codes = make_skewed(2)
-    seen = []
-
-    def stop(progress):
-        seen.append(progress)
-        return len(seen) >= 2
-
-    found = refine_labels(
-        adjacency,
-        labels_for(codes.size, 4, 2),
-        sensitive_features=codes,
-        effort=1,
-        random_state=0,
-        callbacks=stop,
-    )
-    assert len(seen) == 2
-    assert seen[0].stage == "search"
-    assert seen[1].step == 2 < seen[1].total
-    assert np.unique(found).size == 4
-
-
-def test_more_clusters_than_moves_look_at_everywhere(make_graph, naive):
-    """Beyond 128 clusters a node is only compared with the clusters of its neighbours; k and the rise still hold."""
-    adjacency, codes = make_graph(200, 0, 0.05), codes_for(200, 2, 0)
-    start = labels_for(200, 140, 0)
-    found = refine_labels(adjacency, start, sensitive_features=codes, random_state=0)
-    dense = adjacency.toarray()
-    assert np.unique(found).size == 140
-    before, after = (
-        naive.naive_objective(dense, labels, codes, 0.5, "normalized") for labels in (start, found)
-    )
-    assert after > before
 
 
 def test_without_effort_swaps_are_tried_too():

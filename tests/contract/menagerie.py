@@ -1,7 +1,5 @@
 """Tiny graphs with the shapes that break algorithms, each with groups."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One behavioural suite over every method and every tiny graph."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 

@@ -1,7 +1,5 @@
 """scikit-learn's own checks, over every estimator."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest
@@ -25,6 +23,7 @@ QUICK = {
     "FairPartition": {"effort": 0.1},
     "DMoN": {"epochs": 5, "features": "structural"},
     "DFNMF": {"max_iter": 20, "pretrain_iter": 5},
+    **{name: {"max_iter": 20} for name in ("NMTF", "IFairNMTF", "SymNMF", "FairNMTF")},
 }
 
 

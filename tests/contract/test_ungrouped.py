@@ -1,7 +1,5 @@
 """Every method takes nodes without a group, needs none, or says in one sentence what to do."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -19,7 +17,7 @@ PLAIN = set(METHODS) - TAKE - REFUSE
 
 
 @pytest.fixture(scope="module")
-def room() -> Graph:
+def room():
     """Return a classroom where three pupils have no group."""
     data = eg.datasets.make_classroom()
     gender = data.sensitive_features.astype(object)

@@ -1,7 +1,5 @@
 """The class of students that the demo shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -71,19 +69,13 @@ def test_same_seed_same_class():
     assert one.node_names.tolist() != other.node_names.tolist()
 
 
-def test_large_class_has_unique_names():
-    data = make_classroom(300, n_circles=8)
-    assert np.unique(data.node_names).size == 300
-    assert any(name.endswith(" B.") for name in data.node_names)
-
-
 @pytest.mark.parametrize("n", [5, 1001, 30.0])
 def test_refuses(n):
     with pytest.raises(ParameterError, match="n_students"):
         make_classroom(n)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_circles_are_cohesive_and_unfair(seed):
     data = make_classroom(random_state=seed)
     assert modularity(data.adjacency, data.target) > 0.4

@@ -4,8 +4,6 @@ A fence without a language holds commands, one per line: ``equigraph demo   what
 what they print. `NOT_RUN` is the one place for what is not run, and why.
 """
 
-from __future__ import annotations
-
 import doctest
 import re
 import shlex
@@ -57,7 +55,7 @@ class Line(NamedTuple):
     printed: str | None
 
 
-def lines_of(body: str) -> list[Line]:
+def lines_of(body):
     """Return the commands of a fence."""
     if not body.startswith("$ "):
         return [Line(re.split(r" {2,}| # ", line)[0], None) for line in body.splitlines() if line.strip()]
@@ -66,7 +64,7 @@ def lines_of(body: str) -> list[Line]:
     return [Line(command, printed if printed.strip() else None) for command, _, printed in pairs]
 
 
-def reason(body: str, command: str) -> str | None:
+def reason(body, command):
     """Return why a command is not run, None for one that is."""
     for start, why in NOT_RUN.items():
         if command.startswith(start) or (body.startswith(start) and why.startswith("a ")):
@@ -74,7 +72,7 @@ def reason(body: str, command: str) -> str | None:
     return None
 
 
-def follow(body: str, where: str) -> None:
+def follow(body, where):
     """Run the commands of a fence, or check those that are not run.
 
     Raises
@@ -99,7 +97,7 @@ def follow(body: str, where: str) -> None:
             assert checker.check_output(printed, answer.output, FLAGS), f"{where}: {command}\n{answer.output}"
 
 
-def check(command: str, where: str) -> None:
+def check(command, where):
     """Check that a command, its options, a target or a benchmark is there."""
     if command.startswith("make "):
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
@@ -110,7 +108,7 @@ def check(command: str, where: str) -> None:
         check_options(command, where)
 
 
-def check_options(command: str, where: str) -> None:
+def check_options(command, where):
     """Check that a command of equigraph has the options that are given to it."""
     context = click.Context(app)
     _, name, *rest = shlex.split(command)
@@ -126,7 +124,7 @@ def check_options(command: str, where: str) -> None:
     assert given <= known, f"{where}: {command}: {name} has no {', '.join(sorted(given - known))}"
 
 
-def prepare(arguments: list[str]) -> None:
+def prepare(arguments):
     """Make a file that somebody has, and that a page mentions without showing it."""
     if "edited.xlsx" in arguments and not Path("edited.xlsx").exists():
         division = eg.classes.load_division(arguments[1])
@@ -136,7 +134,7 @@ def prepare(arguments: list[str]) -> None:
         division.with_labels(labels).lists.to_xlsx("edited.xlsx")
 
 
-def write_files() -> None:
+def write_files():
     """Write the classroom and a sheet of people as the pages take them for granted."""
     room = eg.datasets.make_classroom()
     names = room.node_names
@@ -149,5 +147,5 @@ def write_files() -> None:
     write("labels.csv", ["node,cluster", *(f"{name},{place % 3}" for place, name in enumerate(names))])
 
 
-def write(name: str, lines: list[str]) -> None:
+def write(name, lines):
     Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -5,13 +5,11 @@ doctest: what it prints is compared. A block whose fence says ``csv NAME`` is th
 run, and why, is in `tests.docs.commands.NOT_RUN`.
 """
 
-from __future__ import annotations
-
 import doctest
 import re
 import runpy
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -36,7 +34,7 @@ class Block(NamedTuple):
     body: str
 
 
-def blocks_of(page: Path) -> list[Block]:
+def blocks_of(page):
     text = page.read_text(encoding="utf-8")
     found = []
     for match in FENCE.finditer(text):
@@ -46,7 +44,7 @@ def blocks_of(page: Path) -> list[Block]:
     return found
 
 
-def run(block: Block, page: Path, namespace: dict[str, Any]) -> None:
+def run(block, page, namespace):
     where = f"{page.name}:{block.line}"
     if ">>>" not in block.body:
         # Blank lines put the block at its line of the page, so that a traceback points there.
@@ -54,7 +52,7 @@ def run(block: Block, page: Path, namespace: dict[str, Any]) -> None:
         return
     test = doctest.DocTestParser().get_doctest(block.body, namespace, where, str(page), block.line)
     test.globs = namespace
-    report: list[str] = []
+    report = []
     doctest.DocTestRunner(optionflags=commands.FLAGS, verbose=False).run(
         test, out=report.append, clear_globs=False
     )
@@ -69,10 +67,10 @@ def run(block: Block, page: Path, namespace: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if RUNNABLE.search(page.read_text())], ids=lambda p: p.name
 )
-def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     commands.write_files()
-    namespace: dict[str, Any] = {"__name__": "__docs__"}
+    namespace = {"__name__": "__docs__"}
     blocks = blocks_of(page)
     for block in reversed(blocks):  # a command may come before the file that it reads
         write_file(block)
@@ -84,19 +82,19 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             commands.follow(block.body, f"{page.name}:{block.line}")
 
 
-def write_file(block: Block) -> None:
+def write_file(block):
     if block.file is not None and not block.kind.startswith("{"):
         Path(block.file).write_text(block.body, encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_in_running_text_exist(page: Path) -> None:
+def test_commands_in_running_text_exist(page):
     for command in INLINE.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
         commands.check_options(command.replace("COMMAND", "demo"), page.name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere(page):
     outside_code = FENCE.sub("", page.read_text(encoding="utf-8"))
     for target, anchor in LINK.findall(outside_code):
         path = (page.parent / target).resolve() if target else page
@@ -107,18 +105,18 @@ def test_links_lead_somewhere(page: Path) -> None:
             )
 
 
-def anchors_of(page: Path) -> set[str]:
+def anchors_of(page):
     headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_fences_are_closed(page: Path) -> None:
+def test_fences_are_closed(page):
     text = page.read_text(encoding="utf-8")
     assert not re.search(r"^ *```", FENCE.sub("", text), re.MULTILINE), f"{page.name}: a fence is not closed"
 
 
-def test_a_wrong_block_is_noticed(tmp_path: Path) -> None:
+def test_a_wrong_block_is_noticed(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```python\n>>> 1 + 1\n3\n\n```\n\n```python\n1 / 0\n```\n", encoding="utf-8")
     wrong, failing = blocks_of(page)
@@ -128,7 +126,7 @@ def test_a_wrong_block_is_noticed(tmp_path: Path) -> None:
         run(failing, page, {})
 
 
-def test_typed_script_runs() -> None:
+def test_typed_script_runs():
     pytest.importorskip("networkx")
     found = runpy.run_path(str(Path(__file__).with_name("typed_script.py")))
     assert found["same"] == found["parts"]

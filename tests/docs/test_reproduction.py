@@ -1,7 +1,5 @@
 """The page of the reproduction: its tables are those that the stored cells give."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The site names every public name once, and every page is in its tables of contents."""
 
-from __future__ import annotations
-
 import re
 import types
 from pathlib import Path
@@ -18,7 +16,7 @@ MODULES = (
 )
 
 
-def listed_names() -> list[str]:
+def listed_names():
     """Return what the pages of the reference list, with the module."""
     names = []
     for page in sorted((DOCS / "reference").glob("*.md")):
@@ -29,7 +27,7 @@ def listed_names() -> list[str]:
     return names
 
 
-def test_every_public_name_is_in_the_reference() -> None:
+def test_every_public_name_is_in_the_reference():
     own = [
         f"equigraph.{name}"
         for name in eg.__all__
@@ -42,7 +40,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert len(listed) == len(set(listed))
 
 
-def public(module: types.ModuleType) -> list[str]:
+def public(module):
     names = getattr(module, "__all__", None)
     if names is not None:
         return list(names)
@@ -53,12 +51,12 @@ def public(module: types.ModuleType) -> list[str]:
     ]
 
 
-def test_every_page_is_in_a_table_of_contents() -> None:
+def test_every_page_is_in_a_table_of_contents():
     pages = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
     contents = "\n".join(re.findall(r"```\{toctree\}\n(.*?)```", pages, re.DOTALL))
     entries = re.findall(r"^(?:[\w ]+<)?([\w\-]+)>?$", contents, re.MULTILINE)
     assert sorted(entries) == sorted(set(PAGES) - {"index"})
 
 
-def test_the_version_to_cite_is_this_one() -> None:
+def test_the_version_to_cite_is_this_one():
     assert f"\nversion: {eg.__version__}\n" in (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")

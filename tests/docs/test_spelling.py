@@ -1,7 +1,5 @@
 """Prose has no typing errors and is British: pages, docstrings and comments, without code and titles of papers."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re
@@ -30,14 +28,14 @@ NOT_PROSE = [
 ]
 
 
-def prose(text: str) -> str:
+def prose(text):
     """Return a text with everything blanked that is not prose; lines stay where they are."""
     for pattern in NOT_PROSE:
         text = pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     return text
 
 
-def spoken(path: Path) -> str:
+def spoken(path):
     """Return the docstrings and comments of a module, each on its line."""
     source = path.read_text(encoding="utf-8")
     lines = [""] * (source.count("\n") + 2)
@@ -52,35 +50,21 @@ def spoken(path: Path) -> str:
     return "\n".join(lines)
 
 
-def misspelt(folder: Path) -> str:
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "codespell_lib",
-            "-D",
-            "-",
-            "-D",
-            str(AMERICAN),
-            "--toml",
-            str(ROOT / "pyproject.toml"),
-            ".",
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
+def misspelt(folder):
+    command = [sys.executable, "-m", "codespell_lib", "-D", "-", "-D", str(AMERICAN)]
+    command += ["--toml", str(ROOT / "pyproject.toml"), "."]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert run.returncode in (0, 65), run.stderr
     return run.stdout
 
 
-def write(folder: Path, name: str, text: str) -> None:
+def write(folder, name, text):
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
-def test_prose_is_spelt_well(tmp_path: Path) -> None:
+def test_prose_is_spelt_well(tmp_path):
     for page in PAGES:
         if not {"gallery", "generated", "_build"} & set(page.relative_to(ROOT).parts):
             write(tmp_path, str(page.relative_to(ROOT)), prose(page.read_text(encoding="utf-8")))
@@ -89,7 +73,7 @@ def test_prose_is_spelt_well(tmp_path: Path) -> None:
     assert misspelt(tmp_path) == ""
 
 
-def test_wrong_and_american_words_are_noticed(tmp_path: Path) -> None:
+def test_wrong_and_american_words_are_noticed(tmp_path):
     write(tmp_path, "page.md", prose("A nieghbour of another color; `color` is matplotlib's.\n"))
     found = misspelt(tmp_path)
     assert found.count("==>") == 2

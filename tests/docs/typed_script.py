@@ -35,7 +35,9 @@ model = eg.FairPartition(n_clusters=4, fairness=0.5, random_state=0, time_limit=
 found: list[int] = model.fit(club, sensitive_features="club").labels_.tolist()
 
 # The trade-off curve, and one point of it.
-curve: eg.TradeoffCurve = eg.tradeoff_curve(club, sensitive_features="club", n_clusters=4, random_state=0)
+curve: eg.TradeoffCurve = eg.tradeoff_curve(
+    club, sensitive_features="club", n_clusters=4, effort=0.1, random_state=0
+)
 knee: list[int] = curve.select("knee").labels.tolist()
 
 # Labels of another method, made fairer.

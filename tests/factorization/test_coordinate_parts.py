@@ -1,7 +1,5 @@
 """The parts of coordinate descent: the objective, the fit of W, the table of a penalty, the sweep."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

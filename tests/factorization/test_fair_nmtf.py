@@ -1,7 +1,5 @@
 """FairNMTF: a factorisation that is its own local minimum, with a dial, from any start."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -12,7 +10,6 @@ import equigraph as eg
 from equigraph.exceptions import EmptyClusterWarning, FairnessIgnoredWarning, ParameterError
 from equigraph.factorization.penalties import Scatter
 from equigraph.graph.groups import encode_groups
-from tests.contract.menagerie import CASES
 from tests.factorization.penalties.test_penalties import KeepApart as PairsApart
 from tests.reference.marks import TINY_GRAPHS
 
@@ -57,17 +54,6 @@ def normalised_objective(model, adjacency, penalty, fairness):
     error = np.linalg.norm(A - H @ W @ H.T) ** 2 / np.linalg.norm(A) ** 2
     mean_degree = A.sum() / A.shape[0]
     return error + fairness / (1 - fairness) * penalty.value(H) / (H.shape[1] * mean_degree)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.parametrize("fairness", [0, 0.5, 1])
-def test_factors_and_labels_are_honest(case, fairness):
-    model = fit((case.adjacency, case.groups), fairness, case.n_clusters)
-    np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.labels_)
-    assert np.isfinite(model.membership_).all()
-    assert (model.membership_ >= 0).all()
-    assert (model.interaction_ >= 0).all()
-    assert model.membership_.shape[1] == case.n_clusters
 
 
 @pytest.mark.parametrize("solver", ["cd", "mu"])
@@ -190,10 +176,9 @@ def test_the_start_from_a_partition_is_that_of_fair_partition(blocks):
     assert eg.metrics.clustering_accuracy(labels, model.labels_) > 0.95
 
 
-@pytest.mark.parametrize("fairness", [0.3, 1])
-def test_several_runs_keep_the_one_with_the_smallest_objective(blocks, fairness):
-    singles = [fit(blocks, fairness, 4, init="random", random_state=seed) for seed in range(4)]
-    best = fit(blocks, fairness, 4, init="random", n_init=4)
+def test_several_runs_keep_the_one_with_the_smallest_objective(blocks):
+    singles = [fit(blocks, 0.3, 4, init="random", random_state=seed) for seed in range(4)]
+    best = fit(blocks, 0.3, 4, init="random", n_init=4)
     ends = [model.objective_history_[-1] for model in singles]
     assert best.objective_history_[-1] == min(ends) < max(ends)
 

@@ -1,7 +1,5 @@
 """The memory of a fit is what docs/scale.md says."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sparse solver against the equations as printed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from equigraph._utils.callbacks import Notifier
-from equigraph.factorization.deep import deep_updates
+from equigraph.factorization.deep import OnRows, deep_updates, with_rows
 from equigraph.factorization.multiplicative import Status, multiplicative_updates
-from equigraph.factorization.penalties import Contrastive, GroupParity, Scatter
+from equigraph.factorization.penalties import Contrastive, GroupParity
 from equigraph.stores import SerialProduct
 from tests.reference.dense import contrastive_laplacian, ifair_nmtf, objective
 
@@ -61,66 +59,6 @@ def test_objective_never_rises_for_equal_groups(n_groups, k, lam, seed):
     first = objective(A, H, W, lam, contrastive_laplacian(groups, True))
     path = np.r_[first, factors.history]
     assert (np.diff(path) <= 1e-9 * np.abs(path[0])).all()
-
-
-def test_objective_never_rises_for_a_symmetric_penalty_and_unequal_groups():
-    rng = np.random.default_rng(1)
-    groups = np.repeat([0, 1, 2], [20, 5, 3])
-    A = random_graph(rng, groups.size, weighted=False)
-    H, W = start(rng, groups.size, 3)
-    penalty = 5 * Scatter(groups)
-    factors = multiplicative_updates(
-        SerialProduct(sparse.csr_array(A)), H, W, penalty=penalty, max_iter=60, tol=0
-    )
-    assert (np.diff(factors.history) <= 1e-9 * factors.history[0]).all()
-
-
-def test_single_precision_follows_double():
-    rng = np.random.default_rng(3)
-    groups = np.repeat([0, 1], [30, 20])
-    A = random_graph(rng, 50, weighted=False)
-    H, W = start(rng, 50, 4)
-    penalty = 2 * Contrastive(groups)
-    runs = [
-        multiplicative_updates(
-            SerialProduct(sparse.csr_array(A.astype(dtype))),
-            H.astype(dtype),
-            W,
-            penalty=penalty,
-            max_iter=50,
-            tol=0,
-        )
-        for dtype in (np.float64, np.float32)
-    ]
-    assert runs[1].H.dtype == np.float32
-    np.testing.assert_allclose(runs[1].history, runs[0].history, rtol=1e-4)
-
-
-def test_divergence_keeps_the_last_finite_factors():
-    rng = np.random.default_rng(4)
-    groups = np.repeat([0, 1], [45, 5])
-    A = random_graph(rng, 50, weighted=False)
-    H, W = start(rng, 50, 3)
-    product = SerialProduct(sparse.csr_array(A))
-    penalty = 1e6 * Contrastive(groups, self_pairs=False)
-    factors = multiplicative_updates(product, H, W, penalty=penalty, max_iter=20000, tol=0)
-    assert factors.status is Status.DIVERGED
-    assert np.isfinite(factors.H).all()
-    assert np.isfinite(factors.W).all()
-    assert np.isfinite(factors.history).all()
-    assert 0 < factors.n_iter < 20000
-
-
-def test_tolerance_stops_and_zero_does_not():
-    rng = np.random.default_rng(5)
-    A = random_graph(rng, 30, weighted=False)
-    H, W = start(rng, 30, 2)
-    product = SerialProduct(sparse.csr_array(A))
-    early = multiplicative_updates(product, H, W, max_iter=5000, tol=1e-3)
-    assert early.status is Status.CONVERGED
-    assert early.change < 1e-3
-    assert early.n_iter < 5000
-    assert multiplicative_updates(product, H, W, max_iter=33, tol=0).n_iter == 33
 
 
 def dense_deep(A, H, W, F, lam, exponent, n_iter):
@@ -176,3 +114,27 @@ def test_deep_updates_follow_the_dense_equations(layers, exponent, all_columns):
     np.testing.assert_allclose(factors.H, psi, rtol=1e-8)
     np.testing.assert_allclose(factors.W, W_dense, rtol=1e-8)
     assert factors.history[-1] == pytest.approx(value, rel=1e-9)
+
+
+def test_a_step_without_their_rows_is_a_step_with_rows_of_zeros():
+    rng = np.random.default_rng(0)
+    dense = np.zeros((9, 9))
+    linked = np.array([0, 2, 3, 5, 6, 8])
+    block = rng.random((6, 6))
+    dense[np.ix_(linked, linked)] = block + block.T
+    np.fill_diagonal(dense, 0)
+    penalty = 0.7 * GroupParity(np.array([0, 1, 0, 1, 1, 0, 1, 0, 1]))
+    first, second, W = rng.random((6, 3)), rng.random((3, 2)), np.eye(2) + 0.5
+    limits = {"exponent": 0.25, "max_iter": 5, "tol": 0.0, "notify": Notifier()}
+    all_of_them = deep_updates(
+        SerialProduct(sparse.csr_array(dense)), [with_rows(first, linked, 9), second], W, penalty=penalty, **limits
+    )  # fmt: skip
+    some = deep_updates(
+        SerialProduct(sparse.csr_array(dense[np.ix_(linked, linked)])),
+        [first, second],
+        W,
+        penalty=OnRows(penalty, linked, 9),
+        **limits,
+    )
+    np.testing.assert_allclose(with_rows(some.H, linked, 9), all_of_them.H, rtol=1e-12)
+    np.testing.assert_allclose(some.history, all_of_them.history, rtol=1e-12)

@@ -1,7 +1,5 @@
 """NMTF and IFairNMTF as estimators: starts, warnings, results, scikit-learn's machinery."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -160,24 +158,6 @@ def test_precision_follows_the_graph_or_the_parameter(room):
     assert single.membership_.dtype == np.float32
 
 
-def test_isolated_nodes_and_components_are_labelled():
-    A = np.zeros((9, 9))
-    A[:3, :3] = A[3:6, 3:6] = 1
-    np.fill_diagonal(A, 0)
-    groups = [0, 1, 0, 1, 0, 1, 0, 1, 0]
-    for init in ("svd", "random", "spectral"):
-        model = eg.IFairNMTF(2, fairness=0.01, init=init, random_state=1, tol=0).fit(
-            A, sensitive_features=groups
-        )
-        assert set(model.labels_) == {0, 1}
-        np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
-        assert np.isfinite(model.membership_).all()
-    # From the last start, the spectral one, the two triangles are found.
-    assert len(set(model.labels_[:3])) == 1
-    assert len(set(model.labels_[3:6])) == 1
-    assert model.labels_[0] != model.labels_[3]
-
-
 def test_own_penalty_combines_with_fairness(room):
     together = eg.NMTF(3, random_state=0, tol=0).fit(room.adjacency).labels_
     i, j = next((i, j) for i in range(30) for j in range(i) if together[i] == together[j])
@@ -198,15 +178,6 @@ def test_metadata_routing_through_a_pipeline(room):
         pipeline = Pipeline([("cluster", model)])
         pipeline.fit(room.adjacency, sensitive_features=room.sensitive_features)
         np.testing.assert_array_equal(pipeline[-1].labels_, fitted(room, tol=0).labels_)
-
-
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_number_of_threads_changes_nothing(room, n_threads):
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(n_threads):
-        model = fitted(room, tol=0)
-    np.testing.assert_array_equal(model.membership_, fitted(room, tol=0).membership_)
 
 
 @pytest.mark.parametrize("cls", [eg.NMTF, eg.IFairNMTF])

@@ -1,7 +1,5 @@
 """Compiled multiplicative updates, alone and many together, against the equations as printed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Run the fuzzer: ``python -m tests.fuzz --seconds 60``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
@@ -11,7 +9,7 @@ from tests.fuzz.run import fuzz
 from tests.fuzz.seeds import READERS
 
 
-def main() -> int:
+def main():
     """Return 0 if nothing was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)

@@ -1,7 +1,5 @@
 """One batch, in a process of its own: it makes every case from its number, reads it, and says what came of it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random
@@ -11,7 +9,6 @@ import time
 import traceback
 import warnings
 import zlib
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,11 +21,11 @@ from equigraph.exceptions import EquigraphError, EquigraphWarning
 from equigraph.graph import fast_text
 from equigraph.rules import Rules
 from tests.fuzz.mutate import mutated
-from tests.fuzz.seeds import READERS, Files, people
+from tests.fuzz.seeds import READERS, people
 
 # Address space beyond what the process has at the start; above the bound that is reported, to protect the machine.
 ROOM = 6 << 30
-OPTIONS: tuple[dict[str, str], ...] = (
+OPTIONS = (
     {},
     {},
     {},
@@ -39,7 +36,7 @@ OPTIONS: tuple[dict[str, str], ...] = (
 CORPUS = Path(__file__).parent / "corpus"
 
 
-def case_files(reader: str, seed: int, number: int, cache: dict[str, list[Files]]) -> Files:
+def case_files(reader, seed, number, cache):
     """Return the files of a case, always the same for the same numbers."""
     rng = random.Random(f"{seed}/{reader}/{number}")
     if reader not in cache:
@@ -47,7 +44,7 @@ def case_files(reader: str, seed: int, number: int, cache: dict[str, list[Files]
     return mutated(rng.choice(cache[reader]), rng)
 
 
-def write(files: Files, folder: Path) -> None:
+def write(files, folder):
     """Write the files of a case into an empty folder."""
     for path in folder.iterdir():
         path.unlink()
@@ -55,7 +52,7 @@ def write(files: Files, folder: Path) -> None:
         (folder / name).write_bytes(data)
 
 
-def read(folder: Path) -> str:
+def read(folder):
     """Read what lies in a folder, look at the result, and return its fingerprint."""
     names = sorted(path.name for path in folder.iterdir())
     for name, reader in FOLDERS.items():
@@ -68,7 +65,7 @@ def read(folder: Path) -> str:
     source = next(name for name in names if name not in groups)
     # Half of the cases are read with options that let damage go further.
     content = b"".join((folder / name).read_bytes() for name in names)
-    options: dict[str, object] = dict(OPTIONS[zlib.crc32(content) % len(OPTIONS)])
+    options = dict(OPTIONS[zlib.crc32(content) % len(OPTIONS)])
     if groups:
         options["groups"] = folder / groups[0]
     if groups and source == "edges.csv":
@@ -76,11 +73,11 @@ def read(folder: Path) -> str:
     return _looked_at(eg.read_graph(folder / source, **options))
 
 
-def _blocks(folder: Path) -> str:
+def _blocks(folder):
     return _looked_at(eg.open_blocks(folder).to_graph())
 
 
-def _result(folder: Path) -> str:
+def _result(folder):
     result = eg.ClusteringResult.load(folder)
     assert result.labels.dtype.kind == "i"
     assert result.labels.size == result.node_names.size
@@ -89,16 +86,16 @@ def _result(folder: Path) -> str:
     return repr((result.labels.tolist(), result.scores))
 
 
-def _roster(path: Path) -> str:
+def _roster(path):
     roster = eg.read_roster(path)
     return _looked_at(roster.graph()) + repr((roster.attributes, roster.apart, roster.together, roster.fixed))
 
 
-def _lists(path: Path) -> str:
+def _lists(path):
     return repr(eg.read_class_lists(path, people()))
 
 
-def _rules(path: Path) -> str:
+def _rules(path):
     rules = Rules.read(path)
     assert Rules.from_dict(rules.to_dict()).to_dict() == rules.to_dict()
     return rules.describe()
@@ -108,7 +105,7 @@ FOLDERS = {"blocks.json": _blocks, "result.json": _result}
 SINGLE = {"roster": _roster, "lists": _lists, "rules": _rules}
 
 
-def _looked_at(graph: eg.Graph) -> str:
+def _looked_at(graph):
     adjacency = graph.adjacency
     assert adjacency.has_canonical_format
     assert adjacency.indptr[-1] == adjacency.indices.size == adjacency.data.size
@@ -121,7 +118,7 @@ def _looked_at(graph: eg.Graph) -> str:
     return graph.fingerprint()
 
 
-def outcome(folder: Path) -> tuple[str, str]:
+def outcome(folder):
     """Return a word and a text: "read" and a fingerprint, "refused" and the message, or what went wrong."""
     try:
         return "read", read(folder)
@@ -133,7 +130,7 @@ def outcome(folder: Path) -> tuple[str, str]:
 
 
 @contextmanager
-def text_reader(least_bytes: int) -> Iterator[None]:
+def text_reader(least_bytes):
     """Choose the fast reader of text for files above this size."""
     before, fast_text.FAST_BYTES = fast_text.FAST_BYTES, least_bytes
     try:
@@ -142,7 +139,7 @@ def text_reader(least_bytes: int) -> Iterator[None]:
         fast_text.FAST_BYTES = before
 
 
-def judged(folder: Path) -> tuple[str, str]:
+def judged(folder):
     """Return the outcome of a case; where it is text, both readers must agree."""
     with text_reader(1 << 60):
         slow = outcome(folder)
@@ -155,11 +152,11 @@ def judged(folder: Path) -> tuple[str, str]:
     return slow if fast == slow else ("readers differ", f"slow: {slow}; fast: {fast}")
 
 
-def main(seed: int, readers: list[str], first: int, count: int) -> None:
+def main(seed, readers, first, count):
     """Run a batch; every case is announced before it starts, so that the parent knows what ended the process."""
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", EquigraphWarning)
-    cache: dict[str, list[Files]] = {}
+    cache = {}
     for reader in readers:  # the first of each kind pays for imports, not for a case
         case_files(reader, seed, first, cache)
     with TemporaryDirectory() as name:
@@ -178,13 +175,13 @@ def main(seed: int, readers: list[str], first: int, count: int) -> None:
     _say("done")
 
 
-def kept_cases() -> Iterator[tuple[str, Files]]:
+def kept_cases():
     """Yield name and files of every case of the corpus: each went wrong once."""
     for case in sorted(CORPUS.iterdir()):
         yield f"corpus/{case.name}", {path.name: path.read_bytes() for path in sorted(case.iterdir())}
 
 
-def _run(reader: str, number: int, files: Files, folder: Path) -> None:
+def _run(reader, number, files, folder):
     write(files, folder)
     _say("start", reader, number)
     began, before = time.process_time(), _peak()
@@ -193,13 +190,13 @@ def _run(reader: str, number: int, files: Files, folder: Path) -> None:
     _say("end", reader, number, word, text[-2000:], taken, after if after > before else 0)
 
 
-def _peak() -> int:
+def _peak():
     # Not ru_maxrss: a process inherits it from the one that started it, however large that was.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
-def _say(*words: object) -> None:
+def _say(*words):
     sys.stdout.write(json.dumps(words) + "\n")
     sys.stdout.flush()
 

@@ -1,40 +1,17 @@
 """Damage to files: at single bytes, at numbers, at lines, and inside what is packed or signed."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
 import json
-import random
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
 
 from equigraph.results.persistence import checksum_of
-from tests.fuzz.seeds import Files
 
-NUMBERS = (
-    0,
-    1,
-    2,
-    3,
-    5,
-    6,
-    7,
-    127,
-    128,
-    255,
-    256,
-    2**15,
-    2**16,
-    10**8,
-    2**31 - 1,
-    2**31,
-    2**32 - 1,
-    2**63 - 1,
-)
+NUMBERS = [0, 1, 2, 3, 5, 6, 7, 127, 128, 255, 256, 2**15, 2**16, 10**8]
+NUMBERS += [2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1]
 # What is put in place of a word, or between two bytes.
 TOKENS = (
     "-1", "0", "1e308", "1.5e308", "1e-300", "5e-324", "1e400", "nan", "inf", "-inf", "NaN", "NA", "3",
@@ -48,19 +25,19 @@ TOKENS = (
 )  # fmt: skip
 
 
-def _flip(data: bytearray, rng: random.Random) -> None:
+def _flip(data, rng):
     if data:
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
 
 
-def _byte(data: bytearray, rng: random.Random) -> None:
+def _byte(data, rng):
     if data:
         data[rng.randrange(len(data))] = rng.choice(
             (0, 1, 2, 9, 10, 13, 32, 34, 35, 44, 48, 57, 127, 128, 255)
         )
 
 
-def _number(data: bytearray, rng: random.Random) -> None:
+def _number(data, rng):
     size = rng.choice((2, 4, 4, 8))
     if len(data) < size:
         return
@@ -70,37 +47,37 @@ def _number(data: bytearray, rng: random.Random) -> None:
     data[at : at + size] = value.to_bytes(size, rng.choice(("little", "little", "big")))
 
 
-def _double(data: bytearray, rng: random.Random) -> None:
+def _double(data, rng):
     if len(data) >= 8:
         at = rng.randrange(len(data) - 7)
         value = rng.choice((0.0, -1.0, 1e308, 5e-324, float("nan"), float("inf"), 1e-300))
         data[at : at + 8] = struct.pack("<d", value)
 
 
-def _span(data: bytearray, rng: random.Random) -> slice:
+def _span(data, rng):
     start = rng.randrange(len(data) + 1)
     return slice(start, min(start + int(rng.expovariate(0.1)) + 1, len(data)))
 
 
-def _cut(data: bytearray, rng: random.Random) -> None:
+def _cut(data, rng):
     del data[_span(data, rng)]
 
 
-def _truncate(data: bytearray, rng: random.Random) -> None:
+def _truncate(data, rng):
     del data[rng.randrange(len(data) + 1) :]
 
 
-def _repeat(data: bytearray, rng: random.Random) -> None:
+def _repeat(data, rng):
     part = _span(data, rng)
     data[part.start : part.start] = bytes(data[part]) * rng.choice((1, 1, 2, 50))
 
 
-def _token(data: bytearray, rng: random.Random) -> None:
+def _token(data, rng):
     at = rng.randrange(len(data) + 1)
     data[at:at] = rng.choice(TOKENS).encode()
 
 
-def _field(data: bytearray, rng: random.Random) -> None:
+def _field(data, rng):
     """Put something else where a word stands."""
     starts = [
         k for k in range(len(data)) if chr(data[k]).isalnum() and (k == 0 or not chr(data[k - 1]).isalnum())
@@ -114,7 +91,7 @@ def _field(data: bytearray, rng: random.Random) -> None:
     data[start:stop] = rng.choice(TOKENS).encode()
 
 
-def _lines(data: bytearray, rng: random.Random) -> None:
+def _lines(data, rng):
     lines = bytes(data).splitlines(keepends=True)
     if not lines:
         return
@@ -131,12 +108,12 @@ def _lines(data: bytearray, rng: random.Random) -> None:
     data[:] = b"".join(lines)
 
 
-STEPS: list[Callable[[bytearray, random.Random], None]] = [
+STEPS = [
     _flip, _flip, _byte, _number, _number, _double, _cut, _truncate, _repeat, _token, _field, _field, _lines, _lines,
 ]  # fmt: skip
 
 
-def damaged(data: bytes, rng: random.Random) -> bytes:
+def damaged(data, rng):
     """Return bytes with one to four kinds of damage."""
     result = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 2, 4))):
@@ -144,7 +121,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return bytes(result)
 
 
-def mutated(files: Files, rng: random.Random) -> Files:
+def mutated(files, rng):
     """Return the files with one of them damaged."""
     # The graph beside groups stays as it is, so that the groups are reached.
     names = [name for name in files if name.startswith("groups.")] or list(files)
@@ -170,7 +147,7 @@ def mutated(files: Files, rng: random.Random) -> Files:
     )
 
 
-def _in_archive(data: bytes, rng: random.Random) -> bytes:
+def _in_archive(data, rng):
     """Damage one part of an npz file or a workbook; the checksums of the archive would hide it from the reader."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -187,7 +164,7 @@ def _in_archive(data: bytes, rng: random.Random) -> bytes:
     return stream.getvalue()
 
 
-def _in_mat(data: bytes, rng: random.Random) -> bytes:
+def _in_mat(data, rng):
     """Damage a mat file behind its text, or inside its packed variables."""
     if len(data) > 136 and data[128:132] == b"\x0f\0\0\0":
         size = struct.unpack("<I", data[132:136])[0]
@@ -196,7 +173,7 @@ def _in_mat(data: bytes, rng: random.Random) -> bytes:
     return data[:128] + damaged(data[128:], rng)
 
 
-def _vouched(files: Files) -> Files:
+def _vouched(files):
     """Return a result with a manifest that knows what is in its files now."""
     try:
         manifest = json.loads(files["manifest.json"])
@@ -210,7 +187,7 @@ def _vouched(files: Files) -> Files:
     return {**files, "manifest.json": json.dumps({**manifest, "checksum": checksum}).encode()}
 
 
-def _signed(files: Files) -> Files:
+def _signed(files):
     """Return blocks with the checksums of what is in them now: damage that only a look at the numbers finds."""
     try:
         meta = json.loads(files["blocks.json"])

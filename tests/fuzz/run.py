@@ -1,7 +1,5 @@
 """Batches, one process each; what crashes, hangs, eats memory, disagrees or raises what is not ours is a finding."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import queue
@@ -12,10 +10,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
 
 from tests.fuzz.child import case_files
-from tests.fuzz.seeds import READERS, Files
+from tests.fuzz.seeds import READERS
 
 MOST_SECONDS = 5.0
 MOST_BYTES = 1 << 30
@@ -37,7 +34,7 @@ class Finding:
     number: int
     text: str
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.what}: {self.reader} {self.number} of seed {self.seed}\n    " + self.text.replace(
             "\n", "\n    "
         )
@@ -51,15 +48,15 @@ class Tally:
     findings: list[Finding] = field(default_factory=list)
 
     @property
-    def n_cases(self) -> int:
+    def n_cases(self):
         """Number of cases."""
         return sum(self.counts.values())
 
-    def summary(self) -> str:
+    def summary(self):
         """Return one line per reader."""
         lines = []
         for reader in dict.fromkeys(name.partition("/")[0] for name, _ in self.counts):
-            of: Counter[str] = Counter()
+            of = Counter()
             for (name, word), number in self.counts.items():
                 of[word] += number if name.partition("/")[0] == reader else 0
             of = +of
@@ -71,15 +68,15 @@ class Tally:
 
 
 def fuzz(
-    seconds: float,
-    seed: int,
-    readers: list[str] | None = None,
+    seconds,
+    seed,
+    readers=None,
     *,
-    batch: int = 100,
-    least: int = 0,
-    most: float = float("inf"),
-    keep: Path | None = None,
-) -> Tally:
+    batch=100,
+    least=0,
+    most=float("inf"),
+    keep=None,
+):
     """Run batches until the time is over, or all files were read.
 
     Parameters
@@ -115,28 +112,17 @@ def fuzz(
     return tally
 
 
-def _batch(
-    tally: Tally, readers: list[str], seed: int, first: int, count: int, end: float, least: int = 0
-) -> int:
+def _batch(tally, readers, seed, first, count, end, least=0):
     """Run one process, and return the number of the next case."""
-    command = [
-        sys.executable,
-        "-X",
-        "faulthandler",
-        "-m",
-        "tests.fuzz.child",
-        str(seed),
-        ",".join(readers),
-        str(first),
-        str(count),
-    ]
+    command = [sys.executable, "-X", "faulthandler", "-m", "tests.fuzz.child"]
+    command += [str(seed), ",".join(readers), str(first), str(count)]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         lines, errors = _lines(process.stdout), _lines(process.stderr)
-        running: list[Any] | None = None
+        running = None
         patience = START
         while True:
             try:
@@ -165,11 +151,11 @@ def _batch(
     return first + count
 
 
-def _after(running: list[Any] | None, first: int) -> int:
+def _after(running, first):
     return (running[2] if running else first) + 1
 
 
-def _judge(tally: Tally, words: list[Any], seed: int) -> None:
+def _judge(tally, words, seed):
     _, reader, number, word, text, taken, peak = words
     tally.counts[reader, word] += 1
     if word in WRONG:
@@ -182,17 +168,17 @@ def _judge(tally: Tally, words: list[Any], seed: int) -> None:
         )
 
 
-def _note(tally: Tally, what: str, running: list[Any] | None, seed: int, text: str) -> None:
+def _note(tally, what, running, seed, text):
     _, reader, number = running or ("", "start of the process", 0)
     tally.counts[reader, what] += 1
     tally.findings.append(Finding(what, reader, seed, number, text))
 
 
-def _lines(stream: IO[str]) -> queue.Queue[str | None]:
+def _lines(stream):
     """Return a queue that a thread fills with the lines of a stream, and with None at its end."""
-    lines: queue.Queue[str | None] = queue.Queue()
+    lines = queue.Queue()
 
-    def fill() -> None:
+    def fill():
         for line in stream:
             lines.put(line)
         lines.put(None)
@@ -201,8 +187,8 @@ def _lines(stream: IO[str]) -> queue.Queue[str | None]:
     return lines
 
 
-def _keep(findings: list[Finding], folder: Path) -> None:
-    cache: dict[str, list[Files]] = {}
+def _keep(findings, folder):
+    cache = {}
     for finding in findings:
         if finding.reader not in READERS:
             continue

@@ -1,7 +1,5 @@
 """Small valid files of every format that is read, as bytes by file name."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import itertools
@@ -9,12 +7,10 @@ import json
 import re
 import warnings
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -36,17 +32,17 @@ WEIGHTS = [1, 2.5, 1, 3, 1, 1e-3, 7, 2]
 NAMED = [(PEOPLE[i], PEOPLE[j], weight) for (i, j), weight in zip(PAIRS, WEIGHTS, strict=True)]
 
 
-def _matrix() -> sparse.csr_array:
+def _matrix():
     rows, columns = zip(*PAIRS, strict=True)
     half = sparse.coo_array((WEIGHTS, (rows, columns)), shape=(6, 6))
     return (half + half.T).tocsr()
 
 
-def _lines(rows: list[tuple], separator: str) -> bytes:
+def _lines(rows, separator):
     return "".join(separator.join(map(str, row)) + "\n" for row in rows).encode()
 
 
-def csv() -> list[Files]:
+def csv():
     """Return edge lists with commas."""
     plain = _lines(NAMED, ",")
     quoted = "".join(f'"{a}","{b} {b}",{w}\n' for a, b, w in NAMED).encode()
@@ -61,7 +57,7 @@ def csv() -> list[Files]:
     ]
 
 
-def tsv() -> list[Files]:
+def tsv():
     """Return edge lists with tabs."""
     return [
         {"edges.tsv": _lines(NAMED, "\t")},
@@ -69,7 +65,7 @@ def tsv() -> list[Files]:
     ]
 
 
-def txt() -> list[Files]:
+def txt():
     """Return edge lists with blanks."""
     return [
         {"edges.txt": b"% made by hand\n" + _lines([(i, j) for i, j in PAIRS], " ")},
@@ -78,7 +74,7 @@ def txt() -> list[Files]:
     ]
 
 
-def matrix() -> list[Files]:
+def matrix():
     """Return square matrices as text."""
     rows = _matrix().toarray().tolist()
     named = [("", *PEOPLE), *((name, *row) for name, row in zip(PEOPLE, rows, strict=True))]
@@ -89,7 +85,7 @@ def matrix() -> list[Files]:
     ]
 
 
-def packed() -> list[Files]:
+def packed():
     """Return gzipped files; their bytes are mutated before or after they are packed."""
     market = mtx()[0]["graph.mtx"]
     return [
@@ -99,7 +95,7 @@ def packed() -> list[Files]:
     ]
 
 
-def parquet() -> list[Files]:
+def parquet():
     """Return edge tables of text and of integers, packed and not."""
     texts = pa.table(dict(zip(("source", "target", "weight"), zip(*NAMED, strict=True), strict=True)))
     numbers = pa.table(dict(zip(("source", "target"), zip(*PAIRS, strict=True), strict=True)))
@@ -111,14 +107,14 @@ def parquet() -> list[Files]:
     return cases
 
 
-def _networkx() -> Any:
+def _networkx():
     graph = nx.Graph()
     graph.add_nodes_from((name, {"team": name < "d"}) for name in PEOPLE)
     graph.add_weighted_edges_from(NAMED)
     return graph
 
 
-def graphml() -> list[Files]:
+def graphml():
     """Return a GraphML file with attributes, and one with a default weight."""
     stream = io.BytesIO()
     nx.write_graphml_xml(_networkx(), stream)
@@ -130,7 +126,7 @@ def graphml() -> list[Files]:
     return [{"graph.graphml": stream.getvalue()}, {"graph.graphml": default}]
 
 
-def gml() -> list[Files]:
+def gml():
     """Return a GML file."""
     graph = _networkx()
     for _, data in graph.nodes(data=True):
@@ -138,7 +134,7 @@ def gml() -> list[Files]:
     return [{"graph.gml": "\n".join(nx.generate_gml(graph)).encode()}]
 
 
-def mtx() -> list[Files]:
+def mtx():
     """Return Matrix Market files with coordinates, patterns and whole arrays."""
     cases = []
     for what in (_matrix(), sparse.coo_array(_matrix() != 0), _matrix().toarray()):
@@ -149,7 +145,7 @@ def mtx() -> list[Files]:
     return cases
 
 
-def npz() -> list[Files]:
+def npz():
     """Return sparse matrices of every format that scipy saves, and dense ones."""
     cases = []
     for name in ("csr", "csc", "coo", "bsr", "dia"):
@@ -161,7 +157,7 @@ def npz() -> list[Files]:
     return [*cases, {"graph.npz": stream.getvalue()}]
 
 
-def mat() -> list[Files]:
+def mat():
     """Return MATLAB files of versions 4 and 5, sparse and dense, packed and not."""
     cases = []
     for what in (_matrix().tocsc(), _matrix().toarray()):
@@ -176,7 +172,7 @@ def mat() -> list[Files]:
     return cases
 
 
-def groups() -> list[Files]:
+def groups():
     """Return groups for a graph with names, and for one whose nodes are in order."""
     edges = {"edges.csv": _lines(NAMED, ",")}
     square = {"matrix.csv": _lines(_matrix().toarray().tolist(), ",")}
@@ -194,16 +190,14 @@ def groups() -> list[Files]:
     ]
 
 
-def blocks() -> list[Files]:
+def _teams():
+    return eg.Graph(_matrix(), np.array(PEOPLE), np.array(["red", "blue"] * 3), "team")
+
+
+def blocks():
     """Return folders of row blocks, with names and groups and without."""
-    graph = eg.Graph(
-        _matrix(),
-        node_names=np.array(PEOPLE),
-        sensitive_features=np.array(["red", "blue"] * 3),
-        attribute="team",
-    )
     cases = []
-    for what in (graph, eg.as_graph(_matrix() != 0)):
+    for what in (_teams(), eg.as_graph(_matrix() != 0)):
         with TemporaryDirectory() as folder:
             eg.write_blocks(what, Path(folder) / "blocks", rows_per_block=4)
             cases.append(
@@ -221,7 +215,7 @@ ROSTER = [
 ]
 
 
-def roster() -> list[Files]:
+def roster():
     """Return sheets of people: text in several dialects."""
     text = "\n".join(";".join(row) for row in ROSTER)
     return [
@@ -232,7 +226,7 @@ def roster() -> list[Files]:
 
 
 @cache  # the package that writes ods counts on from one file to the next
-def sheets() -> list[Files]:
+def sheets():
     """Return sheets of people as workbooks of both kinds, whose parts are damaged inside the archive."""
     from tests.apps.classes.roster.sheets import write_ods, write_xlsx
 
@@ -242,7 +236,7 @@ def sheets() -> list[Files]:
         return [{path.name: _timeless(path.read_bytes())} for path in paths]
 
 
-def _timeless(archive: bytes) -> bytes:
+def _timeless(archive):
     """Return an archive without the time at which it was made."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
@@ -252,12 +246,12 @@ def _timeless(archive: bytes) -> bytes:
     return made.getvalue()
 
 
-def people() -> eg.Roster:
+def people():
     """Return the people whose classes the lists hold."""
     return eg.Roster(tuple(row[0] for row in ROSTER[1:]), {"Gender": ("f", "m", "m", None)})
 
 
-def lists() -> list[Files]:
+def lists():
     """Return class lists as they are written, to be edited and read back."""
     classes = eg.ClassLists(people(), [0, 0, 1, 1], ["5a", "5b"])
     with TemporaryDirectory() as folder:
@@ -266,16 +260,10 @@ def lists() -> list[Files]:
         return [{path.name: path.read_bytes()} for path in sorted(Path(folder).iterdir())]
 
 
-def result() -> list[Files]:
+def result():
     """Return folders of results: of a factorisation with groups, and of labels without."""
-    graph = eg.Graph(
-        _matrix(),
-        node_names=np.array(PEOPLE),
-        sensitive_features=np.array(["red", "blue"] * 3),
-        attribute="team",
-    )
     cases = []
-    for what, method in ((graph, "nmtf"), (eg.as_graph(_matrix()), "random")):
+    for what, method in ((_teams(), "nmtf"), (eg.as_graph(_matrix()), "random")):
         with TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # The same to the byte whenever it is made: a case is named by its numbers alone.
@@ -286,7 +274,7 @@ def result() -> list[Files]:
     return cases
 
 
-def rules() -> list[Files]:
+def rules():
     """Return rules in both notations."""
     content = {
         "together": [["ann", "bob"]],
@@ -303,23 +291,6 @@ def rules() -> list[Files]:
     return [{"rules.json": json.dumps(content).encode()}, {"rules.toml": toml}]
 
 
-READERS: dict[str, Callable[[], list[Files]]] = {
-    "csv": csv,
-    "tsv": tsv,
-    "txt": txt,
-    "matrix": matrix,
-    "packed": packed,
-    "parquet": parquet,
-    "graphml": graphml,
-    "gml": gml,
-    "mtx": mtx,
-    "npz": npz,
-    "mat": mat,
-    "groups": groups,
-    "blocks": blocks,
-    "roster": roster,
-    "sheets": sheets,
-    "lists": lists,
-    "result": result,
-    "rules": rules,
-}
+_TEXTS, _TABLES = (csv, tsv, txt, matrix, packed), (parquet, graphml, gml, mtx, npz, mat, groups)
+_OWN = (blocks, roster, sheets, lists, result, rules)
+READERS = {reader.__name__: reader for reader in (*_TEXTS, *_TABLES, *_OWN)}

@@ -1,7 +1,5 @@
 """A short run of the fuzzer, and that it notices what it is for."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fixtures of reading graphs."""
 
-from __future__ import annotations
-
 import pytest
 
 from equigraph.graph import fast_text

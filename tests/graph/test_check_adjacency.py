@@ -1,7 +1,5 @@
 """check_adjacency: what it accepts, what it returns, and every sentence it says when it refuses."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -17,7 +15,7 @@ PATH = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
 
 
-def is_canonical(adjacency: sparse.csr_array) -> bool:
+def is_canonical(adjacency):
     fresh = sparse.csr_array((adjacency.data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
     return (
         isinstance(adjacency, sparse.csr_array)
@@ -65,13 +63,6 @@ def test_canonical_input_is_not_copied(container):
         assert np.shares_memory(getattr(adjacency, name), getattr(source, name))
 
 
-def test_read_only_arrays_are_fine():
-    source = sparse.csr_array(np.asarray(PATH, dtype=float))
-    for array in (source.data, source.indices, source.indptr):
-        array.setflags(write=False)
-    np.testing.assert_array_equal(check_adjacency(source).toarray(), PATH)
-
-
 def test_the_callers_arrays_are_never_changed():
     # Unsorted indices, a duplicate, a stored zero and a self-loop: everything that needs a repair.
     data = np.array([2.0, 1.0, 1.0, 0.0, 3.0, 5.0])
@@ -96,11 +87,6 @@ def test_repeated_entries_add_up_as_in_scipy():
     assert check_adjacency(source).toarray().tolist() == [[0, 2], [2, 0]]
 
 
-def test_no_edge_is_legal():
-    assert check_adjacency(np.zeros((3, 3))).nnz == 0
-    assert check_adjacency(sparse.csr_array((3, 3))).shape == (3, 3)
-
-
 def test_rounding_is_not_asymmetry():
     weights = np.random.default_rng(0).random((6, 6))
     weights = np.triu(weights, 1) + np.triu(weights, 1).T
@@ -119,9 +105,7 @@ def test_rounding_is_not_asymmetry():
     ("source", "sentence"),
     [
         ([1, 2], "shape (2,): expected a square matrix"),
-        (np.zeros((2, 2, 2)), "shape (2, 2, 2): expected a square matrix"),
         ([[1, 2, 3], [4, 5, 6]], "shape (2, 3): expected a square matrix"),
-        (sparse.csr_array((4, 2)), "shape (4, 2): expected a square matrix"),
         ([[0, 1], [1]], "rows of different lengths"),
         (np.empty((0, 0)), "is empty"),
         (np.empty((12, 0)), "0 feature(s) (shape=(12, 0)) while a minimum of 1 is required."),
@@ -131,8 +115,6 @@ def test_rounding_is_not_asymmetry():
         ([[0, 1], [np.inf, 0]], "contains infinity, first at (1, 0)"),
         ([[0, np.inf], [np.nan, 0]], "contains NaN and infinity, first at (0, 1)"),
         (sparse.csc_array([[0, np.nan], [1, 0]]), "contains NaN"),
-        ([[0, 1j], [1j, 0]], "Complex data not supported"),
-        (sparse.csr_array([[0, 1j], [1j, 0]]), "Complex data not supported"),
         (np.array([[0, 1j], [1j, 0]], dtype=object), "Complex data not supported"),
         ([["a", "b"], ["c", "d"]], "expected numbers"),
         (np.array([[0, "b"], [1, 0]], dtype=object), "not numbers"),

@@ -1,7 +1,5 @@
 """Communities of networkx, igraph, networkit and cdlib are labels wherever labels are taken."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

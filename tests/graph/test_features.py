@@ -1,7 +1,5 @@
 """Several attributes of a graph: by name, by index, by order, from files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -165,16 +163,6 @@ def test_attributes_of_a_graph_are_chosen_and_weighed_again():
         read_graph(graph, attribute="class")
 
 
-def test_attributes_of_networkx():
-    graph = nx.path_graph(3)
-    nx.set_node_attributes(graph, {0: "a", 1: "b", 2: "a"}, "team")
-    nx.set_node_attributes(graph, {0: 1, 1: 2, 2: 2}, "floor")
-    read = read_graph(graph, attribute=["team", "floor"])
-    assert columns_of(read) == {"team": ["a", "b", "a"], "floor": [1, 2, 2]}
-    again = read.to_networkx()
-    assert again.nodes[1] == {"team": "b", "floor": 2}
-
-
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
@@ -194,12 +182,6 @@ def test_attributes_of_networkx():
 def test_what_cannot_be_read_is_told(options, error, words):
     with pytest.raises(error, match=words):
         read_graph(FRIENDS, pd.DataFrame(PEOPLE), **options)
-
-
-def test_bins_of_what_is_no_number():
-    graph = read_graph(FRIENDS, pd.DataFrame(PEOPLE), "gender", bins={"gender": 2})
-    with pytest.raises(GroupsError, match="which is no number"):
-        _ = graph.groups
 
 
 def test_fingerprints_tell_attributes_apart():

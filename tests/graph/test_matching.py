@@ -1,7 +1,5 @@
 """Keys matched to names by sorting, against a dictionary, and groups read in both ways."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings

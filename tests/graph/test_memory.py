@@ -1,7 +1,5 @@
 """The memory that docs/reading-graphs.md promises, measured on a million stored entries."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tracemalloc

@@ -1,7 +1,5 @@
 """Sorting and merging of pairs, and the graph built on them, against dictionaries."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,13 +1,9 @@
 """Damaged files give one short sentence that a terminal may show, and nothing is misread."""
 
-from __future__ import annotations
-
 import pickle
 import re
 
-import numpy as np
 import pytest
-from scipy import sparse
 
 from equigraph.exceptions import (
     EquigraphError,
@@ -80,14 +76,3 @@ def test_numbers_that_are_some(tmp_path, text, value):
     path = tmp_path / "e.csv"
     path.write_text(f"source,target,weight\na,b,{text}\nb,c,1\n")
     assert read_graph(path).adjacency[0, 1] == value
-
-
-@pytest.mark.parametrize("part", ["indices", "indptr", "shape"])
-@pytest.mark.parametrize("dtype", [complex, float])
-def test_places_of_a_sparse_matrix_are_whole_numbers(tmp_path, part, dtype):
-    matrix = sparse.csr_array([[0, 1], [1, 0]])
-    parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
-    parts[part] = np.asarray(parts[part]).astype(dtype)
-    np.savez(tmp_path / "m.npz", format=np.array(b"csr"), **parts)
-    with pytest.raises(GraphError, match=f"'{part}' of the sparse matrix"):
-        read_graph(tmp_path / "m.npz")

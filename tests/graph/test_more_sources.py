@@ -1,7 +1,5 @@
 """Edge lists with columns of other names, in folders of parquet files, of networkx and in spreadsheets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

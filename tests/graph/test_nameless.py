@@ -1,17 +1,11 @@
 """A graph without names is positional: what comes beside it is taken in its order, whatever its index."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer
-from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import equigraph as eg
-from equigraph.exceptions import GroupsError, ParameterError
+from equigraph.exceptions import GroupsError
 from equigraph.graph import Graph, as_graph, read_graph
 from tests.optional import optional
 
@@ -21,51 +15,6 @@ pd = optional("pandas")
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 BACKWARDS = pd.Series(["x", "y", "z"], index=[2, 1, 0], name="team")
-
-
-def test_a_shuffled_table_and_its_neighbours_give_what_arrays_give():
-    data = load_breast_cancer(as_frame=True)
-    table = data.frame.sample(frac=1, random_state=0).iloc[:200]  # the index is no longer 0, 1, 2, ...
-    points = table[data.feature_names] / table[data.feature_names].std()
-    coded = pd.cut(table["mean radius"], 2, labels=["small", "large"]).astype(str)
-    for series in (coded, coded.reset_index(drop=True).sample(frac=1, random_state=1)):
-        groups, frame = series.to_numpy(), pd.DataFrame({"size": series, "left": series.str[0]})
-        matrix = kneighbors_graph(points, 10, mode="connectivity")
-        graph = as_graph(matrix, symmetrize="max").adjacency
-        model = eg.FairPartition(2, random_state=0, effort=0)
-        labels = model.fit_predict(graph, sensitive_features=groups)
-        assert (model.fit_predict(graph, sensitive_features=series) == labels).all()
-        pipeline = make_pipeline(
-            KNeighborsTransformer(n_neighbors=10, mode="connectivity"),
-            FunctionTransformer(as_graph, kw_args={"symmetrize": "max"}),
-            model,
-        )
-        piped = pipeline.fit_predict(points, fairpartition__sensitive_features=groups)
-        assert (pipeline.fit_predict(points, fairpartition__sensitive_features=series) == piped).all()
-        wanted = eg.metrics.evaluate(graph, labels, sensitive_features=groups)
-        assert eg.metrics.evaluate(graph, labels, sensitive_features=series) == wanted
-        named = pd.Series(labels, index=series.index)
-        assert eg.metrics.evaluate(graph, named, sensitive_features=series) == wanted
-        assert eg.metrics.normalized_balance_score(named, sensitive_features=series) == wanted["NB"]
-        assert eg.metrics.modularity_score(graph, named) == wanted["Q"]
-        with pytest.raises(ParameterError, match="who is who"):
-            eg.metrics.normalized_balance_score(labels, sensitive_features=series)
-        audits = [eg.metrics.FairnessFrame(graph, labels, sensitive_features=g) for g in (groups, series)]
-        assert audits[0].overall.tolist() == audits[1].overall.tolist()
-        both = eg.metrics.evaluate(graph, labels, sensitive_features=frame)
-        assert both == eg.metrics.evaluate(graph, labels, sensitive_features=frame.to_dict("list"))
-        assert both["NB"] == both["NB[size]"] == wanted["NB"]
-        same = {"n_clusters": 2, "random_state": 0}
-        found = []
-        for features in (groups, series):
-            row = eg.compare(
-                graph, methods=["fair-louvain"], n_seeds=1, sensitive_features=features, **same
-            ).rows[0]
-            curve = eg.tradeoff_curve(graph, sensitive_features=features, fairness=[0, 1], effort=0, **same)
-            refined = eg.refine_labels(graph, labels, sensitive_features=features, random_state=0)
-            scores = eg.cluster(graph, sensitive_features=features, effort=0, **same).scores
-            found.append([row.NB, curve.values("NB").tolist(), refined.tolist(), scores])
-        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Graphs of nearest neighbours, and weights that are distances."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

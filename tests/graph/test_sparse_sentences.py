@@ -1,14 +1,12 @@
 """What is wrong with a matrix, in whole sentences; rectangles tell rows from columns."""
 
 # ruff: noqa: E501 - a sentence stands on its line
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from equigraph.exceptions import GraphError
-from equigraph.graph.sparse_arrays import NotNumericError, as_weights, check_sparse, lost_weights, to_csr
+from equigraph.graph.sparse_arrays import as_weights, check_sparse, lost_weights, to_csr
 
 DAMAGED = "The adjacency matrix is damaged: "
 HALF, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -97,24 +95,3 @@ def test_weights_that_a_type_cannot_hold():
     assert lost_weights(np.array([0, 7]), np.array([0, 0], HALF)).size == 0  # whole numbers are not lost
     exact = as_weights(np.array([1, "2.5"], dtype=object), DOUBLE)
     assert (exact.tolist(), exact.dtype) == ([1, 2.5], DOUBLE)
-
-
-@pytest.mark.parametrize(
-    ("matrix", "kind", "sentence"),
-    [
-        (np.array([[0, 1j], [1j, 0]], dtype=object), GraphError, "Complex data not supported: the weights of a graph are real numbers."),
-        (np.array([[0, 10**400], [1, 0]], dtype=object), GraphError, "The adjacency matrix holds a number beyond float64: int too large to convert to float."),
-        (np.array([[0, "x"], ["x", 0]], dtype=object), NotNumericError, "The adjacency matrix holds entries that are not numbers: could not convert string to float: 'x'."),
-        (np.array([["a", "b"], ["c", "d"]]), NotNumericError, "The adjacency matrix has dtype <U1: expected numbers."),
-        ([[0, 1], [1]], GraphError, "The adjacency matrix has rows of different lengths: expected a square matrix."),
-        (np.ma.masked_equal([[0, 5], [5, 0]], 5), GraphError, "The adjacency matrix masks 2 of its entries: expected a value for each; fill them, with 0 where there is no edge."),
-        (np.zeros(3), GraphError, "The adjacency matrix has shape (3,): expected a square matrix with two dimensions."),
-        (np.zeros((2, 0)), GraphError, "The adjacency matrix is empty, with 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required."),
-        ([[0, np.nan], [np.inf, 0]], GraphError, "The adjacency matrix contains NaN and infinity, first at (0, 1): expected finite nonnegative weights."),
-        ([[0, 1], [np.inf, 0]], GraphError, "The adjacency matrix contains infinity, first at (1, 0): expected finite nonnegative weights."),
-    ],
-)  # fmt: skip
-def test_sentences_about_dense_matrices(matrix, kind, sentence):
-    with pytest.raises(kind) as caught:
-        to_csr(matrix)
-    assert str(caught.value) == sentence

@@ -1,7 +1,5 @@
 """Weights in one unit: the same graph in grams and in tonnes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -93,20 +91,3 @@ def test_a_start_of_ones_own_is_in_ones_own_unit():
     other = eg.NMTF(3, init="custom", tol=0, max_iter=5).fit(graph * 1e6, H=H, W=W * 1e6)
     np.testing.assert_allclose(other.interaction_, one.interaction_ * 1e6, rtol=1e-9)
     np.testing.assert_allclose(other.membership_, one.membership_, rtol=1e-9)
-
-
-@pytest.mark.parametrize("unit", [1e-100, 1e140])
-def test_row_blocks_too(tmp_path, unit):
-    graph, groups = weighted(n=60), np.arange(60) % 2
-    here = eg.IFairNMTF(3, fairness=0.5, tol=0, max_iter=60, random_state=0).fit(
-        graph, sensitive_features=groups
-    )
-    blocks = eg.write_blocks(graph * unit, tmp_path / "blocks", rows_per_block=17)
-    assert blocks.unit == (graph * unit).data.max()
-    there = eg.IFairNMTF(3, fairness=0.5, tol=0, max_iter=60, random_state=0).fit(
-        blocks, sensitive_features=groups
-    )
-    np.testing.assert_array_equal(here.labels_, there.labels_)
-    np.testing.assert_allclose(there.interaction_, here.interaction_ * unit, rtol=1e-6)
-    whole = eg.write_blocks((graph > 0) * unit, tmp_path / "whole", rows_per_block=17)
-    assert whole.in_units().block(0).value == 1.0

@@ -1,7 +1,5 @@
 """Run every method on every hostile matrix: ``python -m tests.hostile``; prints what is wrong, and the count."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
@@ -11,12 +9,12 @@ from tests.hostile.matrices import MATRICES
 from tests.hostile.run import faults
 
 
-def _say(text: str) -> None:
+def _say(text):
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--slow", type=float, default=5.0, help="seconds above which a fit is named")

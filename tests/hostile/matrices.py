@@ -3,9 +3,6 @@
 Every one is either a graph, and then every method has to serve it, or none, and then one sentence says so.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,7 +21,7 @@ class Hostile:
     n_clusters: int = 2
 
 
-def _weighted(n: int = 24, seed: int = 0) -> np.ndarray:
+def _weighted(n=24, seed=0):
     """Two communities with weights, every node with an edge."""
     rng = np.random.default_rng(seed)
     inside = (np.arange(n) % 2)[:, None] == np.arange(n) % 2
@@ -33,7 +30,7 @@ def _weighted(n: int = 24, seed: int = 0) -> np.ndarray:
     return upper + upper.T
 
 
-def _symmetric(n: int, edges: list[tuple[int, int]], weights: Any = None) -> np.ndarray:
+def _symmetric(n, edges, weights=None):
     matrix = np.zeros((n, n))
     for place, (i, j) in enumerate(edges):
         matrix[i, j] = matrix[j, i] = 1.0 if weights is None else weights[place]
@@ -42,27 +39,11 @@ def _symmetric(n: int, edges: list[tuple[int, int]], weights: Any = None) -> np.
 
 BASE = _weighted()
 GROUPS = np.arange(24) // 3 % 2
-UNITS = (
-    5e-324,
-    1e-310,
-    1e-300,
-    1e-200,
-    1e-150,
-    1e-100,
-    1e-12,
-    1e-8,
-    3.0,
-    1e8,
-    1e100,
-    1e150,
-    1e153,
-    1e200,
-    1e300,
-    1e307,
-)
+POWERS = (-310, -300, -200, -150, -100, -12, -8, 8, 100, 150, 153, 200, 300, 307)
+UNITS = (5e-324, 3.0, *(float(f"1e{power}") for power in POWERS))
 
 
-def _units() -> Iterator[Hostile]:
+def _units():
     for unit in UNITS:
         yield Hostile(f"weights times {unit:g}", BASE * unit, GROUPS)
         yield Hostile(f"all weights {unit:g}", (BASE > 0) * unit, GROUPS)
@@ -70,7 +51,7 @@ def _units() -> Iterator[Hostile]:
     yield Hostile("all weights the smallest double", (BASE > 0) * np.nextafter(0, 1), GROUPS)
 
 
-def _spread() -> Iterator[Hostile]:
+def _spread():
     rng = np.random.default_rng(1)
     for low, high in ((-300, 300), (-150, 150), (-12, 12), (-320, -280), (280, 308)):
         exponents = np.triu(rng.uniform(low, high, BASE.shape), 1)
@@ -94,7 +75,7 @@ def _spread() -> Iterator[Hostile]:
     yield Hostile("whole numbers beyond 2**53", (BASE * 2.0**60).round(), GROUPS)
 
 
-def _shapes() -> Iterator[Hostile]:
+def _shapes():
     for case in CASES:
         yield Hostile(case.name, case.adjacency, case.groups, case.n_clusters)
         yield Hostile(f"{case.name}, in 1e-300", case.adjacency * 1e-300, case.groups, case.n_clusters)
@@ -116,7 +97,7 @@ def _shapes() -> Iterator[Hostile]:
     yield Hostile("self-loops of 1e308", BASE + np.eye(24) * 1e308, GROUPS)
 
 
-def _layouts() -> Iterator[Hostile]:
+def _layouts():
     csr = sparse.csr_array(BASE)
     for kind in ("csc", "coo", "bsr", "dia", "dok", "lil"):
         yield Hostile(f"as {kind}", csr.asformat(kind), GROUPS)
@@ -154,7 +135,7 @@ def _layouts() -> Iterator[Hostile]:
     yield Hostile("np.matrix", sparse.csr_matrix(BASE).todense(), GROUPS)
 
 
-def _groups() -> Iterator[Hostile]:
+def _groups():
     rng = np.random.default_rng(2)
     yield Hostile("every node a group", BASE, np.arange(24))
     yield Hostile("one against all", BASE, np.arange(24) == 7)
@@ -167,8 +148,8 @@ def _groups() -> Iterator[Hostile]:
     yield Hostile("objects of two kinds", BASE, np.array([1, "1"] * 12, dtype=object))
 
 
-def _refused() -> Iterator[Hostile]:
-    def changed(change: Callable[[np.ndarray], None], base: np.ndarray = BASE) -> np.ndarray:
+def _refused():
+    def changed(change, base=BASE):
         matrix = base.copy()
         change(matrix)
         return matrix
@@ -198,6 +179,6 @@ def _refused() -> Iterator[Hostile]:
     )
 
 
-MATRICES: list[Hostile] = [
+MATRICES = [
     *_units(), *_spread(), *_shapes(), *_layouts(), *_groups(), *_refused(),
 ]  # fmt: skip

@@ -1,14 +1,10 @@
 """Fit one method to one hostile matrix, and say what is wrong with the outcome."""
 
-from __future__ import annotations
-
 import copy
 import math
 import pickle
 import random
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,9 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 import equigraph as eg
 from equigraph.exceptions import EquigraphError, EquigraphWarning
 from equigraph.methods import METHODS
-from tests.hostile.matrices import Hostile
 
-QUICK: dict[str, dict[str, Any]] = {
+QUICK = {
     "fair-partition": {"effort": 0.1},
     "dmon": {"epochs": 20},
     "dfnmf": {"max_iter": 60, "pretrain_iter": 10},
@@ -29,7 +24,7 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 
 
-def fitted(method: str, case: Hostile) -> Any:
+def fitted(method, case):
     """Fit the method; numpy's warnings are errors, those that are meant for people are not."""
     model = METHODS[method].load()(n_clusters=case.n_clusters, random_state=0, **QUICK.get(method, {}))
     with warnings.catch_warnings():
@@ -39,7 +34,7 @@ def fitted(method: str, case: Hostile) -> Any:
         return model.fit(case.matrix, sensitive_features=case.groups)
 
 
-def faults(method: str, case: Hostile) -> list[str]:
+def faults(method, case):
     """Return everything that is wrong, which should be nothing."""
     before = pickle.dumps((_parts(case.matrix), _parts(case.groups)))
     states = pickle.dumps((random.getstate(), np.random.get_state()))  # noqa: NPY002
@@ -51,7 +46,7 @@ def faults(method: str, case: Hostile) -> list[str]:
     return found
 
 
-def _outcome(method: str, case: Hostile) -> Iterator[str]:
+def _outcome(method, case):
     try:
         model = fitted(method, case)
     except EquigraphError as error:
@@ -75,11 +70,11 @@ def _outcome(method: str, case: Hostile) -> Iterator[str]:
     yield from (f"{name} is {value}" for name, value in scores.items() if not math.isfinite(value))
 
 
-def _is_finite(value: Any) -> bool:
+def _is_finite(value):
     return bool(np.isfinite(value.data if sparse.issparse(value) else np.asarray(value)).all())
 
 
-def _parts(given: Any) -> Any:
+def _parts(given):
     """Return a deep copy that pickles the same as long as nothing is changed."""
     if sparse.issparse(given) and hasattr(given, "indptr"):
         return [copy.deepcopy(part) for part in (given.data, given.indices, given.indptr)]

@@ -1,7 +1,5 @@
 """A slice of the hostile matrices on every method; ``python -m tests.hostile`` runs all of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

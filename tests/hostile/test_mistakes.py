@@ -1,11 +1,7 @@
 """More than sixty mistakes that people make, each with one sentence that names it and no option that is not there."""
 
-from __future__ import annotations
-
 import inspect
 import re
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,14 +20,14 @@ RESULT = eg.cluster(GRAPH, method="random", n_clusters=2, random_state=0)
 TABLE = eg.compare(GRAPH, methods=["random"], n_clusters=2, n_seeds=2)
 
 
-def changed(place: tuple[int, int], value: float) -> np.ndarray:
+def changed(place, value):
     matrix = TRIANGLES.copy()
     matrix[place] = value
     return matrix
 
 
 # What is called, how, and a word that the message must have.
-MISTAKES: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] = [
+MISTAKES = [
     # graphs
     (eg.as_graph, ("nowhere.csv",), {}, "read_graph"),
     (eg.as_graph, (np.ones((2, 3)),), {}, "square"),
@@ -109,7 +105,7 @@ MISTAKES: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] 
 ]  # fmt: skip
 
 
-def options_of(function: Callable[..., Any]) -> set[str]:
+def options_of(function):
     """Return the options that the user of a function can give: its own, those of its estimator, and of reading."""
     # "shape" and "n_samples" are words that scikit-learn asks for; messages on groups name options of read_graph.
     names = {"shape", "n_samples", "missing", *inspect.signature(function).parameters}
@@ -122,9 +118,7 @@ def options_of(function: Callable[..., Any]) -> set[str]:
 
 
 @pytest.mark.parametrize(("function", "args", "options", "word"), MISTAKES)
-def test_one_sentence_that_names_no_option_that_is_not_there(
-    function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], word: str
-) -> None:
+def test_one_sentence_that_names_no_option_that_is_not_there(function, args, options, word):
     with pytest.raises(EquigraphError) as caught:
         function(*args, **options)
     text = str(caught.value)

@@ -1,7 +1,5 @@
 """Where a score stands among random ones, by hand; and what a frame takes for its attributes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """FairnessFrame against loops over people, and its chance against every labelling there is."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 
@@ -167,7 +165,7 @@ def test_the_worst_are_those_of_a_loop(seed):
 def test_random_tables_are_as_likely_as_counting_says():
     sizes, groups = np.array([2, 1, 3]), np.array([3, 2])  # and one node without a group
     nodes = [0, 0, 0, 1, 1, -1]
-    counted: dict[tuple, int] = {}
+    counted = {}
     for labels in itertools.permutations([0, 0, 1, 2, 2, 2]):
         table = np.zeros((3, 2), dtype=int)
         for label, group in zip(labels, nodes, strict=True):

@@ -1,7 +1,5 @@
 """The words of a FairnessFrame to the letter, on graphs that can be counted by eye; with pandas and without."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,21 +7,8 @@ from equigraph.exceptions import ParameterError
 from equigraph.graph.groups import encode_groups
 from equigraph.metrics import FairnessFrame
 
-LINKS = [
-    (0, 6),
-    (0, 7),
-    (1, 2),
-    (1, 6),
-    (1, 7),
-    (2, 3),
-    (3, 4),
-    (4, 5),
-    (8, 9),
-    (9, 10),
-    (10, 11),
-    (8, 11),
-    (5, 6),
-]
+LINKS = [[0, 6], [0, 7], [1, 2], [1, 6], [1, 7], [2, 3], [3, 4], [4, 5], [5, 6]]
+LINKS += [[8, 9], [9, 10], [10, 11], [8, 11]]
 LABELS = list("aaaaaabbbbbb")
 TEAM, SEX = list("xyyyyyxxxxyx"), list("mfmfmfmfmfmf")
 

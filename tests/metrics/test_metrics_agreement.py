@@ -1,7 +1,5 @@
 """Accuracy against all permutations; the wrappers against scikit-learn."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

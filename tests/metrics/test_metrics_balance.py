@@ -1,7 +1,5 @@
 """Balance-type scores against loops over nodes and groups."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Conductance, normalised cut and proportional balance against their definitions."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -21,7 +19,7 @@ from tests.metrics.test_metrics_quality import random_graph
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.booleans(), st.integers(2, 5))
-def test_cuts_are_the_definition(seed: int, weighted: bool, k: int) -> None:
+def test_cuts_are_the_definition(seed, weighted, k):
     A = random_graph(seed, weighted=weighted)
     labels = np.random.default_rng(seed).permutation(np.arange(len(A)) % k)
     cuts = [A[labels == c][:, labels != c].sum() for c in range(k)]
@@ -37,7 +35,7 @@ def test_cuts_are_the_definition(seed: int, weighted: bool, k: int) -> None:
     assert conductance_score(graph, labels, average="max") == pytest.approx(max(each))
 
 
-def test_conductance_is_that_of_networkx() -> None:
+def test_conductance_is_that_of_networkx():
     graph = nx.karate_club_graph()
     parts = nx.community.louvain_communities(graph, seed=0)
     expected = [nx.conductance(graph, part, weight="weight") for part in parts]
@@ -46,7 +44,7 @@ def test_conductance_is_that_of_networkx() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from("xyz")), min_size=2, max_size=30))
-def test_proportional_balance_is_the_definition(pairs: list[tuple[int, str]]) -> None:
+def test_proportional_balance_is_the_definition(pairs):
     labels, groups = map(np.array, zip(*pairs, strict=True))
     scores, sizes = [], []
     for cluster in sorted(set(labels.tolist())):
@@ -64,7 +62,7 @@ def test_proportional_balance_is_the_definition(pairs: list[tuple[int, str]]) ->
     assert weighted == pytest.approx(np.average(scores, weights=sizes))
 
 
-def test_evaluate_computes_further_scores_by_name() -> None:
+def test_evaluate_computes_further_scores_by_name():
     graph = nx.barbell_graph(4, 0)
     labels, groups = [0] * 4 + [1] * 4, list("xyxyxyxy")
     found = evaluate(

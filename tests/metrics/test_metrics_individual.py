@@ -1,7 +1,5 @@
 """Individual fairness by representation, against loops over nodes and clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Lipschitz report and consistency, against sets and loops."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 

@@ -1,8 +1,6 @@
 """Scores that are computed some rows at a time are the same; arguments that do not fit, in whole sentences."""
 
 # ruff: noqa: E501 - a sentence stands on its line
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Modularity against networkx, igraph and the definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -18,7 +16,7 @@ nx = optional("networkx")
 FAST = settings(max_examples=40, deadline=None)
 
 
-def random_graph(seed: int, *, n: int = 15, density: float = 0.3, weighted: bool = False) -> np.ndarray:
+def random_graph(seed, *, n=15, density=0.3, weighted=False):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((n, n)) < density, 1).astype(float)
     if weighted:
@@ -26,7 +24,7 @@ def random_graph(seed: int, *, n: int = 15, density: float = 0.3, weighted: bool
     return upper + upper.T
 
 
-def naive_modularity(A: np.ndarray, labels: np.ndarray, resolution: float = 1.0) -> float:
+def naive_modularity(A, labels, resolution=1.0):
     degrees, total = A.sum(axis=1), A.sum()
     if total == 0:
         return 0.0
@@ -34,7 +32,7 @@ def naive_modularity(A: np.ndarray, labels: np.ndarray, resolution: float = 1.0)
     return float(((A - resolution * np.outer(degrees, degrees) / total) * same).sum() / total)
 
 
-def naive_group_modularity(A: np.ndarray, labels: np.ndarray, groups: np.ndarray, group: object) -> float:
+def naive_group_modularity(A, labels, groups, group):
     """The definition of 6.8, edge by edge and cluster by cluster."""
     two_m, n, score = A.sum(), len(A), 0.0
     for cluster in set(labels.tolist()):

@@ -1,7 +1,5 @@
 """The score for scikit-learn's searches, with labels that nobody has to find."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.pipeline import Pipeline
@@ -51,13 +49,9 @@ def test_what_cannot_be_scored():
     for fairness in (-0.1, 1.1):
         with pytest.raises(ParameterError, match=rf"^fairness={fairness} is not in \[0, 1\]\.$"):
             ClusteringScorer(fairness=fairness)
-    with pytest.raises(
-        ParameterError, match=r"^The score is asked for 2 nodes and 4 were clustered: .*nodes\)\]\.$"
-    ):
+    with pytest.raises(ParameterError, match=r"^The score is asked for 2 nodes and 4 were clustered"):
         ClusteringScorer(GROUPS)(Fitted(), PAIRS[:2, :2])
-    with pytest.raises(
-        ParameterError, match=r"^The score needs groups: give ClusteringScorer\(sensitive_features\)\.$"
-    ):
+    with pytest.raises(ParameterError, match=r"^The score needs groups: give"):
         ClusteringScorer()(Fitted(), PAIRS)
     without = ClusteringScorer(fairness=0)(Fitted(), PAIRS)
     assert without == pytest.approx(evaluate(PAIRS, LABELS)["Q"])

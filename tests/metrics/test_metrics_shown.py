@@ -1,7 +1,5 @@
 """What of a large table is shown, and its text to the letter."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from equigraph.metrics import composition

@@ -1,7 +1,5 @@
 """The scores at once, sizes and composition."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nodes without a group: they count for cohesion and sizes, and for no group's share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Notions of fairness: what they promise, in plain and in compiled code, and one of one's own."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +9,7 @@ from equigraph.exceptions import ParameterError
 from equigraph.plotting import layout, spring_layout
 
 
-def test_same_seed_same_places_other_seed_other_places() -> None:
+def test_same_seed_same_places_other_seed_other_places():
     room = make_classroom()
     one = spring_layout(room.adjacency, labels=room.target, seed=3)
     assert np.array_equal(one, spring_layout(room.adjacency, labels=room.target, seed=3))
@@ -20,7 +18,7 @@ def test_same_seed_same_places_other_seed_other_places() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(n=st.integers(1, 30), density=st.floats(0, 1), seed=st.integers(0, 100))
-def test_places_are_finite_and_in_the_square(n: int, density: float, seed: int) -> None:
+def test_places_are_finite_and_in_the_square(n, density, seed):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((n, n)) < density, 1).astype(float)
     places = spring_layout(upper + upper.T, labels=rng.integers(3, size=n), seed=seed)
@@ -29,7 +27,7 @@ def test_places_are_finite_and_in_the_square(n: int, density: float, seed: int) 
     assert np.abs(places).max() <= 1 + 1e-9
 
 
-def test_clusters_are_apart() -> None:
+def test_clusters_are_apart():
     room = make_classroom()
     places = spring_layout(room.adjacency, labels=room.target)
     centres = np.array([places[room.target == c].mean(axis=0) for c in range(3)])
@@ -38,7 +36,7 @@ def test_clusters_are_apart() -> None:
     assert between > 1.3 * own
 
 
-def test_neighbours_are_nearer_than_strangers() -> None:
+def test_neighbours_are_nearer_than_strangers():
     room = make_classroom()
     places = spring_layout(room.adjacency)
     distance = np.linalg.norm(places[:, None] - places[None], axis=2)
@@ -46,7 +44,7 @@ def test_neighbours_are_nearer_than_strangers() -> None:
     assert distance[friends].mean() < 0.6 * distance[~friends].mean()
 
 
-def test_isolated_nodes_are_on_the_rim() -> None:
+def test_isolated_nodes_are_on_the_rim():
     room = make_classroom()
     n = room.adjacency.shape[0]
     padded = sparse.block_diag((room.adjacency, sparse.csr_array((4, 4))), format="csr")
@@ -56,14 +54,14 @@ def test_isolated_nodes_are_on_the_rim() -> None:
     assert np.unique(places[n:].round(6), axis=0).shape[0] == 4
 
 
-def test_huge_weights_do_not_collapse_the_picture() -> None:
+def test_huge_weights_do_not_collapse_the_picture():
     room = make_classroom()
     weights = room.adjacency.copy()
     weights.data = weights.data * 1e9
     assert np.allclose(spring_layout(weights), spring_layout(room.adjacency))
 
 
-def test_large_graphs_get_discs_that_do_not_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_graphs_get_discs_that_do_not_overlap(monkeypatch):
     monkeypatch.setattr(layout, "MAX_SPRING_NODES", 100)
     sbm = make_fair_sbm(600, 4, 2, random_state=0)
     places = spring_layout(sbm.adjacency, labels=sbm.target)
@@ -75,6 +73,6 @@ def test_large_graphs_get_discs_that_do_not_overlap(monkeypatch: pytest.MonkeyPa
     assert np.array_equal(places, spring_layout(sbm.adjacency, labels=sbm.target))
 
 
-def test_labels_must_fit() -> None:
+def test_labels_must_fit():
     with pytest.raises(ParameterError, match="3 labels for 30 nodes"):
         spring_layout(make_classroom().adjacency, labels=[0, 1, 2])

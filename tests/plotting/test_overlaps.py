@@ -66,10 +66,3 @@ def test_names_do_not_cover_each_other(n):
     assert all(overlap(one, other) == 0 for one, other in itertools.combinations(boxes, 2))
     told = [text.get_text() for text in display.ax_.texts if "names written" in text.get_text()]
     assert told == ([f"{len(boxes)} of {n} names written"] if len(boxes) < n else [])
-
-
-def test_the_axes_of_the_twin_chart_start_at_zero(curve):
-    display = TradeoffDisplay(curve, kind="twin").plot()
-    axes = [ax for ax in display.figure_.axes if ax.get_ylabel()]
-    assert len(axes) == 2
-    assert all(ax.get_ylim()[0] == 0 for ax in axes)

@@ -1,7 +1,5 @@
 """Whole-number tables with given margins between floor and ceiling of a table in proportion."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import linprog
 

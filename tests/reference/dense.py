@@ -1,7 +1,5 @@
 """Naive dense oracles: the equations as printed, with n x n matrices and explicit loops."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """All divisions of a small graph into exactly k clusters, with their scores: what a search can at best find."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Graphs and definitions that the tests of label search share; conftest files import the fixtures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The objective by its definitions, with loops and exact fractions, for the tests of label search."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

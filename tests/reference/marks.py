@@ -1,7 +1,5 @@
 """Marks that several tests carry."""
 
-from __future__ import annotations
-
 import pytest
 
 # Tiny graphs have tiny clusters and groups; what is said about those is tested where it is made.

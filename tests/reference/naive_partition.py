@@ -1,7 +1,5 @@
 """A partition that recomputes everything from its definition after every move: the oracle of the compiled one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Single steps of the search by their definitions, on dense matrices and with loops."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

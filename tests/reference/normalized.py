@@ -1,9 +1,6 @@
 """The normalised objective of coordinate descent, and its gradient."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
 from equigraph.factorization.multiplicative import reconstruction_error
 from equigraph.factorization.normalized import (
@@ -12,20 +9,17 @@ from equigraph.factorization.normalized import (
     penalty_weight,
     strengths,
 )
-from equigraph.factorization.penalties import Penalty
-from equigraph.stores import Product, gram
+from equigraph.stores import gram
 
 
-def column_penalties(penalty: Penalty | None, H: NDArray) -> NDArray[np.float64]:
+def column_penalties(penalty, H):
     """Return R of each column of H by itself; they sum to R(H), since R is a quadratic form."""
     if penalty is None:
         return np.zeros(H.shape[1])
     return 0.5 * np.einsum("ij,ij->j", H, penalty.gradient(H), dtype=np.float64)
 
 
-def normalized_objective(
-    product: Product, H: NDArray, W: NDArray, *, penalty: Penalty | None = None, weight: float = 1.0
-) -> float:
+def normalized_objective(product, H, W, *, penalty=None, weight=1.0):
     r"""Return J(H, W).
 
     Parameters
@@ -66,9 +60,7 @@ def normalized_objective(
     return reconstruction_error(1.0, HAH, HH, W) + cost
 
 
-def normalized_gradient(
-    product: Product, H: NDArray, W: NDArray, *, penalty: Penalty | None = None, weight: float = 1.0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def normalized_gradient(product, H, W, *, penalty=None, weight=1.0):
     """Return the gradients of J with respect to H and to W, all entries of W taken as free.
 
     J has kinks where the own link of a cluster ties with another; there it is a gradient from one side.

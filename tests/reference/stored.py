@@ -1,7 +1,5 @@
 """Graphs in row blocks, for tests of what runs out of core."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

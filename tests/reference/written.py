@@ -1,11 +1,7 @@
 """Files for tests."""
 
-from __future__ import annotations
 
-from pathlib import Path
-
-
-def put(folder: Path, name: str, content: str | bytes) -> Path:
+def put(folder, name, content):
     """Write a text, line ends as they are, or bytes."""
     path = folder / name
     if isinstance(content, bytes):

@@ -1,14 +1,9 @@
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 import equigraph as eg
-from equigraph.graph import Graph
 
 # What a child does first: two results of one graph that differ in every file.
 PRELUDE = """
@@ -26,16 +21,16 @@ NO_RESULTS = "import sys, time\n"
 
 
 @pytest.fixture(scope="session")
-def result(room: Graph) -> eg.ClusteringResult:
+def result(room):
     return eg.cluster(room, method="nmtf", n_clusters=3, random_state=0)
 
 
 @pytest.fixture
-def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def child():
     """Start a Python that knows `make`, or another prelude; it is ended with the test."""
-    started: list[subprocess.Popen[str]] = []
+    started = []
 
-    def start(code: str, *args: object, prelude: str = PRELUDE) -> subprocess.Popen[str]:
+    def start(code, *args, prelude=PRELUDE):
         command = [sys.executable, "-W", "ignore", "-c", prelude + code, *map(str, args)]
         started.append(
             subprocess.Popen(
@@ -50,6 +45,6 @@ def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
-def is_whole(folder: Path) -> int:
+def is_whole(folder):
     """Return the number of clusters of a result, after loading has looked at everything."""
     return eg.ClusteringResult.load(folder).n_clusters

@@ -1,7 +1,5 @@
 """Results as objects of networkx, igraph, networkit and cdlib."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -14,12 +12,12 @@ igraph, networkit = optional("igraph"), optional("networkit")
 
 
 @pytest.fixture(scope="module")
-def club() -> nx.Graph:
+def club():
     return nx.relabel_nodes(nx.karate_club_graph(), str)
 
 
 @pytest.fixture(scope="module")
-def result(club: nx.Graph) -> eg.ClusteringResult:
+def result(club):
     return eg.cluster(club, sensitive_features="club", n_clusters=3, random_state=0)
 
 

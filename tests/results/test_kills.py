@@ -1,11 +1,8 @@
 """Results under kills, full disks and races, with real processes and a real disk."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +15,6 @@ from equigraph.exceptions import InputError, OutputError, ParameterError
 from equigraph.results.persistence import OutputFolder
 from tests.results.conftest import NO_RESULTS, is_whole
 
-Child = Callable[..., subprocess.Popen[str]]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
 # A child that forks once for every folder; both of the n-th pair kill themselves at the n-th call by which a file gets
@@ -45,22 +41,20 @@ for place, folder in enumerate(sys.argv[1:]):
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
-N_KILLS = 60
+N_KILLS = 40
 
 
-def left_overs(folder: Path) -> list[str]:
+def left_overs(folder):
     return sorted(path.name for path in folder.rglob(".equigraph-*"))
 
 
-def exit_codes(process: subprocess.Popen[str]) -> list[int]:
+def exit_codes(process):
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
     return [int(line) for line in stdout.split()]
 
 
-def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(
-    result: eg.ClusteringResult, child: Child, tmp_path: Path
-) -> None:
+def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(result, child, tmp_path):
     folders = [tmp_path / f"old {n}" for n in range(1, N_KILLS + 1)]
     fresh = [tmp_path / f"new {n}" for n in range(1, N_KILLS + 1)]
     for folder in folders:
@@ -94,9 +88,7 @@ def test_a_save_that_is_killed_at_any_move_leaves_the_old_result_or_the_new(
     assert set(believed) == {0, 4}
 
 
-def test_a_new_result_that_the_disk_harmed_does_not_block_the_folder(
-    result: eg.ClusteringResult, tmp_path: Path
-) -> None:
+def test_a_new_result_that_the_disk_harmed_does_not_block_the_folder(result, tmp_path):
     result.save(tmp_path)
     harmed = tmp_path / ".equigraph-new"
     harmed.mkdir()
@@ -109,7 +101,7 @@ def test_a_new_result_that_the_disk_harmed_does_not_block_the_folder(
 
 
 @pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+def tiny_disk(tmp_path):
     """Give a file system of 256 KiB; where none can be mounted, skip."""
     place = tmp_path / "disk"
     place.mkdir()
@@ -122,9 +114,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_a_full_disk_keeps_the_old_result_and_is_told_with_the_path(
-    result: eg.ClusteringResult, tiny_disk: Path
-) -> None:
+def test_a_full_disk_keeps_the_old_result_and_is_told_with_the_path(result, tiny_disk):
     folder = tiny_disk / "out"
     result.save(folder)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
@@ -154,9 +144,7 @@ attempt(4096, lambda: eg.write_edge_blocks(edges, blocks))
 """
 
 
-def test_files_that_may_not_grow_are_told_with_their_path_and_leave_what_was_there(
-    result: eg.ClusteringResult, child: Child, tmp_path: Path
-) -> None:
+def test_files_that_may_not_grow_are_told_with_their_path_and_leave_what_was_there(result, child, tmp_path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     edges = eg.datasets.make_fair_sbm(2000, 2, 2, random_state=0).adjacency.tocoo()
     folder, parts, blocks = (tmp_path / name for name in ("out", "edges", "blocks"))
@@ -186,7 +174,7 @@ print(n)
 """
 
 
-def test_two_writers_and_a_reader_see_whole_results_only(child: Child, tmp_path: Path) -> None:
+def test_two_writers_and_a_reader_see_whole_results_only(child, tmp_path):
     folder = tmp_path / "out"
     writers = [child(SAVER, folder, k) for k in (3, 4)]
     for writer in writers:
@@ -217,7 +205,7 @@ with OutputFolder(sys.argv[1]):
 """
 
 
-def test_the_second_of_two_commands_is_refused_before_it_computes(child: Child, tmp_path: Path) -> None:
+def test_the_second_of_two_commands_is_refused_before_it_computes(child, tmp_path):
     out = tmp_path / "out"
     holder = child(HOLDER, out, prelude=NO_RESULTS)
     assert holder.stdout is not None
@@ -235,9 +223,7 @@ def test_the_second_of_two_commands_is_refused_before_it_computes(child: Child, 
     assert is_whole(out) == 3
 
 
-def test_save_waits_for_another_writer_and_gives_up(
-    result: eg.ClusteringResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_save_waits_for_another_writer_and_gives_up(result, tmp_path, monkeypatch):
     with OutputFolder(tmp_path), pytest.raises(ParameterError, match="Another run is writing"):
         OutputFolder(tmp_path, patience=0.05).__enter__()
     result.save(tmp_path)
@@ -255,9 +241,7 @@ with atomic_path(Path(sys.argv[1]) / "a.csv") as file, private_folder(Path(sys.a
 """
 
 
-def test_left_overs_of_killed_runs_are_removed_by_the_next_and_those_of_living_ones_are_not(
-    child: Child, tmp_path: Path
-) -> None:
+def test_left_overs_of_killed_runs_are_removed_by_the_next_and_those_of_living_ones_are_not(child, tmp_path):
     writers = [child(WRITES, tmp_path, prelude=NO_RESULTS) for _ in range(2)]
     for writer in writers:
         assert writer.stdout is not None
@@ -287,9 +271,7 @@ with temporary_blocks() as folder, BlockWriter(sys.argv[1], 10, [0, 10]) as writ
 """
 
 
-def test_left_overs_of_blocks_are_removed_by_the_next(
-    child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_left_overs_of_blocks_are_removed_by_the_next(child, tmp_path, monkeypatch):
     from equigraph.stores.block_files import temporary_blocks
 
     process = child(BLOCKS, tmp_path / "blocks", prelude=NO_RESULTS)

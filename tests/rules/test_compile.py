@@ -1,7 +1,5 @@
 """Rules as arrays: what they hold, and that shares in small fractions are the shares that were asked for."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -17,19 +15,6 @@ from equigraph.rules.compile import above, below
 
 RING = [[0, 1, 0, 0, 1], [1, 0, 1, 0, 0], [0, 1, 0, 1, 0], [0, 0, 1, 0, 1], [1, 0, 0, 1, 0]]
 TEAM = {"team": ["red", "blue", "red", "red", "blue"]}
-
-
-def test_nothing_is_what_every_clustering_meets():
-    compiled = compile_rules(Rules(), RING, None, 2)
-    assert compiled.unit.tolist() == [0, 1, 2, 3, 4]
-    assert compiled.fixed.tolist() == [-1] * 5
-    assert compiled.least_size.tolist() == [1, 1]
-    assert compiled.most_size.tolist() == [5, 5]
-    assert compiled.needed.tolist() == [0] * 5
-    assert compiled.apart.nnz == 0
-    assert compiled.columns == []
-    assert compiled.counts.shape == (5, 0)
-    assert not compiled.contradiction
 
 
 def test_every_array():

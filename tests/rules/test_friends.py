@@ -1,17 +1,12 @@
 """Friends that nodes asked for: the oracle by eye, and every other reading of the rule against it."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from benchmarks._rule_instances import random_asked, random_instance
-from equigraph.datasets import make_school_roster
 from equigraph.exceptions import ConflictError, ParameterError
-from equigraph.graph import Graph
 from equigraph.rules import (
     Facts,
     Friends,
@@ -135,28 +130,3 @@ def test_the_most_friends_agree_with_brute_force(seed):
         assert found.proven
         assert (len(found.kept) - len(found.without), sum(found.kept.values())) == value(found.labels) == best
         assert not violations([*rules.items, found.rule], facts, found.labels, None, instance.n_clusters)
-
-
-def test_everybody_of_a_school_can_have_somebody_they_asked_for():
-    header, *rows = make_school_roster().rows
-    names = [f"{row[2]} {row[1]}" for row in rows]
-    wishes, apart, together = (
-        header.index("Friend 1"),
-        header.index("Not with"),
-        header.index("Together with"),
-    )
-    asked = {
-        name: [other for other in row[wishes : wishes + 3] if other]
-        for name, row in zip(names, rows, strict=True)
-    }
-    rules = Rules(
-        apart=[(name, row[apart]) for name, row in zip(names, rows, strict=True) if row[apart]],
-        together=[(name, row[together]) for name, row in zip(names, rows, strict=True) if row[together]],
-        sizes=(26, 26),
-    )
-    graph = Graph(sparse.csr_array((78, 78)), np.array(names))
-    found = most_friends(rules, Friends(1, of=asked), graph, n_clusters=3)
-    assert len(found.kept) == 73
-    assert found.without == ()
-    assert found.proven
-    assert not violations([*rules.items, Friends(1, of=asked)], graph, found.labels)

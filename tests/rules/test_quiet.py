@@ -1,7 +1,5 @@
 """What a solver prints is not seen, and everything before and after is."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

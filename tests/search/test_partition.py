@@ -1,7 +1,5 @@
 """The compiled partition and its moves against the naive one, which recomputes everything."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

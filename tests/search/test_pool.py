@@ -1,7 +1,5 @@
 """The pool of everything found: nothing that is best anywhere is lost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

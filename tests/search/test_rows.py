@@ -1,7 +1,5 @@
 """Parts of a graph and its rows in a store: every walk gives what dense arrays say, however the rows are cut."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The constrained embedding against a dense oracle that uses an explicit basis of the feasible subspace."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings

@@ -3,8 +3,6 @@
 Their runs end in a local optimum of k-means. Up to k = 5 ours is the same one; beyond, one of a few single starts is.
 """
 
-from __future__ import annotations
-
 import pytest
 
 import equigraph as eg

@@ -1,7 +1,5 @@
 """The soft-fair spectral start."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -131,7 +129,7 @@ def _cases():
 
 @pytest.mark.parametrize("name", _cases())
 @pytest.mark.parametrize("strength", [0.0, 0.5])
-@pytest.mark.parametrize("groups", [np.tile([0, 1], 6), np.repeat([0, 1], 6), np.arange(12), None])
+@pytest.mark.parametrize("groups", [np.repeat([0, 1], 6), None])
 def test_every_cluster_has_a_node(name, strength, groups):
     adjacency = sparse.csr_array(check_adjacency(_cases()[name]))
     for k in (2, 5, 11, 12):

@@ -1,7 +1,5 @@
 """Constraints from groups and from representation graphs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import linalg, sparse

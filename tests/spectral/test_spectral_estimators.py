@@ -1,7 +1,5 @@
 """The spectral estimators."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -218,25 +216,6 @@ def test_constant_groups_are_an_error_and_no_groups_a_warning(cls):
         A
     )
     np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, atol=1e-10)
-
-
-@pytest.mark.parametrize("cls", [SpectralClustering, *FAIR])
-def test_disconnected_graph(cls):
-    A, _, _ = planted(n=80)
-    B = sparse.csr_array(sparse.block_diag([A, A, A]))
-    model = cls(3, random_state=0).fit(B, sensitive_features=np.arange(240) % 2)
-    assert model.n_nonempty_clusters_ == 3
-    assert model.eigenvalues_[1] < 1e-10
-    if cls is SpectralClustering:
-        assert [len(set(model.labels_[start : start + 80])) for start in (0, 80, 160)] == [1, 1, 1]
-
-
-def test_plain_clustering_of_graphs_with_few_edges():
-    edge = sparse.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(6, 6))
-    model = SpectralClustering(4, random_state=0).fit(edge)
-    assert model.n_nonempty_clusters_ == 4
-    assert model.embedding_.shape == (6, 4)
-    assert SpectralClustering(3, random_state=0).fit(sparse.csr_array((5, 5))).n_nonempty_clusters_ == 3
 
 
 def test_too_few_different_points_give_fewer_clusters_without_a_warning():

@@ -1,7 +1,5 @@
 """Row blocks on disk: written, opened, cut, and who takes them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Row blocks with a flipped byte crashed a fit or changed its labels; now they are refused on first use."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -12,7 +10,6 @@ import pytest
 
 import equigraph as eg
 from equigraph.exceptions import GraphError
-from equigraph.stores.block_files import load_array
 from equigraph.stores.blocks import open_blocks, write_blocks
 from equigraph.stores.edge_blocks import write_edge_blocks
 
@@ -227,14 +224,3 @@ def test_one_large_number_in_an_edge_set_took_all_memory(tmp_path):
     pq.write_table(pa.table({"source": [0], "target": [5_000_000_000]}), tmp_path / "e.parquet")
     with pytest.raises(GraphError, match="names node 5000000000: expected nodes below n_nodes="):
         write_edge_blocks(tmp_path / "e.parquet", tmp_path / "b")
-
-
-def test_a_block_that_declares_more_than_an_address_holds(tmp_path):
-    stored = eg.write_blocks([[0, 1], [1, 0]], tmp_path / "blocks")
-    path = next(stored.folder.glob("indices-*.npy"))
-    header = {"descr": "<i4", "fortran_order": False, "shape": (0, 10**30)}
-    with path.open("wb") as stream:
-        np.lib.format.write_array_header_1_0(stream, header)
-    for mapped in (True, False):
-        with pytest.raises(GraphError, match="cannot be read as an array"):
-            load_array(path, mapped)

@@ -1,7 +1,5 @@
 """Parquet edge sets become row blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Products with the adjacency: scipy's, and compiled ones by any number of threads."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import threading

@@ -1,7 +1,5 @@
 """Compiled loops over tiles of a row block, against dense products."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

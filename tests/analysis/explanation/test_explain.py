@@ -1,7 +1,5 @@
 """Explanations against full recomputation of every score for every move, and the words they are told in."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

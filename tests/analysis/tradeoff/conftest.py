@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +8,7 @@ from equigraph.analysis.tradeoff.found import nondominated
 from equigraph.metrics.notions import get_notion
 
 
-def _more(like: TradeoffPoint, pairs: Sequence[tuple[float, float]]) -> list[TradeoffPoint]:
+def _more(like, pairs):
     """Return points beside those of the dial, with other scores."""
     return [
         replace(like, fairness=0.5, scores={**like.scores, "Q": quality, "B": fair, "NB": fair})
@@ -20,20 +17,20 @@ def _more(like: TradeoffPoint, pairs: Sequence[tuple[float, float]]) -> list[Tra
 
 
 @pytest.fixture(scope="session")
-def make_curve() -> Callable[..., TradeoffCurve]:
+def make_curve():
     """Return a function that makes a curve of given scores."""
 
     def make(
-        quality: Sequence[float],
-        fair: Sequence[float],
+        quality,
+        fair,
         *,
-        found: Sequence[int] | None = None,
-        fairness: Sequence[float] | None = None,
-        means: tuple[Sequence[float], Sequence[float]] | None = None,
-        spread: float = float("nan"),
-        notion: str = "normalized",
-        more: Sequence[tuple[float, float]] = (),
-    ) -> TradeoffCurve:
+        found=None,
+        fairness=None,
+        means=None,
+        spread=float("nan"),
+        notion="normalized",
+        more=(),
+    ):
         n = len(quality)
         fairness = np.linspace(0, 1, n).tolist() if fairness is None else fairness
         found = [3] * n if found is None else found

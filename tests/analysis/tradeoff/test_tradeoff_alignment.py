@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -14,12 +12,12 @@ from equigraph.analysis.tradeoff.found import best_restart, typical_restart
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12).map(np.array)
 
 
-def same_clusters(one: np.ndarray, two: np.ndarray) -> bool:
+def same_clusters(one, two):
     return len(set(zip(one, two, strict=True))) == len(set(one)) == len(set(two))
 
 
 @given(LABELS, LABELS)
-def test_no_other_numbering_keeps_more_nodes(labels: np.ndarray, reference: np.ndarray) -> None:
+def test_no_other_numbering_keeps_more_nodes(labels, reference):
     aligned = align_labels(labels, reference, 4)
     assert same_clusters(labels, aligned)
     most = max(
@@ -30,7 +28,7 @@ def test_no_other_numbering_keeps_more_nodes(labels: np.ndarray, reference: np.n
 
 
 @given(LABELS)
-def test_numbers_by_size(labels: np.ndarray) -> None:
+def test_numbers_by_size(labels):
     numbered = number_by_size(labels, 4)
     assert same_clusters(labels, numbered)
     sizes = np.bincount(numbered, minlength=4)
@@ -40,7 +38,7 @@ def test_numbers_by_size(labels: np.ndarray) -> None:
         assert sizes[i] > sizes[i + 1] or first[i] < first[i + 1]
 
 
-def test_a_cluster_keeps_its_number_along_the_curve() -> None:
+def test_a_cluster_keeps_its_number_along_the_curve():
     start = np.array([2, 2, 2, 2, 1, 1, 1, 0, 0])
     moved = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
     emptied = np.array([1, 1, 1, 1, 1, 1, 1, 0, 0])
@@ -50,7 +48,7 @@ def test_a_cluster_keeps_its_number_along_the_curve() -> None:
     assert third.tolist() == [1, 1, 1, 1, 1, 1, 1, 2, 2]
 
 
-def test_which_restart_stands_for_a_point() -> None:
+def test_which_restart_stands_for_a_point():
     scores = [{"Q": 0.5, "NB": 0.2}, {"Q": 0.3, "NB": 0.9}, {"Q": 0.4, "NB": 0.9}, {"Q": 0.5, "NB": 0.2}]
     assert best_restart(scores, 0.0, "NB") == 0
     assert best_restart(scores, 0.1, "NB") == 0  # 0.47 against 0.45

@@ -1,32 +1,26 @@
-from __future__ import annotations
-
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit
-from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffCurves
+from equigraph.analysis.tradeoff import TradeoffCurves
 from equigraph.exceptions import ParameterError
 from equigraph.plotting import TradeoffCurvesDisplay, TradeoffDisplay
 from equigraph.plotting.style import PALETTE
 
 pytest.importorskip("matplotlib")
-Make = Callable[..., TradeoffCurve]
 
 
 @pytest.fixture(scope="module")
-def curve(make_curve: Make) -> TradeoffCurve:
+def curve(make_curve):
     quality = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0]
     fair = [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
     return make_curve(quality, fair, found=[3, 3, 3, 3, 2, 1], spread=0.01)
 
 
-def line_through(ax: Any, x: np.ndarray, y: np.ndarray) -> Any:
+def line_through(ax, x, y):
     (found,) = [
         line
         for line in ax.lines
@@ -37,7 +31,7 @@ def line_through(ax: Any, x: np.ndarray, y: np.ndarray) -> Any:
     return found
 
 
-def test_twin_shows_both_measures_and_the_collapse(curve: TradeoffCurve) -> None:
+def test_twin_shows_both_measures_and_the_collapse(curve):
     display = curve.plot()
     assert isinstance(display, TradeoffDisplay)
     line_through(display.ax_, curve.fairness, curve.values("Q"))
@@ -54,7 +48,7 @@ def test_twin_shows_both_measures_and_the_collapse(curve: TradeoffCurve) -> None
     assert display.clusters_ax_.get_title(loc="right") == "bands: mean ± sd of 3 restarts"
 
 
-def test_axes_of_the_twin_begin_at_0(make_curve: Make) -> None:
+def test_axes_of_the_twin_begin_at_0(make_curve):
     """A loss of 4 % must look like one."""
     display = make_curve([0.50, 0.48], [0.9, 1.0]).plot("twin")
     for ax in (display.ax_, display.fairness_ax_):
@@ -66,7 +60,7 @@ def test_axes_of_the_twin_begin_at_0(make_curve: Make) -> None:
     assert "dial" in display.clusters_ax_.get_xlabel()
 
 
-def test_the_twin_of_a_curve_spaced_in_fairness_goes_along_the_front(make_curve: Make) -> None:
+def test_the_twin_of_a_curve_spaced_in_fairness_goes_along_the_front(make_curve):
     found = make_curve([0.5, 0.45, 0.4], [0.6, 0.7, 1.0], fairness=[0, 0.2, 0.2])
     curve = replace(found, points=(found.points[0], found.points[2]), spacing="reached")
     display = curve.plot("twin")
@@ -75,14 +69,14 @@ def test_the_twin_of_a_curve_spaced_in_fairness_goes_along_the_front(make_curve:
     line_through(display.fairness_ax_, np.array([0, 0.2]), np.array([0.6, 1.0]))
 
 
-def test_wide_dials_have_a_logarithmic_axis(make_curve: Make) -> None:
+def test_wide_dials_have_a_logarithmic_axis(make_curve):
     wide = make_curve([0.4, 0.3, 0.2], [0.3, 0.6, 0.9], fairness=[0, 1, 1000])
     narrow = make_curve([0.4, 0.3, 0.2], [0.3, 0.6, 0.9])
     assert wide.plot().ax_.get_xscale() == "symlog"
     assert narrow.plot().ax_.get_xscale() == "linear"
 
 
-def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve: Make) -> None:
+def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve):
     quality = [0.40, 0.39, 0.37, 0.30, 0.29, 0.0]
     fair = [0.30, 0.45, 0.60, 0.80, 0.70, 1.0]
     curve = make_curve(quality, fair, spread=0.01, more=[(0.2, 0.9), (0.1, 0.85)])
@@ -110,11 +104,11 @@ def test_front_shows_all_that_nothing_dominates_and_marks_the_points(make_curve:
 SIZES = (ComparedGraph("", 6, 6, 3),)
 
 
-def compared_row(method: str, **scores: float) -> ComparisonRow:
+def compared_row(method, **scores):
     return ComparisonRow(method, fits=(Fit(0, scores),))
 
 
-def test_compared_methods_are_labelled_and_labels_do_not_overlap(curve: TradeoffCurve) -> None:
+def test_compared_methods_are_labelled_and_labels_do_not_overlap(curve):
     from matplotlib.text import Text
 
     rows = [compared_row(f"method-{i}", Q=0.30 + 0.01 * i, NB=0.6 + 0.005 * i) for i in range(8)]
@@ -133,7 +127,7 @@ def test_compared_methods_are_labelled_and_labels_do_not_overlap(curve: Tradeoff
         assert width <= 0 or height <= 0
 
 
-def test_mappings_of_scores_and_given_axes(curve: TradeoffCurve, tmp_path: Path) -> None:
+def test_mappings_of_scores_and_given_axes(curve, tmp_path):
     from matplotlib.figure import Figure
 
     left, right = Figure(figsize=(12, 5), layout="constrained").subplots(1, 2)
@@ -146,15 +140,13 @@ def test_mappings_of_scores_and_given_axes(curve: TradeoffCurve, tmp_path: Path)
 
 
 @pytest.mark.parametrize("kind", ["twin", "front"])
-@pytest.mark.parametrize("scores", [([0.4], [0.3]), ([0.4, 0.4], [0.3, 0.3]), ([0.0, -0.1], [1.0, 1.0])])
-def test_degenerate_curves_can_be_drawn(
-    make_curve: Make, kind: Any, scores: tuple[list[float], list[float]], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("scores", [([0.4], [0.3]), ([0.0, -0.1], [1.0, 1.0])])
+def test_degenerate_curves_can_be_drawn(make_curve, kind, scores, tmp_path):
     make_curve(*scores).plot(kind).save(tmp_path / "picture.svg")
     assert (tmp_path / "picture.svg").stat().st_size > 5_000
 
 
-def test_several_numbers_of_clusters(curve: TradeoffCurve) -> None:
+def test_several_numbers_of_clusters(curve):
     display = TradeoffCurves({3: curve, 4: curve}).plot()
     assert isinstance(display, TradeoffCurvesDisplay)
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["3", "4"]
@@ -172,6 +164,6 @@ def test_several_numbers_of_clusters(curve: TradeoffCurve) -> None:
         ({"select": "elbow"}, "no rule 'elbow'"),
     ],
 )
-def test_bad_requests(curve: TradeoffCurve, arguments: dict[str, Any], part: str) -> None:
+def test_bad_requests(curve, arguments, part):
     with pytest.raises(ParameterError, match=part):
         curve.plot(**arguments)

@@ -1,9 +1,5 @@
-from __future__ import annotations
-
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,18 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equigraph as eg
-from equigraph.analysis.tradeoff import TradeoffCurve
 from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
 from equigraph.analysis.tradeoff.selection import intersection, min_max
 from equigraph.exceptions import InfeasibleError, ParameterError
 
-Make = Callable[..., TradeoffCurve]
 GRID = st.integers(0, 6).map(lambda i: i / 4)
 POINTS = st.lists(st.tuples(GRID, GRID), min_size=1, max_size=12)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_points_carry_their_status_and_no_rule_picks_one_that_diverged(tmp_path: Path) -> None:
+def test_points_carry_their_status_and_no_rule_picks_one_that_diverged(tmp_path):
     rng = np.random.default_rng(0)
     half = np.triu(rng.random((40, 40)) < 0.3, 1).astype(float)
     graph = eg.Graph(half + half.T, sensitive_features=np.repeat(["many", "few"], [36, 4]))
@@ -53,7 +47,7 @@ def test_points_carry_their_status_and_no_rule_picks_one_that_diverged(tmp_path:
         ([0.4], [0.5], 0),
     ],
 )
-def test_intersection(make_curve: Make, quality: list[float], fair: list[float], expected: int) -> None:
+def test_intersection(make_curve, quality, fair, expected):
     curve = make_curve(quality, fair)
     assert curve.select("intersection") is curve.points[expected]
 
@@ -66,15 +60,13 @@ def test_intersection(make_curve: Make, quality: list[float], fair: list[float],
         ([0.2, 0.4, 0.4], [0.2, 0.4, 0.4], 1),
     ],
 )
-def test_intersection_of_lines_that_only_touch(
-    make_curve: Make, quality: list[float], fair: list[float], expected: int
-) -> None:
+def test_intersection_of_lines_that_only_touch(make_curve, quality, fair, expected):
     curve = make_curve(quality, fair)
     assert curve.select("intersection") is curve.points[expected]
 
 
 @given(POINTS)
-def test_intersection_is_beside_the_first_change_of_sign(points: list[tuple[float, float]]) -> None:
+def test_intersection_is_beside_the_first_change_of_sign(points):
     x, y = (np.array(one) for one in zip(*points, strict=True))
     gap = min_max(x) - min_max(y)
     chosen = intersection(x, y)
@@ -88,7 +80,7 @@ def test_intersection_is_beside_the_first_change_of_sign(points: list[tuple[floa
         assert abs(gap[chosen]) <= np.abs(gap).min() + 1e-9
 
 
-def test_product_counts_losses_in_proportion(make_curve: Make) -> None:
+def test_product_counts_losses_in_proportion(make_curve):
     """On a front like a step, the knee stays at one end for a sliver; the product takes the fair end."""
     curve = make_curve([0.688, 0.684, 0.594, 0.590], [0.192, 0.263, 0.970, 0.984])
     assert curve.select("product") is curve.points[3]
@@ -110,12 +102,12 @@ def test_product_counts_losses_in_proportion(make_curve: Make) -> None:
         ([0.4], [0.5], 0),
     ],
 )
-def test_knee(make_curve: Make, quality: list[float], fair: list[float], expected: int) -> None:
+def test_knee(make_curve, quality, fair, expected):
     curve = make_curve(quality, fair)
     assert curve.select("knee") is curve.points[expected]
 
 
-def test_min_fairness_takes_the_best_quality_that_reaches_it(make_curve: Make) -> None:
+def test_min_fairness_takes_the_best_quality_that_reaches_it(make_curve):
     curve = make_curve([0.5, 0.4, 0.45, 0.45, 0.3], [0.6, 0.8, 0.9, 0.95, 1.0])
     assert curve.select(min_fairness=0.8) is curve.points[3]  # equal Q: the fairer
     assert curve.select(min_fairness=0.6) is curve.points[0]
@@ -124,7 +116,7 @@ def test_min_fairness_takes_the_best_quality_that_reaches_it(make_curve: Make) -
     assert tenths.select(min_fairness=0.1 + 0.2) is tenths.points[0]
 
 
-def test_max_quality_loss_takes_the_fairest_within_it(make_curve: Make) -> None:
+def test_max_quality_loss_takes_the_fairest_within_it(make_curve):
     curve = make_curve([0.5, 0.48, 0.45, 0.40, 0.3], [0.6, 0.7, 0.9, 0.9, 1.0])
     assert curve.select(max_quality_loss=0) is curve.points[0]
     assert curve.select(max_quality_loss=0.05) is curve.points[1]
@@ -136,7 +128,7 @@ def test_max_quality_loss_takes_the_fairest_within_it(make_curve: Make) -> None:
     assert negative.select(max_quality_loss=1) is negative.points[1]
 
 
-def test_other_measures_and_missing_scores(make_curve: Make) -> None:
+def test_other_measures_and_missing_scores(make_curve):
     curve = make_curve([0.5, 0.4, float("nan")], [0.6, 0.8, 1.0], notion="balance")
     assert curve.measure == "B"
     assert curve.select(min_fairness=0.7) is curve.points[1]  # the third has no Q
@@ -157,25 +149,23 @@ def test_other_measures_and_missing_scores(make_curve: Make) -> None:
         ({"rule": "knee", "x": "speed"}, "no score 'speed': expected one of Q, B, NB"),
     ],
 )
-def test_bad_requests(make_curve: Make, arguments: dict[str, object], part: str) -> None:
+def test_bad_requests(make_curve, arguments, part):
     with pytest.raises(ParameterError, match=part):
         make_curve([0.5, 0.4], [0.6, 0.8]).select(**arguments)
 
 
-def dominates(one: tuple[float, float], two: tuple[float, float]) -> bool:
+def dominates(one, two):
     return one[0] >= two[0] and one[1] >= two[1] and one != two
 
 
 @given(POINTS)
-def test_front_is_what_nothing_dominates(points: list[tuple[float, float]]) -> None:
+def test_front_is_what_nothing_dominates(points):
     expected = [i for i, two in enumerate(points) if not any(dominates(one, two) for one in points)]
     assert pareto_front(*zip(*points, strict=True)).tolist() == expected
 
 
 @given(POINTS, st.sampled_from([(0.0, 0.0), (0.25, 0.5), (-0.5, 1.0)]))
-def test_hypervolume_counts_the_cells_of_a_grid(
-    points: list[tuple[float, float]], reference: tuple[float, float]
-) -> None:
+def test_hypervolume_counts_the_cells_of_a_grid(points, reference):
     centers = np.arange(-1, 3, 0.25) + 0.125  # all coordinates are multiples of a quarter
     naive = sum(
         0.25**2
@@ -186,7 +176,7 @@ def test_hypervolume_counts_the_cells_of_a_grid(
     assert hypervolume(*zip(*points, strict=True), reference) == pytest.approx(naive, abs=1e-12)
 
 
-def test_hypervolume_known_values(make_curve: Make) -> None:
+def test_hypervolume_known_values(make_curve):
     means = ([0.4, 0.3, 0.1, 0.1], [0.4, 0.7, 0.8, 0.1])
     curve = make_curve([0.5, 0.4, 0.2, 0.2], [0.5, 0.8, 0.9, 0.1], means=means)
     assert curve.hypervolume() == pytest.approx(0.2 * 0.9 + 0.2 * 0.8 + 0.1 * 0.5)
@@ -198,7 +188,7 @@ def test_hypervolume_known_values(make_curve: Make) -> None:
         curve.hypervolume(of="best")
 
 
-def test_missing_scores_are_not_on_the_front() -> None:
+def test_missing_scores_are_not_on_the_front():
     nan = float("nan")
     assert pareto_front([nan, 1, 2], [5, nan, 1]).tolist() == [2]
     assert hypervolume([nan, 2], [3, 1]) == 2

@@ -1,7 +1,5 @@
 """A curve whose fits share their passes over the graph."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -17,17 +15,17 @@ VALUES = [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 
 
 @pytest.fixture
-def graph(monkeypatch: pytest.MonkeyPatch) -> Graph:
+def graph(monkeypatch):
     monkeypatch.setattr("equigraph.stores.products.COMPILE_FROM", 100)
     data = eg.datasets.make_fair_sbm(150, 3, 2, probabilities=(0.4, 0.3, 0.2, 0.1), random_state=0)
     return Graph(data.adjacency, sensitive_features=data.sensitive_features)
 
 
-def model(**parameters: object) -> eg.IFairNMTF:
-    return eg.IFairNMTF(3, max_iter=60, tol=1e-3, **parameters)  # type: ignore[arg-type]
+def model(**parameters):
+    return eg.IFairNMTF(3, max_iter=60, tol=1e-3, **parameters)
 
 
-def is_together(graph: Graph, estimator: eg.IFairNMTF, values: list[float] = VALUES) -> bool:
+def is_together(graph, estimator, values=VALUES):
     sweep = Sweep(estimator, graph, "normalized", tuple(values), False, (0,), None, "")
     return _solve_together(sweep) is not None
 
@@ -35,9 +33,7 @@ def is_together(graph: Graph, estimator: eg.IFairNMTF, values: list[float] = VAL
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("init", ["svd", "random"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_points_are_the_single_fits(
-    graph: Graph, monkeypatch: pytest.MonkeyPatch, init: str, dtype: str
-) -> None:
+def test_points_are_the_single_fits(graph, monkeypatch, init, dtype):
     estimator = model(init=init, dtype=dtype)
     assert is_together(graph, estimator)
     together = eg.tradeoff_curve(graph, estimator=estimator, fairness=VALUES, n_restarts=2, random_state=5)
@@ -53,10 +49,10 @@ def test_points_are_the_single_fits(
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_stop_keeps_what_is_done(graph: Graph) -> None:
+def test_a_stop_keeps_what_is_done(graph):
     seen = []
 
-    def stop(progress: eg.callbacks.Progress) -> bool:
+    def stop(progress):
         seen.append((progress.step, progress.total))
         return progress.step == 3
 
@@ -68,13 +64,13 @@ def test_a_stop_keeps_what_is_done(graph: Graph) -> None:
     assert done == sorted(done)
 
 
-def test_warnings_are_told_once_with_their_number(graph: Graph) -> None:
+def test_warnings_are_told_once_with_their_number(graph):
     short = eg.IFairNMTF(3, max_iter=2, tol=1e-9)
     with pytest.warns(ConvergenceWarning, match=r"max_iter=2 .*\(4 times in the sweep\)"):
         eg.tradeoff_curve(graph, estimator=short, fairness=[0.1, 0.2, 0.3, 0.4], random_state=0)
 
 
-def test_what_cannot_run_together_runs_one_by_one(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_run_together_runs_one_by_one(graph, monkeypatch):
     assert is_together(graph, model())
     assert not is_together(graph, model(), [1.0])
     assert not is_together(graph, model(callbacks=lambda progress: None))
@@ -83,7 +79,7 @@ def test_what_cannot_run_together_runs_one_by_one(graph: Graph, monkeypatch: pyt
     assert not is_together(graph, model())
 
 
-def test_small_graphs_do_not_load_the_compiler() -> None:
+def test_small_graphs_do_not_load_the_compiler():
     room = eg.datasets.make_classroom()
     graph = Graph(room.adjacency, room.node_names, room.sensitive_features, "gender")
     assert not is_together(graph, eg.IFairNMTF(3))

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 import equigraph as eg
@@ -9,7 +7,7 @@ NASTY = ["=1+1", "+49 Ada", "@Ben", "-Cem", "<b>Dora</b>", "Eva & \"Co\" 'x'", "
 
 
 @pytest.fixture(scope="session")
-def roster(tmp_path_factory: pytest.TempPathFactory) -> eg.Roster:
+def roster(tmp_path_factory):
     """The pupils of a German sheet in the encoding of older programs."""
     path = tmp_path_factory.mktemp("sheet") / "Klasse 5.csv"
     rows = eg.datasets.make_school_roster(language="de", western=True).rows
@@ -18,14 +16,14 @@ def roster(tmp_path_factory: pytest.TempPathFactory) -> eg.Roster:
 
 
 @pytest.fixture(scope="session")
-def lists(roster: eg.Roster) -> eg.ClassLists:
+def lists(roster):
     rules = [("Änne and Jörg are in different classes.", True), ("Every class has 25 to 27 people.", False)]
     labels = [i % 3 for i in range(len(roster.people))]
     return eg.ClassLists(roster, labels, ["5a", "5b", "5/c"], rules, ["All is well."], "Neue 5. Klassen")
 
 
 @pytest.fixture
-def nasty() -> eg.ClassLists:
+def nasty():
     """People whose names are formulas, markup, or run from right to left."""
     friends = tuple(zip(NASTY, NASTY[2:] + NASTY[:2], strict=True))
     roster = eg.Roster(

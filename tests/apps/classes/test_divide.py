@@ -1,9 +1,6 @@
 """People divided into classes, lists edited by hand, and what is told about both."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +8,7 @@ import pytest
 import equigraph as eg
 from equigraph.apps.classes.anneal import _placement, _units, anneal, lacking_friends, measure_of
 from equigraph.apps.classes.attributes import group_columns
+from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import company_changed
 from equigraph.apps.classes.division import what_got_worse
 from equigraph.apps.classes.kernels import anneal_steps
@@ -24,18 +22,18 @@ from tests.apps.classes.roster.sheets import csv_bytes
 
 
 @pytest.fixture(scope="module")
-def roster(tmp_path_factory: pytest.TempPathFactory) -> eg.Roster:
+def roster(tmp_path_factory):
     path = tmp_path_factory.mktemp("school") / "school.csv"
     path.write_bytes(csv_bytes(eg.datasets.make_school_roster(random_state=3).rows))
     return eg.read_roster(path)
 
 
 @pytest.fixture(scope="module")
-def division(roster: eg.Roster) -> eg.Division:
+def division(roster):
     return eg.divide(roster, 3, names=["5a", "5b", "5c"], sizes=(25, 27), alternatives=2, effort=0.2)
 
 
-def test_the_school_is_divided_as_asked(roster: eg.Roster, division: eg.Division) -> None:
+def test_the_school_is_divided_as_asked(roster, division):
     place = dict(zip(roster.people, division.labels.tolist(), strict=True))
     assert all(25 <= size <= 27 for size in division.sizes)
     assert all(place[one] != place[other] for one, other in roster.apart)
@@ -49,7 +47,7 @@ def test_the_school_is_divided_as_asked(roster: eg.Roster, division: eg.Division
         assert not wished or any(place[other] == place[name] for other in wished)
 
 
-def test_every_attribute_is_spread_evenly(division: eg.Division) -> None:
+def test_every_attribute_is_spread_evenly(division):
     even = division.evenness()
     assert set(even) == set(division.attributes)
     assert min(even.values()) > 0.9
@@ -57,7 +55,7 @@ def test_every_attribute_is_spread_evenly(division: eg.Division) -> None:
     assert even["Special needs"] >= 0.98
 
 
-def test_evenness_is_that_of_people_whose_value_is_known(roster: eg.Roster, division: eg.Division) -> None:
+def test_evenness_is_that_of_people_whose_value_is_known(roster, division):
     values = np.array([value or "" for value in roster.attributes["Primary school"]])
     known = values != ""
     assert not known.all()
@@ -65,12 +63,12 @@ def test_evenness_is_that_of_people_whose_value_is_known(roster: eg.Roster, divi
     assert division.evenness()["Primary school"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_marks_make_a_group_of_those_without(roster: eg.Roster) -> None:
+def test_marks_make_a_group_of_those_without(roster):
     found = group_columns(roster)["Special needs"]
     assert set(found) == {"yes", "(blank)"}
 
 
-def test_alternatives_keep_the_rules_and_differ(division: eg.Division) -> None:
+def test_alternatives_keep_the_rules_and_differ(division):
     assert len(division.others) == 1
     other = division.others[0]
     assert other.broken == ()
@@ -87,7 +85,7 @@ def test_alternatives_keep_the_rules_and_differ(division: eg.Division) -> None:
     assert expected > 0.05
 
 
-def test_a_saved_division_comes_back(division: eg.Division, tmp_path: Path) -> None:
+def test_a_saved_division_comes_back(division, tmp_path):
     save_division(division, tmp_path / "out")
     again = load_division(tmp_path / "out")
     assert again.labels.tolist() == division.labels.tolist()
@@ -99,7 +97,7 @@ def test_a_saved_division_comes_back(division: eg.Division, tmp_path: Path) -> N
         load_division(tmp_path / "out")
 
 
-def test_what_got_worse_and_the_repair(roster: eg.Roster, division: eg.Division) -> None:
+def test_what_got_worse_and_the_repair(roster, division):
     one, other = roster.apart[0]
     labels = division.labels.copy()
     place = {name: number for number, name in enumerate(roster.people)}
@@ -116,15 +114,13 @@ def test_what_got_worse_and_the_repair(roster: eg.Roster, division: eg.Division)
     assert len(edited.moved(mended)) == (fewest.labels != labels).sum()
 
 
-def test_contradictions_are_told_in_the_words_of_a_school() -> None:
+def test_contradictions_are_told_in_the_words_of_a_school():
     roster = eg.Roster(("Ada", "Ben", "Cem", "Dora"), together=(("Ada", "Ben"),), apart=(("Ada", "Ben"),))
-    with pytest.raises(
-        ConflictError, match=r"in 2 classes: Ada and Ben are in one class\. Ada and Ben are in diff"
-    ):
+    with pytest.raises(ConflictError, match=r"in 2 classes: Ada and Ben are in one class\. Ada and Ben are"):
         eg.divide(roster, 2)
 
 
-def test_who_cannot_have_a_friend_is_named_and_all_others_have_one() -> None:
+def test_who_cannot_have_a_friend_is_named_and_all_others_have_one():
     roster = eg.Roster(
         ("Ada", "Ben", "Cem", "Dora"), friends=(("Ada", "Ben"), ("Ben", "Cem")), apart=(("Ada", "Ben"),)
     )
@@ -137,7 +133,7 @@ def test_who_cannot_have_a_friend_is_named_and_all_others_have_one() -> None:
     assert division.lists.class_of("Ben") == division.lists.class_of("Cem")
 
 
-def test_friends_fall_back_person_by_person() -> None:
+def test_friends_fall_back_person_by_person():
     # Ada can have both of hers, Cem one of two; Dora none.
     wishes = (("Ada", "Ben"), ("Ada", "Eli"), ("Cem", "Dora"), ("Cem", "Ada"), ("Dora", "Ada"))
     roster = eg.Roster(
@@ -150,19 +146,18 @@ def test_friends_fall_back_person_by_person() -> None:
     assert division.friendless == ("Dora",)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_twelve_of_ninety_six_are_three_in_every_class(seed: int) -> None:
+def test_twelve_of_ninety_six_are_three_in_every_class():
     people = tuple(f"P{i}" for i in range(96))
     needs = tuple("yes" if i % 8 == 0 else None for i in range(96))
     friends = tuple((f"P{i}", f"P{(i + step) % 96}") for i in range(96) for step in (8, 88))
     roster = eg.Roster(people, {"needs": needs}, friends=friends)
-    division = eg.divide(roster, 4, sizes=(23, 25), effort=0.3, random_state=seed)
+    division = eg.divide(roster, 4, sizes=(23, 25), effort=0.3, random_state=0)
     marked = np.array([value == "yes" for value in needs])
     assert np.bincount(division.labels[marked], minlength=4).tolist() == [3, 3, 3, 3]
     assert division.broken == ()
 
 
-def test_numbers_are_spread_as_numbers() -> None:
+def test_numbers_are_spread_as_numbers():
     rng = np.random.default_rng(0)
     marks = rng.uniform(1, 6, 60).round(1)
     roster = eg.Roster(tuple(f"P{i}" for i in range(60)), {"mark": tuple(map(str, marks))})
@@ -179,7 +174,7 @@ def test_numbers_are_spread_as_numbers() -> None:
         eg.Roster(roster.people, roster.attributes, bins={"age": 5})
 
 
-def test_blank_cells_that_rules_speak_of_are_no_group() -> None:
+def test_blank_cells_that_rules_speak_of_are_no_group():
     gender = ("f", None, "m", "f", "m", None, "f", "m", "f")
     roster = eg.Roster(tuple("ABCDEFGHI"), {"Gender": gender})
     rules = Rules(at_most={"Gender": {"f": 2}}, not_alone={"Gender": 2}, shares={"Gender": 0.5})
@@ -194,7 +189,7 @@ def test_blank_cells_that_rules_speak_of_are_no_group() -> None:
     assert not any(rule["broken"] for rule in rule_states(people, step))
 
 
-def test_which_wishes_count() -> None:
+def test_which_wishes_count():
     friends = (("Ada", "Ben"), ("Ada", "Cem"), ("Ben", "Ada"), ("Ada", "Dora"))
     rosters = {
         kind: eg.Roster(("Ada", "Ben", "Cem", "Dora"), friends=friends, wishes=kind)
@@ -206,8 +201,8 @@ def test_which_wishes_count() -> None:
     assert division.lists.friends_here("Ada") == ("Ben",)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_annealing_finds_the_best_of_all_divisions(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(2))
+def test_annealing_finds_the_best_of_all_divisions(seed):
     rng = np.random.default_rng(seed)
     people = tuple(f"P{i}" for i in range(8))
     pairs = {tuple(rng.choice(8, 2, replace=False).tolist()) for _ in range(14)}
@@ -231,7 +226,7 @@ def test_annealing_finds_the_best_of_all_divisions(seed: int) -> None:
     assert measure.value(found) == pytest.approx(best)
 
 
-def test_what_annealing_counts_is_what_a_new_count_finds() -> None:
+def test_what_annealing_counts_is_what_a_new_count_finds():
     rng = np.random.default_rng(5)
     people = tuple(f"P{i}" for i in range(30))
     friends = {tuple(rng.choice(30, 2, replace=False).tolist()) for _ in range(80)}
@@ -268,7 +263,7 @@ def test_what_annealing_counts_is_what_a_new_count_finds() -> None:
     } <= {asked}
 
 
-def test_several_friends_fall_back_person_by_person_and_stay_even(roster: eg.Roster) -> None:
+def test_several_friends_fall_back_person_by_person_and_stay_even(roster):
     one, three = (eg.divide(roster, 3, friends=number, effort=0.3) for number in (1, 3))
     rule = three.rules.items[-1]
     kept = {name: len(three.lists.friends_here(name)) for name in roster.people if roster.friends_of(name)}
@@ -294,7 +289,7 @@ def test_several_friends_fall_back_person_by_person_and_stay_even(roster: eg.Ros
         ({"evenness": 2}, ParameterError, "evenness"),
     ],
 )
-def test_what_cannot_be_asked(options: dict, error: type[Exception], pattern: str) -> None:
+def test_what_cannot_be_asked(options, error, pattern):
     roster = eg.Roster(
         ("Ada", "Ben", "Cem", "Dora"),
         attributes={"gender": ("f", "m", "m", "f"), "town": ("A", "A", "A", "A")},
@@ -315,7 +310,7 @@ def test_what_cannot_be_asked(options: dict, error: type[Exception], pattern: st
         (["5a", "6a"], ("5a", "6a", "Class 1")),
     ],
 )
-def test_classes_are_called_as_the_sheet_calls_some(fixed: list[str], names: tuple[str, ...]) -> None:
+def test_classes_are_called_as_the_sheet_calls_some(fixed, names):
     people = ("Ada", "Ben", "Cem", "Dora", "Eli", "Fay")
     roster = eg.Roster(people, fixed=dict(zip(people, fixed, strict=False)))
     division = eg.divide(roster, 3, effort=0.1)
@@ -323,7 +318,7 @@ def test_classes_are_called_as_the_sheet_calls_some(fixed: list[str], names: tup
     assert division.class_names[division.lists.class_of("Ada")] == fixed[0]
 
 
-def test_ranges_of_numbers_are_told_from_the_least_on() -> None:
+def test_ranges_of_numbers_are_told_from_the_least_on():
     people, marks = tuple(f"P{i}" for i in range(12)), tuple(f"{9.5 + i}" for i in range(12))
     division = eg.Division(
         eg.Roster(people, {"mark": marks}), [0, 1] * 6, ["5a", "5b"], attributes={"mark": 1.0}
@@ -331,3 +326,14 @@ def test_ranges_of_numbers_are_told_from_the_least_on() -> None:
     assert division.spread() == [
         "mark: 2 of 9.5 to 12.5, 2 of 13.5 to 16.5 and 2 of 17.5 to 20.5 in a class."
     ]
+
+
+def test_what_evenness_costs_can_be_had():
+    names = tuple(f"P{i}" for i in range(12))
+    team = tuple("ab"[i // 6] for i in range(12))
+    friends = tuple((names[i], names[6 * (i // 6) + (i + 1) % 6]) for i in range(12))
+    roster = eg.Roster(names, {"team": team}, friends=friends)
+    division = eg.divide(roster, 2, effort=0.3, rules=Rules(sizes=(6, 6)), friends=0)
+    costs = {cost.what: cost.wishes for cost in find_costs(division)}
+    # Without the column both teams stay whole, and every wish is kept.
+    assert costs["team"] == 12 - division.wishes_kept > 0

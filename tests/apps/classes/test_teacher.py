@@ -1,12 +1,8 @@
 """The whole way of a teacher: from the bytes of a German sheet to lists on paper."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,21 +11,19 @@ from equigraph.exceptions import RosterError
 from tests.apps.classes.roster.sheets import misspelt_sheet
 
 
-def n_sheets(paper: bytes) -> int:
+def n_sheets(paper):
     return len(re.findall(rb"/Type\s*/Page\b", paper))
 
 
 @pytest.fixture(scope="module")
-def sheet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sheet(tmp_path_factory):
     """A sheet as an older Excel writes it: semicolons, Windows-1252, blanks, and one friend misspelt."""
     return misspelt_sheet(tmp_path_factory.mktemp("teacher"))
 
 
 @pytest.fixture(scope="module")
-def lists(sheet: Path) -> eg.ClassLists:
-    with pytest.raises(
-        RosterError, match=r"1 name is not on the list: '.*oe.*' \(row \d+, column G\), perhaps '.*ö"
-    ):
+def lists(sheet):
+    with pytest.raises(RosterError, match=r"1 name is not on the list: '.*oe.*' \(row \d+, column G\)"):
         eg.read_roster(sheet)
     roster = eg.read_roster(sheet, accept_near=True)
     assert [note for note in roster.notes if note.kind == "name_near"]
@@ -42,18 +36,8 @@ def lists(sheet: Path) -> eg.ClassLists:
     return eg.ClassLists(roster, labels, ["5a", "5b", "5c"], rules, title="Klassen 5")
 
 
-def test_the_sheet_becomes_lists_that_can_be_checked_again(lists: eg.ClassLists, tmp_path: Path) -> None:
-    workbook, _, text = lists.save(tmp_path, excel=True)
-    found = eg.read_class_lists(workbook, lists.roster)
-    assert found == eg.read_class_lists(text, lists.roster)
-    assert eg.ClassLists(lists.roster, found, lists.class_names).facts()[0] == lists.facts()[0]
-
-
-@pytest.mark.parametrize("paper", ["A4", "Letter"])
-@pytest.mark.parametrize("n", [20, 27, 33])
-def test_one_sheet_of_paper_per_class(
-    browser: Any, lists: eg.ClassLists, tmp_path: Path, paper: str, n: int
-) -> None:
+@pytest.mark.parametrize(("paper", "n"), [("A4", 20), ("Letter", 33)])
+def test_one_sheet_of_paper_per_class(browser, lists, tmp_path, paper, n):
     people = lists.roster.people
     labels = [i // n for i in range(len(people))]
     some = eg.ClassLists(lists.roster, labels, rules=lists.rules, date="1. Juni")
@@ -67,11 +51,11 @@ def test_one_sheet_of_paper_per_class(
     page.close()
 
 
-def test_the_page_on_a_phone_and_on_a_desk(browser: Any, lists: eg.ClassLists, tmp_path: Path) -> None:
+def test_the_page_on_a_phone_and_on_a_desk(browser, lists, tmp_path):
     lists.to_html(tmp_path / "classes.html")
     for width in (390, 1280):
         page = browser.new_page(viewport={"width": width, "height": 800})
-        said: list[str] = []
+        said = []
         page.on("console", lambda message, said=said: said.append(message.text))
         page.goto((tmp_path / "classes.html").as_uri())
         wide = page.evaluate("document.documentElement.scrollWidth")
@@ -81,20 +65,12 @@ def test_the_page_on_a_phone_and_on_a_desk(browser: Any, lists: eg.ClassLists, t
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
-def test_another_program_opens_the_workbook_and_saves_it(lists: eg.ClassLists, tmp_path: Path) -> None:
+def test_another_program_opens_the_workbook_and_saves_it(lists, tmp_path):
     workbook, _, _ = lists.save(tmp_path)
     profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
     for suffix in ("pdf", "ods", "xls"):
-        command = [
-            "soffice",
-            profile,
-            "--headless",
-            "--convert-to",
-            suffix,
-            "--outdir",
-            str(tmp_path),
-            str(workbook),
-        ]
+        options = ["--headless", "--convert-to", suffix, "--outdir", str(tmp_path)]
+        command = ["soffice", profile, *options, str(workbook)]
         subprocess.run(command, check=True, capture_output=True, timeout=120)
     assert n_sheets((tmp_path / "classes.pdf").read_bytes()) == 4
     expected = eg.read_class_lists(workbook, lists.roster)

@@ -1,27 +1,22 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from equigraph.apps.cli.app import app
 from equigraph.datasets import make_classroom
 
 
 @pytest.fixture
-def run() -> Callable[..., Result]:
+def run():
     """Run the command in this process; the answer has exit_code, stdout and stderr."""
 
-    def run(*args: object) -> Result:
+    def run(*args):
         return CliRunner().invoke(app, [str(arg) for arg in args])
 
     return run
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(tmp_path_factory):
     """Return a folder with friends.csv and people.csv of the classroom."""
     folder = tmp_path_factory.mktemp("classroom")
     room = make_classroom()

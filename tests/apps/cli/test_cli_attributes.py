@@ -1,12 +1,10 @@
 """Several attributes on the command line: weights, joint groups, bins, and names with a colon."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
-from equigraph import ClusteringResult, TradeoffCurve
+from equigraph import ClusteringResult
 from tests.tables import rows_of
 
 pytestmark = [
@@ -70,24 +68,6 @@ def test_a_folder_holds_all_attributes_and_its_page_too(run, sheets, tmp_path):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "NB of gender" in page
     assert "The means of age differ" in page
-
-
-def test_curve_comparison_and_refinement_show_every_attribute(run, sheets, tmp_path):
-    options = ["--attribute", "gender", "--attribute", "needs:2"]
-    out = tmp_path / "curve"
-    done = run("tradeoff", *sheets, "-k", "2", *options, "-o", str(out))
-    assert done.exit_code == 0
-    assert done.stdout.splitlines()[1].split()[:3] == ["NB", "gender", "needs"]
-    curve = TradeoffCurve.load(out)
-    assert curve.attribute == "gender, needs"
-    assert curve.points[0].scores["NB"] == pytest.approx(
-        (curve.points[0].scores["NB[gender]"] + 2 * curve.points[0].scores["NB[needs]"]) / 3
-    )
-    table = run("compare", *sheets, "-k", "2", *options, "--methods", "random,fair-partition", "--seeds", "1")
-    assert "NB[gender]" in table.stdout
-    better = run("refine", *sheets, str(out / "labels.csv"), *options)
-    assert "NB[needs]" in better.stdout
-    assert "sizes (no + yes)" in better.stdout
 
 
 @pytest.mark.parametrize(

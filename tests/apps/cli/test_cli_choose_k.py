@@ -1,25 +1,18 @@
 """``equigraph choose-k``."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
-
-from click.testing import Result
 
 import equigraph as eg
 from tests.tables import rows_of
 
-Run = Callable[..., Result]
 QUICK = ["-m", "fair-louvain", "--seeds", 2, "--removals", 2, "--from", 2, "--to", 4]
 
 
-def source(files: Path) -> list[object]:
+def source(files):
     return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
 
 
-def test_the_folder_holds_table_consensus_and_picture(run: Run, files: Path, tmp_path: Path) -> None:
+def test_the_folder_holds_table_consensus_and_picture(run, files, tmp_path):
     out = tmp_path / "out"
     answer = run("choose-k", *source(files), *QUICK, "-o", out)
     assert answer.exit_code == 0, answer.stderr
@@ -33,7 +26,7 @@ def test_the_folder_holds_table_consensus_and_picture(run: Run, files: Path, tmp
     assert (out / "manifest.json").exists()
 
 
-def test_it_says_what_python_says(run: Run, files: Path) -> None:
+def test_it_says_what_python_says(run, files):
     answer = run("choose-k", *source(files), *QUICK, "--json", "--seed", 5, "--fairness", 0.3)
     assert answer.exit_code == 0, answer.stderr
     graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")

@@ -1,13 +1,10 @@
 """``equigraph classes`` and ``equigraph check``: from a sheet to lists, and back after editing."""
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import equigraph as eg
 from equigraph.apps.classes.persistence import load_division
@@ -20,39 +17,25 @@ openpyxl = optional("openpyxl")
 pytest.importorskip("xlsxwriter")
 
 
-def run(*arguments: str) -> Result:
+def run(*arguments):
     return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture(scope="module")
-def sheet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sheet(tmp_path_factory):
     """A German sheet as an older Excel writes it, with a friend who is misspelt."""
     return misspelt_sheet(tmp_path_factory.mktemp("school"))
 
 
 @pytest.fixture(scope="module")
-def made(sheet: Path) -> tuple[Path, Result]:
+def made(sheet):
     out = sheet.parent / "out"
-    result = run(
-        "classes",
-        str(sheet),
-        "-k",
-        "3",
-        "-o",
-        str(out),
-        "--names",
-        "5a,5b,5c",
-        "--sizes",
-        "25,27",
-        "--accept-near",
-        "--excel",
-        "--effort",
-        "0.1",
-    )
+    options = "-k 3 --names 5a,5b,5c --sizes 25,27 --accept-near --excel --effort 0.1"
+    result = run("classes", str(sheet), "-o", str(out), *options.split())
     return out, result
 
 
-def test_a_misspelt_friend_is_one_sentence(sheet: Path) -> None:
+def test_a_misspelt_friend_is_one_sentence(sheet):
     result = run("classes", str(sheet), "-k", "3")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
@@ -60,7 +43,7 @@ def test_a_misspelt_friend_is_one_sentence(sheet: Path) -> None:
     assert "--accept-near" in result.stderr
 
 
-def test_the_way_of_a_teacher_is_one_command(made: tuple[Path, Result]) -> None:
+def test_the_way_of_a_teacher_is_one_command(made):
     out, result = made
     assert result.exit_code == 0, result.stderr
     assert "Windows-1252" in result.stdout  # what was guessed is said
@@ -77,7 +60,7 @@ def test_the_way_of_a_teacher_is_one_command(made: tuple[Path, Result]) -> None:
     assert openpyxl.load_workbook(out / "classes.xlsx").sheetnames == ["Overview", "5a", "5b", "5c"]
 
 
-def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path: Path) -> None:
+def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path):
     # In classes of three nobody but friends has a friend, and all friends are of one gender.
     path = tmp_path / "trios.csv"
     rows = ["Ada,f,Bea", "Bea,f,Cleo", "Cleo,f,Ada", "Dan,m,Eli", "Eli,m,Fox", "Fox,m,Dan"]
@@ -89,7 +72,7 @@ def test_what_a_friend_for_everybody_does_to_evenness_is_said(tmp_path: Path) ->
     assert "far from even" not in run(*command, "--friends", "0").stdout
 
 
-def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp_path: Path) -> None:
+def test_an_edited_workbook_is_checked_and_mended(made, tmp_path):
     out, _ = made
     told = json.loads((out / "division.json").read_text(encoding="utf-8"))
     one, other = told["roster"]["apart"][0]
@@ -122,7 +105,7 @@ def test_an_edited_workbook_is_checked_and_mended(made: tuple[Path, Result], tmp
         ("Name,Gender\nAda,f\nBen,\nCem,f\n", ["--attribute", "Gender", "--bins", "Gender=2"]),
     ],
 )
-def test_hints_name_options_that_there_are(tmp_path: Path, text: str, options: list[str]) -> None:
+def test_hints_name_options_that_there_are(tmp_path, text, options):
     path = tmp_path / "class.csv"
     path.write_bytes(text.encode("cp1252"))
     result = run("classes", str(path), "-k", "2", *options)
@@ -133,7 +116,7 @@ def test_hints_name_options_that_there_are(tmp_path: Path, text: str, options: l
     assert set(words) <= known
 
 
-def test_a_table_that_is_too_wide_keeps_its_first_column(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_is_too_wide_keeps_its_first_column(capsys):
     heads = ["class", *(f"Attribute {i}" for i in range(20))]
     table(heads, [[name, *range(20)] for name in ("5a", "5b")], left=("class",))
     lines = [found.split() for found in capsys.readouterr().out.splitlines()]
@@ -144,11 +127,11 @@ def test_a_table_that_is_too_wide_keeps_its_first_column(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("near", [True, False])
-def test_somebody_leaves_and_somebody_comes(tmp_path: Path, near: bool) -> None:
+def test_somebody_leaves_and_somebody_comes(tmp_path, near):
     names = [f"{first} Lang" for first in ("Ada", "Bea", "Cleo", "Dan", "Eli", "Fox", "Gus", "Hal")]
     rows = [[name, "fm"[i % 2], names[i - 1], ""] for i, name in enumerate(names)]
 
-    def write(file: str, lines: list[list[str]]) -> str:
+    def write(file, lines):
         head = ["Name", "Gender", "Friends", "Not with"]
         text = "\n".join(",".join(line) for line in [head, *lines])
         (tmp_path / file).write_text(text, encoding="utf-8")
@@ -175,7 +158,7 @@ def test_somebody_leaves_and_somebody_comes(tmp_path: Path, near: bool) -> None:
     assert ("Without one:" in answer.stdout) != near
 
 
-def test_the_folder_is_explained_and_has_a_report(made: tuple[Path, Result], tmp_path: Path) -> None:
+def test_the_folder_is_explained_and_has_a_report(made, tmp_path):
     out, _ = made
     division = eg.classes.load_division(out)
     name = division.roster.friends[0][0]
@@ -213,14 +196,14 @@ def test_the_folder_is_explained_and_has_a_report(made: tuple[Path, Result], tmp
         (["--apart", "Ada,Ben"], "Ada"),
     ],
 )
-def test_bad_options_are_one_sentence(sheet: Path, options: list[str], pattern: str) -> None:
+def test_bad_options_are_one_sentence(sheet, options, pattern):
     result = run("classes", str(sheet), "-k", "3", "--accept-near", *options)
     assert result.exit_code == 2, result.stdout
     assert pattern in result.stderr
     assert result.stderr.count("\n") == 1
 
 
-def test_edited_labels_of_a_clustering_get_new_scores(tmp_path: Path) -> None:
+def test_edited_labels_of_a_clustering_get_new_scores(tmp_path):
     out = tmp_path / "out"
     made = run("cluster", "dataset:classroom", "-k", "3", "-o", str(out), "-q")
     assert made.exit_code == 0, made.stderr

@@ -1,27 +1,21 @@
 """``equigraph compare``."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import equigraph as eg
 from equigraph import methods
 
-Run = Callable[..., Result]
 ROOM = ["compare", "dataset:classroom", "-k", 3]
 
 
 class Broken(eg.NMTF):
-    def fit(self, *args: object, **kwargs: object) -> object:
+    def fit(self, *args, **kwargs):
         raise RuntimeError("the cable\n is out")
 
 
-def test_a_failing_method(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_method(run, monkeypatch):
     method = methods.METHODS["sym-nmf"]
     fake = type("Fake", (methods.Method,), {"load": lambda self: Broken})
     broken = fake("sym-nmf", method.estimator, method.summary, method.extra)
@@ -33,7 +27,7 @@ def test_a_failing_method(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "md", "tex"])
-def test_what_is_written_and_printed(run: Run, tmp_path: Path, suffix: str) -> None:
+def test_what_is_written_and_printed(run, tmp_path, suffix):
     path = tmp_path / f"table.{suffix}"
     answer = run(*ROOM, "--methods", "random,nmtf", "--seeds", 2, "-o", path)
     assert answer.exit_code == 0, answer.stderr
@@ -42,7 +36,7 @@ def test_what_is_written_and_printed(run: Run, tmp_path: Path, suffix: str) -> N
     assert [line.split()[0] for line in answer.stdout.splitlines()[3:5]] == ["random", "nmtf"]
 
 
-def test_json_and_fairness_of_one_method(run: Run) -> None:
+def test_json_and_fairness_of_one_method(run):
     args = [*ROOM, "--methods", "ifair-nmtf,dfnmf", "--seeds", 1, "--json"]
     told = json.loads(run(*args, "--fairness", 20, "--fairness", "dfnmf=0").stdout)
     plain = json.loads(run(*args, "--fairness", 0).stdout)
@@ -51,7 +45,7 @@ def test_json_and_fairness_of_one_method(run: Run) -> None:
     assert told["rows"][0]["status"] == "max_iter"
 
 
-def test_a_file_is_not_overwritten_without_force(run: Run, tmp_path: Path) -> None:
+def test_a_file_is_not_overwritten_without_force(run, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("mine")
     args = [*ROOM, "--methods", "random", "--seeds", 1, "-o", path]
@@ -62,7 +56,7 @@ def test_a_file_is_not_overwritten_without_force(run: Run, tmp_path: Path) -> No
     assert run(*args, "--force").exit_code == 0
 
 
-def test_several_graphs_metrics_and_paired_tests(run: Run, tmp_path: Path) -> None:
+def test_several_graphs_metrics_and_paired_tests(run, tmp_path):
     room = eg.datasets.make_classroom()
     other = tmp_path / "other.npz"
     from scipy import sparse

@@ -1,17 +1,9 @@
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
-
-from click.testing import Result
 
 from equigraph.datasets import list_datasets
 
-Run = Callable[..., Result]
 
-
-def test_list(run: Run) -> None:
+def test_list(run):
     answer = run("datasets", "list")
     assert answer.exit_code == 0
     for info in list_datasets():
@@ -20,19 +12,19 @@ def test_list(run: Run) -> None:
     assert [row["name"] for row in rows] == ["classroom", *(info.name for info in list_datasets())]
 
 
-def test_info(run: Run) -> None:
+def test_info(run):
     assert "Hartford" in run("datasets", "info", "drugnet").stdout
     assert "made up by equigraph" in run("datasets", "info", "classroom").stdout
 
 
-def test_fetch(run: Run, data_dir: Path) -> None:
+def test_fetch(run, data_dir):
     answer = run("datasets", "fetch", "drugnet", "classroom")
     assert answer.exit_code == 0, answer.stderr
     assert "drugnet: 193 nodes, 273 edges" in answer.stdout
     assert "nothing to fetch" in answer.stdout
 
 
-def test_fetch_goes_on_after_a_failure(run: Run, data_dir: Path, tmp_path: Path) -> None:
+def test_fetch_goes_on_after_a_failure(run, data_dir, tmp_path):
     from equigraph.datasets import dataset_info
 
     damaged = tmp_path / dataset_info("drugnet").files[0].path

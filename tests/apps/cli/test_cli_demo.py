@@ -1,71 +1,28 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from equigraph.apps.cli import demo
-from equigraph.apps.cli.app import app
 from equigraph.results.contents import RESULT_FILES
 from equigraph.results.result import ClusteringResult
 
-Run = Callable[..., Result]
 
-
-def table_rows(text: str) -> dict[str, list[str]]:
+def table_rows(text):
     lines = [line.split() for line in text.splitlines()]
     return {words[0]: words for words in reversed(lines) if words}
 
 
-@dataclass
-class Demo:
-    out: Path
-    answer: Result
-    positions: list[np.ndarray]
-
-
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """Run the demo once, and note where it put the nodes in each picture of the graph."""
-    pytest.importorskip("matplotlib")
-    from equigraph.plotting import GraphDisplay
-
-    positions: list[np.ndarray] = []
-    real = GraphDisplay.plot
-
-    def watch(self: GraphDisplay, *args: object, **kwargs: object) -> GraphDisplay:
-        positions.append(self.positions)
-        return real(self, *args, **kwargs)
-
-    out = tmp_path_factory.mktemp("shown") / "demo"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GraphDisplay, "plot", watch)
-        answer = CliRunner().invoke(app, ["demo", "-o", str(out)])
-    assert answer.exit_code == 0, answer.output
-    return Demo(out, answer, positions)
-
-
-def test_demo_prints_all_methods_and_writes_results_and_pictures(shown: Demo) -> None:
+def test_demo_prints_all_methods_and_writes_results_and_pictures(run, tmp_path):
     imread = pytest.importorskip("matplotlib.image").imread
-    out, answer = shown.out, shown.answer
+    out = tmp_path / "demo"
+    answer = run("demo", "-o", out)
+    assert answer.exit_code == 0, answer.output
     rows = table_rows(answer.stdout)
     for name in demo.METHODS:
         scores = [float(value) for value in rows[name][1:4]]
         assert -0.5 <= scores[0] <= 1
         assert all(0 <= value <= 1 for value in scores[1:])
-    assert {file.name for file in out.iterdir()} == {
-        *RESULT_FILES,
-        "graph.png",
-        "composition.png",
-        "interaction.png",
-        "methods.png",
-        "tradeoff.png",
-        "report.html",
-    }
+    pictures = {f"{name}.png" for name in ("graph", "composition", "interaction", "methods", "tradeoff")}
+    assert {file.name for file in out.iterdir()} == {*RESULT_FILES, *pictures, "report.html"}
     assert (out / "report.html").resolve().as_uri() in answer.stdout
     assert answer.stdout.splitlines()[-1].endswith("/report.html")
     assert str(out) in answer.stdout
@@ -76,22 +33,3 @@ def test_demo_prints_all_methods_and_writes_results_and_pictures(shown: Demo) ->
     kept = ClusteringResult.load(out).scores
     best = max(float(rows[name][1]) + float(rows[name][3]) for name in demo.METHODS)
     assert kept["Q"] + kept["NB"] == pytest.approx(best, abs=0.002)
-
-
-def test_demo_without_matplotlib_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib
-
-    real = importlib.import_module
-
-    def without(name: str, package: str | None = None) -> object:
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, package)
-
-    monkeypatch.setattr(importlib, "import_module", without)
-    answer = run("demo", "-o", tmp_path / "demo")
-    assert answer.exit_code == 0, answer.output
-    assert "equigraph[plot]" in answer.stderr
-    assert "graph.png" not in answer.stdout
-    assert {file.name for file in (tmp_path / "demo").iterdir()} == {*RESULT_FILES, "report.html"}
-    assert "equigraph[plot]" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")

@@ -1,21 +1,14 @@
 """``equigraph explain``."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import equigraph as eg
 
-Run = Callable[..., Result]
-
 
 @pytest.fixture(scope="module")
-def out(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(files, tmp_path_factory):
     """Return a folder with a clustering of the classroom."""
     from click.testing import CliRunner
 
@@ -30,14 +23,14 @@ def out(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_node_is_explained_as_in_python(run: Run, out: Path, files: Path) -> None:
+def test_a_node_is_explained_as_in_python(run, out, files):
     answer = run("explain", out, "Naledi")
     assert answer.exit_code == 0, answer.stderr
     graph = eg.read_graph(files / "friends.csv", groups=files / "people.csv", attribute="gender")
     assert answer.stdout.strip() == str(eg.ClusteringResult.load(out).explain("Naledi", graph=graph))
 
 
-def test_json_has_everything(run: Run, out: Path, tmp_path: Path) -> None:
+def test_json_has_everything(run, out, tmp_path):
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"sizes": [1, 2]}), encoding="utf-8")
     told = json.loads(run("explain", out, "Naledi", "--json", "--rules", rules).stdout)
@@ -46,7 +39,7 @@ def test_json_has_everything(run: Run, out: Path, tmp_path: Path) -> None:
     assert len(told["broken"]) == 3
 
 
-def test_a_graph_that_is_gone_is_asked_for(run: Run, files: Path, tmp_path: Path) -> None:
+def test_a_graph_that_is_gone_is_asked_for(run, files, tmp_path):
     lost = tmp_path / "lost.csv"
     lost.write_text((files / "friends.csv").read_text(encoding="utf-8"), encoding="utf-8")
     folder = tmp_path / "out"

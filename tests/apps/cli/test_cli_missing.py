@@ -1,24 +1,18 @@
 """Nodes without a group on the command line: ignored, dropped and named, and told about."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from html import unescape
-from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from tests.tables import rows_of
 
-Run = Callable[..., Result]
 QUICK = ["-k", 3, "--effort", 0.02]
 SENTENCE = "3 nodes without a group: they count for cohesion and sizes, for no group's share."
 
 
 @pytest.fixture
-def room(files: Path, tmp_path: Path) -> tuple[list[str], list[str]]:
+def room(files, tmp_path):
     """Return the arguments for a class where three pupils have no gender, and their names."""
     lines = (files / "people.csv").read_text(encoding="utf-8").splitlines()
     names = []
@@ -31,9 +25,7 @@ def room(files: Path, tmp_path: Path) -> tuple[list[str], list[str]]:
     return [str(files / "friends.csv"), "--groups", str(people), "--attribute", "gender"], sorted(names)
 
 
-def test_ignored_nodes_are_clustered_and_told_about(
-    run: Run, room: tuple[list[str], list[str]], tmp_path: Path
-) -> None:
+def test_ignored_nodes_are_clustered_and_told_about(run, room, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "out"
     answer = run("cluster", *room[0], "--missing", "ignore", *QUICK, "-o", out, "--report", "--plot")
@@ -55,9 +47,7 @@ def test_ignored_nodes_are_clustered_and_told_about(
     assert "without a group: they count" in (out / "report.html").read_text(encoding="utf-8")
 
 
-def test_dropped_nodes_are_named_in_a_file(
-    run: Run, room: tuple[list[str], list[str]], tmp_path: Path
-) -> None:
+def test_dropped_nodes_are_named_in_a_file(run, room, tmp_path):
     out = tmp_path / "out"
     answer = run("cluster", *room[0], "--missing", "drop", *QUICK, "-o", out, "--report")
     assert answer.exit_code == 0, answer.output
@@ -72,35 +62,3 @@ def test_dropped_nodes_are_named_in_a_file(
     args = [*room[0], "--missing", "ignore", *QUICK, "-o", out, "-q", "--force"]
     assert run("cluster", *args).exit_code == 0
     assert not (out / "dropped.csv").exists()
-
-
-@pytest.mark.parametrize("missing", ["ignore", "drop"])
-def test_tradeoff_and_refine(
-    run: Run, room: tuple[list[str], list[str]], tmp_path: Path, missing: str
-) -> None:
-    out, refined = tmp_path / "out", tmp_path / "refined"
-    args = [*room[0], "--missing", missing]
-    answer = run("tradeoff", *args, *QUICK, "--points", 3, "-o", out)
-    assert answer.exit_code == 0, answer.output
-    assert (SENTENCE in answer.stdout) == (missing == "ignore")
-    assert (out / "dropped.csv").exists() == (missing == "drop")
-    told = json.loads((out / "curve.json").read_text())
-    assert told["n_ungrouped"] == (3 if missing == "ignore" else 0)
-    assert run("report", out).exit_code == 0
-    answer = run("refine", args[0], out / "labels.csv", *args[1:], "-o", refined)
-    assert answer.exit_code == 0, answer.output
-    assert (SENTENCE in answer.stdout) == (missing == "ignore")
-    assert (refined / "dropped.csv").exists() == (missing == "drop")
-
-
-def test_nodes_of_a_folder_of_blocks_may_have_no_group(
-    run: Run, room: tuple[list[str], list[str]], tmp_path: Path
-) -> None:
-    import equigraph as eg
-    from equigraph.stores.blocks import write_blocks
-
-    write_blocks(eg.read_graph(room[0][0]), tmp_path / "blocks")
-    settings = [*room[0][1:], "--missing", "ignore", *QUICK, "--json"]
-    there, here = run("cluster", tmp_path / "blocks", *settings), run("cluster", room[0][0], *settings)
-    assert there.exit_code == here.exit_code == 0, there.stderr + here.stderr
-    assert json.loads(there.stdout)["scores"] == pytest.approx(json.loads(here.stdout)["scores"])

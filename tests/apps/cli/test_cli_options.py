@@ -1,10 +1,5 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import click
 import pytest
-from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +16,7 @@ ONLY_IN_PYTHON = {
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
-def test_every_parameter_has_an_option(method: object) -> None:
+def test_every_parameter_has_an_option(method):
     options = {option.name.removeprefix("parameter_") for option in parameter_options(method)}
     names = set(method.load()._get_param_names())
     assert names - options <= ONLY_IN_PYTHON
@@ -29,7 +24,7 @@ def test_every_parameter_has_an_option(method: object) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
-def test_no_flag_is_taken_twice(method: object) -> None:
+def test_no_flag_is_taken_twice(method):
     from equigraph.apps.cli.cluster import command
 
     taken = [flag for option in command.params for flag in (*option.opts, *option.secondary_opts)]
@@ -39,7 +34,7 @@ def test_no_flag_is_taken_twice(method: object) -> None:
 
 
 @pytest.mark.parametrize("method", CORE, ids=lambda method: method.name)
-def test_help_of_a_method_lists_its_own_options(run: Callable[..., Result], method: object) -> None:
+def test_help_of_a_method_lists_its_own_options(run, method):
     answer = run("cluster", "--method", method.name, "--help")
     assert answer.exit_code == 0
     own = answer.stdout.split(f"Parameters of {method.name}:")[1].split("Reading the graph:")[0]
@@ -49,7 +44,7 @@ def test_help_of_a_method_lists_its_own_options(run: Callable[..., Result], meth
     assert "No description" not in own
 
 
-def test_methods_lists_all(run: Callable[..., Result]) -> None:
+def test_methods_lists_all(run):
     answer = run("methods")
     assert all(name in answer.stdout for name in METHODS)
 
@@ -71,21 +66,21 @@ def test_methods_lists_all(run: Callable[..., Result]) -> None:
         (AnyOf(options=(Integer(low=1), Choice(values=("auto",)))), "auto", "auto"),
     ],
 )
-def test_texts_become_values(constraint: object, text: str, value: object) -> None:
+def test_texts_become_values(constraint, text, value):
     parsed = parse_value(constraint, text)
     assert parsed == value
     assert type(parsed) is type(value)
 
 
 @pytest.mark.parametrize("text", ["", "none", "1.5", "0", "true", "1,2", "x"])
-def test_texts_that_are_refused(text: str) -> None:
+def test_texts_that_are_refused(text):
     with pytest.raises(ValueError, match="a whole number of at least 1"):
         parse_value(Integer(low=1), text)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.text("0123456789.,+-eEinfatrues _", max_size=8))
-def test_whatever_is_accepted_the_constraint_accepts(text: str) -> None:
+def test_whatever_is_accepted_the_constraint_accepts(text):
     for constraint in (Integer(low=1), Real(low=0, high=1), Choice(values=("a",)), Boolean(), Seed()):
         try:
             value = parse_value(constraint, text)
@@ -94,14 +89,14 @@ def test_whatever_is_accepted_the_constraint_accepts(text: str) -> None:
         assert constraint.accepts(value)
 
 
-def test_reading_options_are_those_of_read_graph() -> None:
+def test_reading_options_are_those_of_read_graph():
     import inspect
 
     from equigraph.graph import read_graph
 
     @click.command()
     @reading_options
-    def command() -> None: ...
+    def command(): ...
 
     options = {parameter.name for parameter in command.params} - {"edges"}
     # Weights stand behind the colon of --attribute.

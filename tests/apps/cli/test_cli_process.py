@@ -1,24 +1,21 @@
 """The command as a process of its own: what is imported, what comes out where."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 RUN = [sys.executable, "-c", "from equigraph.apps.cli import main; main()"]
 
 
-def start(*args: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def start(*args, cwd=None):
     command = [*RUN, *map(str, args)]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=cwd, timeout=120)
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["datasets", "--help"]])
-def test_help_imports_nothing_heavy(args: list[str]) -> None:
+def test_help_imports_nothing_heavy(args):
     code = (
         "import sys\n"
         "from equigraph.apps.cli import main\n"
@@ -33,7 +30,7 @@ def test_help_imports_nothing_heavy(args: list[str]) -> None:
     assert answer.stdout
 
 
-def test_cluster_end_to_end(files: Path, tmp_path: Path) -> None:
+def test_cluster_end_to_end(files, tmp_path):
     args = ["cluster", files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
     answer = start(*args, "-m", "nmtf", "-k", 3, "--max-iter", 3, "--json", "-o", "out", cwd=tmp_path)
     assert answer.returncode == 0
@@ -44,7 +41,7 @@ def test_cluster_end_to_end(files: Path, tmp_path: Path) -> None:
     assert len(answer.stderr.splitlines()) == 1  # no bar: standard error is no terminal
 
 
-def test_entry_point_is_installed() -> None:
+def test_entry_point_is_installed():
     from importlib.metadata import entry_points
 
     (script,) = entry_points(group="console_scripts", name="equigraph")

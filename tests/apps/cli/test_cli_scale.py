@@ -1,29 +1,22 @@
 """Folders of row blocks and of parquet files on the command line, here and on workers."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import Result
 
 import equigraph as eg
 from equigraph.stores.blocks import write_blocks
 
-Run = Callable[..., Result]
-
 
 @pytest.fixture(scope="module")
-def graph() -> eg.Graph:
+def graph():
     data = eg.datasets.make_fair_sbm(300, 3, 2, random_state=0)
     return eg.Graph(data.adjacency, None, data.sensitive_features, "g")
 
 
 @pytest.fixture
-def folder(graph: eg.Graph, tmp_path: Path) -> Path:
+def folder(graph, tmp_path):
     """Return a folder with blocks/, edges/ and groups.csv of one graph."""
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     write_blocks(graph, tmp_path / "blocks", rows_per_block=60)
@@ -38,7 +31,7 @@ def folder(graph: eg.Graph, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_blocks_and_edges_give_what_the_graph_gives(run: Run, graph: eg.Graph, folder: Path) -> None:
+def test_blocks_and_edges_give_what_the_graph_gives(run, graph, folder):
     settings = ["-m", "ifair-nmtf", "-k", 3, "--fairness", 2, "--max-iter", 20, "--tol", 0]
     expected = eg.cluster(
         graph, method="ifair-nmtf", n_clusters=3, fairness=2.0, max_iter=20, tol=0.0, random_state=0
@@ -57,7 +50,7 @@ def test_blocks_and_edges_give_what_the_graph_gives(run: Run, graph: eg.Graph, f
 
 
 @pytest.fixture(scope="module")
-def scheduler() -> Iterator[str]:
+def scheduler():
     """Return the address of a scheduler with one worker."""
     pytest.importorskip("distributed")
     from distributed import LocalCluster
@@ -66,7 +59,7 @@ def scheduler() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
-def test_workers_and_a_scheduler(run: Run, scheduler: str, folder: Path) -> None:
+def test_workers_and_a_scheduler(run, scheduler, folder):
     settings = ["-m", "ifair-nmtf", "-k", 3, "--max-iter", 10, "--tol", 0, "--json", "-q"]
     here = json.loads(run("cluster", folder / "blocks", *settings).stdout)
     by_workers = json.loads(run("cluster", folder / "blocks", *settings, "--workers", 1).stdout)
@@ -88,9 +81,7 @@ def test_workers_and_a_scheduler(run: Run, scheduler: str, folder: Path) -> None
         (["--scheduler", "tcp://127.0.0.1:1"], "No Dask scheduler answers"),
     ],
 )
-def test_errors_are_one_sentence_and_exit_code_2(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[object], message: str
-) -> None:
+def test_errors_are_one_sentence_and_exit_code_2(run, folder, monkeypatch, arguments, message):
     if "Dask" in message:
         pytest.importorskip("distributed")
     monkeypatch.setattr("equigraph.stores.distributed.clients.TIMEOUT", 1.0)
@@ -99,29 +90,19 @@ def test_errors_are_one_sentence_and_exit_code_2(
     assert message in answer.stderr
 
 
-def test_pictures_need_memory_and_nodes_cannot_be_dropped(run: Run, folder: Path) -> None:
+def test_pictures_need_memory_and_nodes_cannot_be_dropped(run, folder):
     answer = run("cluster", folder / "blocks", "-k", 3, "--plot", "-o", folder / "out")
     assert answer.exit_code == 2
     assert "need the graph in memory" in answer.stderr
     assert not (folder / "out").exists()
     (folder / "few.csv").write_text("node,g\n0,a\n1,b\n", encoding="utf-8")
-    answer = run(
-        "cluster",
-        folder / "blocks",
-        "-k",
-        3,
-        "--groups",
-        folder / "few.csv",
-        "--missing",
-        "drop",
-        "--node-column",
-        "node",
-    )
+    groups = ["--groups", folder / "few.csv", "--missing", "drop", "--node-column", "node"]
+    answer = run("cluster", folder / "blocks", "-k", 3, *groups)
     assert answer.exit_code == 2
     assert "can neither be dropped nor added" in answer.stderr
 
 
-def test_a_page_about_blocks_says_what_it_leaves_out(run: Run, folder: Path) -> None:
+def test_a_page_about_blocks_says_what_it_leaves_out(run, folder):
     assert (
         run("cluster", folder / "blocks", "-k", 3, "--effort", 0.1, "-q", "-o", folder / "out").exit_code == 0
     )
@@ -132,7 +113,7 @@ def test_a_page_about_blocks_says_what_it_leaves_out(run: Run, folder: Path) -> 
 
 
 @pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")
-def test_named_edges_and_labels_as_parquet(run: Run, graph: eg.Graph, folder: Path) -> None:
+def test_named_edges_and_labels_as_parquet(run, graph, folder):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     entries = graph.adjacency.tocoo()
     upper = entries.row < entries.col
@@ -161,7 +142,7 @@ def test_named_edges_and_labels_as_parquet(run: Run, graph: eg.Graph, folder: Pa
     assert not (folder / "out" / "labels.parquet").exists()
 
 
-def test_a_parquet_folder_takes_weights_by_name_only(run: Run, folder: Path) -> None:
+def test_a_parquet_folder_takes_weights_by_name_only(run, folder):
     answer = run("cluster", folder / "edges", "-k", 3, "--weight", 2)
     assert answer.exit_code == 2
     assert "not its number" in answer.stderr

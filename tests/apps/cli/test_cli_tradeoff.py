@@ -1,24 +1,16 @@
-from __future__ import annotations
-
 import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 import equigraph as eg
-from equigraph.apps.cli.options import constraints_of, parameter_options
-from equigraph.methods import METHODS, get_method
 from tests.tables import rows_of
 
-Run = Callable[..., Result]
 ROOM = ["tradeoff", "dataset:classroom"]
 LOUVAIN = [*ROOM, "-m", "fair-louvain", "-k", 3]
 
 
-def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
+def test_files_in_files_out(run, files, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "deep" / "out"
     source = [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
@@ -43,7 +35,7 @@ def test_files_in_files_out(run: Run, files: Path, tmp_path: Path) -> None:
     )
 
 
-def test_table_has_a_row_per_value_and_an_arrow(run: Run) -> None:
+def test_table_has_a_row_per_value_and_an_arrow(run):
     answer = run(*LOUVAIN, "--fairness-values", "0,0.1,1", "--restarts", 2, "--max-quality-loss", 0)
     assert answer.exit_code == 0, answer.stderr
     lines = answer.stdout.splitlines()
@@ -55,7 +47,7 @@ def test_table_has_a_row_per_value_and_an_arrow(run: Run) -> None:
     assert "nothing was written" in answer.stderr
 
 
-def test_json_is_all_there_is_on_stdout(run: Run) -> None:
+def test_json_is_all_there_is_on_stdout(run):
     answer = run(*LOUVAIN, "--points", 3, "--json", "--at-least", 0.9)
     told = json.loads(answer.stdout)
     assert [point["fairness"] for point in told["points"]] == [0, 0.5, 1]
@@ -65,36 +57,7 @@ def test_json_is_all_there_is_on_stdout(run: Run) -> None:
     assert told["points"][0]["stability"] is None
 
 
-def test_rows_are_spaced_in_the_fairness_reached(run: Run, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    answer = run(*ROOM, "-k", 3, "--effort", 0.1, "--seed", 1, "--points", 6, "--at-least", 0.7, "-o", out)
-    assert answer.exit_code == 0, answer.stderr
-    room = eg.datasets.make_classroom()
-    curve = eg.tradeoff_curve(
-        room.adjacency,
-        sensitive_features=room.sensitive_features,
-        estimator=eg.FairPartition(3, effort=0.1),
-        n_points=6,
-        random_state=1,
-    )
-    chosen = curve.at_least(0.7)
-    rows = [line.split() for line in answer.stdout.splitlines()[3:] if line and line[0].isdigit()]
-    reached = [float(row[0]) for row in rows]
-    expected = {round(point.scores["NB"], 3) for point in (*curve.points, chosen)}
-    assert reached == sorted(expected)
-    assert [float(row[0]) for row in rows if row[-1] == "<-"] == [round(chosen.scores["NB"], 3)]
-    assert "the most cohesive clusters found with NB of at least 0.7" in answer.stdout
-    told = json.loads((out / "curve.json").read_text(encoding="utf-8"))
-    assert told["spacing"] == "reached"
-    assert told["front"][told["recommended"]["front"]]["scores"]["NB"] == pytest.approx(chosen.scores["NB"])
-    assert [int(row["cluster"]) for row in rows_of(out / "labels.csv")] == chosen.labels.tolist()
-    back = eg.TradeoffCurve.load(out)
-    assert [point.labels.tolist() for point in back.front] == [point.labels.tolist() for point in curve.front]
-
-
-def test_without_matplotlib_the_tables_are_written(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_the_tables_are_written(run, tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -109,20 +72,9 @@ def test_without_matplotlib_the_tables_are_written(
     ]
 
 
-def test_an_unreachable_target_writes_nothing(run: Run, tmp_path: Path) -> None:
+def test_an_unreachable_target_writes_nothing(run, tmp_path):
     out = tmp_path / "out"
     answer = run(*LOUVAIN, "--fairness-values", "0", "--at-least", 0.99, "-o", out)
     assert answer.exit_code == 2
     assert "No point of the curve reaches NB = 0.99: the highest is" in answer.stderr
     assert not out.exists()
-
-
-@pytest.mark.parametrize("name", [name for name in METHODS if "fairness" in constraints_of(name)])
-def test_no_flag_is_taken_twice(name: str) -> None:
-    from equigraph.apps.cli.tradeoff import command
-
-    taken = [flag for option in command.params for flag in (*option.opts, *option.secondary_opts)]
-    for option in parameter_options(get_method(name)):
-        if option.name not in ("parameter_fairness", "parameter_notion", "parameter_at_least"):
-            taken += [*option.opts, *option.secondary_opts]
-    assert len(taken) == len(set(taken))

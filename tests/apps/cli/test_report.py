@@ -1,25 +1,19 @@
 """``equigraph report``, and ``--report`` of the commands that cluster."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 pytest.importorskip("matplotlib")
-Run = Callable[..., Result]
 
 
-def source(files: Path) -> list[object]:
+def source(files):
     return [files / "friends.csv", "--groups", files / "people.csv", "--attribute", "gender"]
 
 
 @pytest.fixture(scope="module")
-def own_files(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def own_files(files, tmp_path_factory):
     """Return a copy of the files, in a folder that may be changed."""
     folder = tmp_path_factory.mktemp("own")
     for name in ("friends.csv", "people.csv"):
@@ -27,7 +21,7 @@ def own_files(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_cluster_writes_the_page_and_report_writes_the_same(run: Run, files: Path, tmp_path: Path) -> None:
+def test_cluster_writes_the_page_and_report_writes_the_same(run, files, tmp_path):
     out = tmp_path / "out"
     answer = run("cluster", *source(files), "-k", 3, "--effort", 0.1, "-o", out, "--report", "--seed", 4)
     assert answer.exit_code == 0, answer.stderr
@@ -42,7 +36,7 @@ def test_cluster_writes_the_page_and_report_writes_the_same(run: Run, files: Pat
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
-def test_tradeoff_writes_the_page_and_report_writes_the_same(run: Run, files: Path, tmp_path: Path) -> None:
+def test_tradeoff_writes_the_page_and_report_writes_the_same(run, files, tmp_path):
     out = tmp_path / "out"
     args = ["tradeoff", *source(files), "-m", "fair-louvain", "-k", 3, "--points", 5, "--select", "knee"]
     answer = run(*args, "-o", out, "--report")
@@ -56,9 +50,7 @@ def test_tradeoff_writes_the_page_and_report_writes_the_same(run: Run, files: Pa
     assert (out / "report.html").read_text(encoding="utf-8") == page
 
 
-def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
-    run: Run, own_files: Path, files: Path, tmp_path: Path
-) -> None:
+def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(run, own_files, files, tmp_path):
     out = tmp_path / "out"
     assert run("cluster", *source(own_files), "-m", "nmtf", "-k", 3, "-o", out).exit_code == 0
     edges = own_files / "friends.csv"
@@ -83,7 +75,7 @@ def test_a_graph_that_changed_is_refused_and_one_that_is_gone_is_told(
     assert "is not the one that was clustered" in answer.stderr
 
 
-def test_refined_labels_are_compared_with_those_before(run: Run, tmp_path: Path) -> None:
+def test_refined_labels_are_compared_with_those_before(run, tmp_path):
     room = "dataset:classroom"
     assert run("cluster", room, "-m", "random", "-k", 3, "-o", tmp_path / "a").exit_code == 0
     answer = run("refine", room, tmp_path / "a" / "labels.csv", "-o", tmp_path / "b")
@@ -93,12 +85,3 @@ def test_refined_labels_are_compared_with_those_before(run: Run, tmp_path: Path)
     page = (tmp_path / "b" / "report.html").read_text(encoding="utf-8")
     n_moved = json.loads((tmp_path / "b" / "result.json").read_text(encoding="utf-8"))["n_moved"]
     assert f"{n_moved} of 30 nodes are in another cluster than before." in page
-
-
-def test_a_newer_result_removes_an_older_page(run: Run, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    args = ["cluster", "dataset:classroom", "-m", "nmtf", "-k", 3, "-o", out]
-    assert run(*args, "--report").exit_code == 0
-    assert (out / "report.html").exists()
-    assert run(*args).exit_code == 0
-    assert not (out / "report.html").exists()

@@ -1,31 +1,24 @@
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment
 from tests.apps.reproduction.conftest import TINY
 
 pytest.importorskip("matplotlib")
 
-Run = Callable[..., Result]
-
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+def tiny(monkeypatch):
     monkeypatch.syspath_prepend(str(TINY))
     monkeypatch.setitem(EXPERIMENTS, "tiny", Experiment("tiny", "tiny_experiment", "A tiny one"))
 
 
-def test_run_and_run_again(run: Run, tiny: None, tmp_path: Path) -> None:
+def test_run_and_run_again(run, tiny, tmp_path):
     folder = tmp_path / "out"
     first = run("reproduce", "tiny", "-o", folder, "--jobs", 2)
     assert first.exit_code == 0
@@ -39,16 +32,14 @@ def test_run_and_run_again(run: Run, tiny: None, tmp_path: Path) -> None:
     assert (folder / "tiny" / "sums.md").read_bytes() == before
 
 
-def test_quick_and_seed_reach_the_cells(run: Run, tiny: None, tmp_path: Path) -> None:
+def test_quick_and_seed_reach_the_cells(run, tiny, tmp_path):
     assert run("reproduce", "tiny", "--quick", "--seed", 4, "-o", tmp_path / "out").exit_code == 0
     cells = sorted((tmp_path / "out" / "cells").iterdir())
     assert [cell.name for cell in cells] == ["tiny.0.json", "tiny.1.json"]
     assert '"seed": 4' in cells[0].read_text(encoding="utf-8")
 
 
-def test_failing_cell_is_exit_code_1(
-    run: Run, tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_cell_is_exit_code_1(run, tiny, tmp_path, monkeypatch):
     import tiny_experiment
 
     from equigraph.apps.reproduction.cells import Cell
@@ -63,9 +54,7 @@ def test_failing_cell_is_exit_code_1(
     assert "out of luck" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
-def test_no_data_is_told_before_anything_is_computed(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_data_is_told_before_anything_is_computed(run, tmp_path, monkeypatch):
     monkeypatch.setenv("EQUIGRAPH_DATA", str(tmp_path / "nowhere"))
     answer = run("reproduce", "all", "-o", tmp_path / "out")
     assert answer.exit_code == 1
@@ -74,7 +63,7 @@ def test_no_data_is_told_before_anything_is_computed(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+def test_ctrl_c_says_how_to_go_on(tmp_path):
     code = (
         "import tiny_experiment\n"
         "from equigraph.apps.reproduction.cells import Cell\n"
@@ -101,9 +90,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert stderr.splitlines()[-1] == "Stopped."
 
 
-def test_default_folder_of_a_quick_run_is_another(
-    run: Run, tiny: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_default_folder_of_a_quick_run_is_another(run, tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("reproduce", "tiny", "--quick", "-q").exit_code == 0
     assert run("reproduce", "tiny", "-q").exit_code == 0

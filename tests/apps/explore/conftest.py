@@ -1,19 +1,14 @@
-from __future__ import annotations
-
 import http.client
 import json
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from equigraph.apps.explore.examples import classroom
-from equigraph.apps.explore.people import BoardPeople
-from equigraph.apps.explore.server import Running
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -22,11 +17,11 @@ Ask = Callable[..., tuple[int, Any]]
 
 
 @contextmanager
-def running_server(session: Any, **options: Any) -> Iterator[Running]:
+def running_server(session, **options):
     """Serve a board in a thread until the block ends."""
     from equigraph.apps.explore import serve
 
-    started: queue.Queue[Running] = queue.Queue()
+    started = queue.Queue()
     thread = threading.Thread(
         target=serve, args=(session,), kwargs={"browser": False, "ready": started.put, **options}
     )
@@ -41,14 +36,14 @@ def running_server(session: Any, **options: Any) -> Iterator[Running]:
 
 
 def ask(
-    running: Running,
-    path: str,
-    content: Any = None,
+    running,
+    path,
+    content=None,
     *,
-    method: str | None = None,
-    body: bytes | None = None,
-    headers: dict[str, str] | None = None,
-) -> tuple[int, Any]:
+    method=None,
+    body=None,
+    headers=None,
+):
     """Send a request as a script with the token does, and return status and answer."""
     sent = {"authorization": f"Bearer {running.token}"} if headers is None else dict(headers)
     if content is not None:
@@ -63,7 +58,7 @@ def ask(
     return answer.status, json.loads(raw) if kind.startswith("application/json") else raw
 
 
-def drag(page: Any, who: int, cluster: int) -> None:
+def drag(page, who, cluster):
     """Drag the card of a person to a column with the mouse."""
     box = page.locator(f"[data-who='{who}'] .card-name").bounding_box()
     target = page.locator(f".column[data-cluster='{cluster}']").bounding_box()
@@ -75,12 +70,12 @@ def drag(page: Any, who: int, cluster: int) -> None:
 
 
 @pytest.fixture(scope="session")
-def room() -> BoardPeople:
+def room():
     return classroom()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def boards(tmp_path_factory):
     """Keep boards in a folder of the tests, and not where people have theirs."""
     folder = tmp_path_factory.mktemp("boards")
     with pytest.MonkeyPatch.context() as patch:
@@ -89,7 +84,7 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def labelled(room: BoardPeople) -> Any:
+def labelled(room):
     """Return a step of the classroom with labels that nobody has to search for."""
     from dataclasses import replace
 
@@ -102,7 +97,7 @@ def labelled(room: BoardPeople) -> Any:
 
 
 @pytest.fixture(scope="session")
-def served(room: BoardPeople, labelled: Any, boards: Path) -> Iterator[Running]:
+def served(room, labelled, boards):
     """A server for all tests that change nothing that others rely on."""
     from equigraph.apps.explore.session import Session
 

@@ -1,13 +1,9 @@
 """The board without a browser: what people do to it, how it is judged, and how it is kept."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import stat
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +18,6 @@ from equigraph.apps.explore.people import BLANK, BoardPeople
 from equigraph.apps.explore.scoring import kept, reasons, rule_states, scores
 from equigraph.apps.explore.session import Session
 from equigraph.apps.explore.steps import (
-    Step,
     act,
     board_of_division,
     division_of_board,
@@ -37,11 +32,11 @@ from equigraph.rules import Apart, Fixed, Rules, Sizes, Together, violations
 
 
 @pytest.fixture(scope="module")
-def year() -> BoardPeople:
+def year():
     return school()
 
 
-def test_scores_are_those_of_the_metrics(year: BoardPeople) -> None:
+def test_scores_are_those_of_the_metrics(year):
     rng = np.random.default_rng(0)
     for _ in range(20):
         labels = np.concatenate((np.arange(3), rng.integers(0, 3, year.n_people - 3)))
@@ -63,7 +58,7 @@ def test_scores_are_those_of_the_metrics(year: BoardPeople) -> None:
         assert kept(year, labels).tolist() == [sum(i == who for i, _ in same) for who in range(year.n_people)]
 
 
-def test_rules_are_judged_by_the_oracle(year: BoardPeople) -> None:
+def test_rules_are_judged_by_the_oracle(year):
     rng = np.random.default_rng(1)
     step = first_step(year)
     for _ in range(20):
@@ -77,13 +72,13 @@ def test_rules_are_judged_by_the_oracle(year: BoardPeople) -> None:
         assert {cluster for rule in judged for cluster in rule["where"]} == where
 
 
-def test_a_link_without_direction_is_one_friendship(room: BoardPeople, labelled: Step) -> None:
+def test_a_link_without_direction_is_one_friendship(room, labelled):
     found = scores(room, labelled.labels, ("gender",), 3)
     assert found["wished"] == room.adjacency.nnz // 2
     assert 2 * found["kept"] == kept(room, labelled.labels).sum()
 
 
-def test_reasons_are_what_moving_would_do(room: BoardPeople, labelled: Step) -> None:
+def test_reasons_are_what_moving_would_do(room, labelled):
     who = 4
     before = scores(room, labelled.labels, labelled.attributes, 3)
     for option in reasons(room, labelled, who)["options"]:
@@ -93,14 +88,14 @@ def test_reasons_are_what_moving_would_do(room: BoardPeople, labelled: Step) -> 
         assert option["even"] == pytest.approx(after["even"] - before["even"])
 
 
-def test_revisions_grow_over_all_boards(room: BoardPeople, labelled: Step) -> None:
+def test_revisions_grow_over_all_boards(room, labelled):
     # A page that has seen one board would else take the first groups of the next for old.
     first = Session(room, labelled, keep=False)
     first.act({"do": "lock", "who": 0})
     assert Session(room, labelled, keep=False).revision > first.revision
 
 
-def test_history_goes_back_to_the_start_and_forward(room: BoardPeople, labelled: Step) -> None:
+def test_history_goes_back_to_the_start_and_forward(room, labelled):
     session = Session(room, labelled, keep=False)
     start = session.state()
     for who in range(5):
@@ -117,7 +112,7 @@ def test_history_goes_back_to_the_start_and_forward(room: BoardPeople, labelled:
     assert not session.state()["can_redo"]
 
 
-def test_who_is_locked_stays(room: BoardPeople, labelled: Step) -> None:
+def test_who_is_locked_stays(room, labelled):
     locked = act(room, labelled, {"do": "lock", "who": 0})
     with pytest.raises(InputError, match="is locked"):
         act(room, locked, {"do": "move", "who": 0, "to": 1})
@@ -156,9 +151,7 @@ def test_who_is_locked_stays(room: BoardPeople, labelled: Step) -> None:
         {"do": "goto", "step": None},
     ],
 )
-def test_what_cannot_be_done_is_said_and_changes_nothing(
-    room: BoardPeople, labelled: Step, payload: dict[str, Any]
-) -> None:
+def test_what_cannot_be_done_is_said_and_changes_nothing(room, labelled, payload):
     session = Session(room, labelled, keep=False)
     before = session.state()
     with pytest.raises(InputError):
@@ -166,7 +159,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
     assert session.state() == before
 
 
-def test_a_saved_board_opens_again(year: BoardPeople, tmp_path: Path) -> None:
+def test_a_saved_board_opens_again(year, tmp_path):
     step = first_step(year)
     step = replace(step, labels=np.arange(year.n_people) % 3)
     step = act(year, step, {"do": "lock", "who": 3})
@@ -200,9 +193,7 @@ def test_a_saved_board_opens_again(year: BoardPeople, tmp_path: Path) -> None:
         ("roster", 7),
     ],
 )
-def test_a_damaged_board_is_refused_in_a_sentence(
-    room: BoardPeople, labelled: Step, tmp_path: Path, key: str, value: Any
-) -> None:
+def test_a_damaged_board_is_refused_in_a_sentence(room, labelled, tmp_path, key, value):
     content = persistence.board_to_json(room, labelled) | {key: value}
     outer = ("format", "version", "kind", "checksum")
     path = tmp_path / "x.json"
@@ -212,9 +203,7 @@ def test_a_damaged_board_is_refused_in_a_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_a_board_is_kept_for_its_people_and_nobody_else(
-    room: BoardPeople, labelled: Step, boards: Path
-) -> None:
+def test_a_board_is_kept_for_its_people_and_nobody_else(room, labelled, boards):
     session = Session(room, labelled)
     session.act({"do": "move", "who": 0, "to": 2})
     found = persistence.stored_step(room)
@@ -233,7 +222,7 @@ def test_a_board_is_kept_for_its_people_and_nobody_else(
     assert persistence.stored_step(room) is None
 
 
-def test_every_rule_has_a_price_and_none_is_negative(room: BoardPeople, labelled: Step) -> None:
+def test_every_rule_has_a_price_and_none_is_negative(room, labelled):
     from equigraph.apps.explore.tasks import price
 
     step = act(room, labelled, {"do": "add-rule", "rule": {"at_most": {"house": {"Heron": 5}}}})
@@ -244,7 +233,7 @@ def test_every_rule_has_a_price_and_none_is_negative(room: BoardPeople, labelled
     assert min(*(one["wishes"] for one in costs["rules"]), *costs["attributes"].values()) >= 0
 
 
-def test_board_and_command_divide_alike() -> None:
+def test_board_and_command_divide_alike():
     from equigraph.apps.explore.examples import school_roster
     from equigraph.apps.explore.tasks import first_labels
 
@@ -260,7 +249,7 @@ def test_board_and_command_divide_alike() -> None:
     assert shown.wishes_kept == division.wishes_kept
 
 
-def test_another_number_keeps_what_it_can_and_says_the_rest(year: BoardPeople) -> None:
+def test_another_number_keeps_what_it_can_and_says_the_rest(year):
     labels = np.arange(year.n_people) % 3
     step = replace(first_step(year, 3), labels=labels, locked=frozenset({0, 2}))
     step = act(year, step, {"do": "add-rule", "rule": {"sizes": [20, 40]}})
@@ -274,7 +263,7 @@ def test_another_number_keeps_what_it_can_and_says_the_rest(year: BoardPeople) -
     assert [rule for rule in four.rules if rule.keyword == "sizes"] == [Sizes(((19, 20),))]
 
 
-def test_who_comes_gets_the_best_place_and_all_others_stay(year: BoardPeople) -> None:
+def test_who_comes_gets_the_best_place_and_all_others_stay(year):
     step = replace(first_step(year, 3), labels=np.arange(year.n_people) % 3)
     session = Session(year, act(year, step, {"do": "lock", "who": 5}), keep=False)
     person = {"do": "arrival", "name": " Zoë  Neu ", "values": {"Gender": "f"}, "friends": [1, 4]}
@@ -293,9 +282,7 @@ def test_who_comes_gets_the_best_place_and_all_others_stay(year: BoardPeople) ->
 
 
 @pytest.mark.parametrize("directed", [True, False])
-def test_who_leaves_takes_their_rules_along(
-    year: BoardPeople, room: BoardPeople, labelled: Step, directed: bool
-) -> None:
+def test_who_leaves_takes_their_rules_along(year, room, labelled, directed):
     people = year if directed else room
     step = first_step(people, 3)
     step = replace(step, labels=np.arange(people.n_people) % 3, locked=frozenset({2, 7}))
@@ -312,7 +299,7 @@ def test_who_leaves_takes_their_rules_along(
     assert not any(people.names[2] in rule.named_nodes for rule in session.step.rules)
 
 
-def test_a_conflict_leaves_no_board_empty_and_is_said_in_words_of_people() -> None:
+def test_a_conflict_leaves_no_board_empty_and_is_said_in_words_of_people():
     from equigraph.apps.explore.tasks import failure, first_labels
 
     names = tuple("ABCDEFGHIJKL")
@@ -336,7 +323,7 @@ def test_a_conflict_leaves_no_board_empty_and_is_said_in_words_of_people() -> No
     assert [rule["kind"] for rule in refused["rules"]] == ["apart", "fixed"]
 
 
-def test_the_files_of_a_board_speak_of_people(year: BoardPeople, tmp_path: Path) -> None:
+def test_the_files_of_a_board_speak_of_people(year, tmp_path):
     step = replace(first_step(year, 3), labels=np.arange(year.n_people) % 3, locked=frozenset({4}))
     WRITERS["classes.zip"](year, step, tmp_path / "board.zip")
     shutil.unpack_archive(tmp_path / "board.zip", tmp_path / "out")
@@ -351,7 +338,7 @@ def test_the_files_of_a_board_speak_of_people(year: BoardPeople, tmp_path: Path)
         assert not re.search(r"\bnodes?\b|\bcluster \d|\bQ\b", text)
 
 
-def test_alternatives_and_points_have_the_numbers_of_the_board(room: BoardPeople, labelled: Step) -> None:
+def test_alternatives_and_points_have_the_numbers_of_the_board(room, labelled):
     from equigraph.apps.explore.tasks import _numbered
 
     turned = (labelled.labels + 1) % 3

@@ -1,7 +1,5 @@
 """The built files in the package are those of the sources in web/."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -14,7 +12,7 @@ WEB = Path(__file__).parents[3] / "web"
 STATIC = Path(__file__).parents[3] / "src/equigraph/apps/explore/static"
 
 
-def _digest(paths: list[tuple[str, Path]]) -> str:
+def _digest(paths):
     digest = hashlib.sha256()
     for name, path in paths:
         digest.update(f"{name}\0".encode())
@@ -22,7 +20,7 @@ def _digest(paths: list[tuple[str, Path]]) -> str:
     return digest.hexdigest()
 
 
-def test_what_is_built_is_of_these_sources() -> None:
+def test_what_is_built_is_of_these_sources():
     hashes = json.loads((STATIC / "build.json").read_text())
     sources = [
         "package.json",
@@ -36,7 +34,7 @@ def test_what_is_built_is_of_these_sources() -> None:
     assert _digest([(name, STATIC / name) for name in built]) == hashes["built"]
 
 
-def test_building_again_gives_the_same(tmp_path: Path) -> None:
+def test_building_again_gives_the_same(tmp_path):
     if shutil.which("node") is None or not (WEB / "node_modules").exists():
         pytest.skip("node and `npm ci` in web/ are needed to build")
     subprocess.run(["node", "build.mjs", str(tmp_path)], cwd=WEB, check=True, timeout=60)
@@ -44,7 +42,7 @@ def test_building_again_gives_the_same(tmp_path: Path) -> None:
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-def test_every_package_has_its_licence() -> None:
+def test_every_package_has_its_licence():
     text = (STATIC / "LICENSES.txt").read_text(encoding="utf-8")
     for name in ("sigma", "graphology", "events"):
         assert f"\n{name} " in f"\n{text}"

@@ -1,7 +1,5 @@
 """``equigraph explore`` as a process: how it starts, ends, and finds again what was kept."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
@@ -9,21 +7,17 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from equigraph.apps.cli.app import app
 from equigraph.apps.explore.files import WRITERS
-from equigraph.apps.explore.people import BoardPeople
 
 
 @contextmanager
-def _process(folder: Path, *arguments: str) -> Iterator[tuple[Any, int, str]]:
+def _process(folder, *arguments):
     command = [sys.executable, "-m", "equigraph", "explore", "--no-browser", *arguments]
     environment = {**os.environ, "EQUIGRAPH_BOARDS": str(folder), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
@@ -39,7 +33,7 @@ def _process(folder: Path, *arguments: str) -> Iterator[tuple[Any, int, str]]:
         process.communicate()
 
 
-def _ask(port: int, token: str, path: str, content: Any = None) -> Any:
+def _ask(port, token, path, content=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
     body = None if content is None else json.dumps(content)
@@ -49,7 +43,7 @@ def _ask(port: int, token: str, path: str, content: Any = None) -> Any:
     return answer
 
 
-def test_a_board_survives_that_its_server_is_killed(room: BoardPeople, labelled: Any, tmp_path: Path) -> None:
+def test_a_board_survives_that_its_server_is_killed(room, labelled, tmp_path):
     saved = tmp_path / "room.board.json"
     WRITERS["board.json"](room, labelled, saved)
     with _process(tmp_path / "kept", str(saved)) as (process, port, token):
@@ -66,11 +60,11 @@ def test_a_board_survives_that_its_server_is_killed(room: BoardPeople, labelled:
         process.wait(20)
 
 
-def _run(*arguments: str) -> Any:
+def _run(*arguments):
     return CliRunner().invoke(app, ["explore", *arguments])
 
 
-def test_a_saved_board_is_printed(room: BoardPeople, labelled: Any, tmp_path: Path) -> None:
+def test_a_saved_board_is_printed(room, labelled, tmp_path):
     saved = tmp_path / "room.board.json"
     WRITERS["board.json"](room, labelled, saved)
     found = _run(str(saved), "--print")
@@ -92,7 +86,7 @@ def test_a_saved_board_is_printed(room: BoardPeople, labelled: Any, tmp_path: Pa
         (["--host", "256.0.0.1", "--no-browser"], "Nothing can listen"),
     ],
 )
-def test_what_cannot_be_opened_is_said_in_a_sentence(arguments: list[str], words: str) -> None:
+def test_what_cannot_be_opened_is_said_in_a_sentence(arguments, words):
     found = _run(*arguments)
     assert found.exit_code == 2, found.output
     assert words in found.output

@@ -1,24 +1,16 @@
 """Files that are opened on the page, good ones and bad ones."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-import random
 import re
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 
 from equigraph.apps.explore.files import WRITERS
-from equigraph.apps.explore.people import BoardPeople
-from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.session import Session
 from equigraph.datasets import make_school_roster
 from tests.apps.explore.conftest import ask, running_server
@@ -27,7 +19,7 @@ LEAKS = ("/tmp", "/home", "/work", "site-packages", "Traceback", "equigraph-expl
 
 
 @pytest.fixture(scope="module")
-def reader(room: BoardPeople, labelled: Any) -> Iterator[Running]:
+def reader(room, labelled):
     """A server whose board has nothing to spread evenly, so that it reads files and computes nothing."""
     from dataclasses import replace
 
@@ -36,15 +28,15 @@ def reader(room: BoardPeople, labelled: Any) -> Iterator[Running]:
         yield running
 
 
-def _send(running: Running, name: str, body: bytes) -> tuple[int, Any]:
+def _send(running, name, body):
     return ask(running, f"/api/upload?name={quote(name)}", method="PUT", body=body)
 
 
-def _school_csv() -> bytes:
+def _school_csv():
     return "\n".join(",".join(row) for row in make_school_roster(20).rows).encode()
 
 
-def test_a_sheet_is_shown_told_and_opened(reader: Running) -> None:
+def test_a_sheet_is_shown_told_and_opened(reader):
     status, seen = _send(reader, "class.csv", _school_csv())
     assert status == 200
     assert seen["kind"] == "people"
@@ -68,7 +60,7 @@ def test_a_sheet_is_shown_told_and_opened(reader: Running) -> None:
     assert ask(reader, "/api/open", payload)[0] == 400
 
 
-def test_columns_and_names_are_asked_about(reader: Running) -> None:
+def test_columns_and_names_are_asked_about(reader):
     text = "Name,Cousin,Friend\nAda Roth,Ben Voss,\nBen Voss,,Cem Kock\nCem Koc,Ada Roth,Xaver\n"
     _, seen = _send(reader, "class.csv", text.encode())
     assert [one["role"] for one in seen["columns"]] == ["name", "", "friends"]
@@ -85,7 +77,7 @@ def test_columns_and_names_are_asked_about(reader: Running) -> None:
     assert any("weggelassen: „Xaver“" in note["de"] for note in answer["notes"])
 
 
-def test_links_and_a_table_of_people_are_opened(reader: Running) -> None:
+def test_links_and_a_table_of_people_are_opened(reader):
     links = b"source,target\nAda,Ben\nBen,Cem\nCem,Dora\nDora,Ada\nEli,Ada\n"
     people = b"node,team\nAda,red\nBen,blue\nCem,red\nDora,blue\nEli,red\n"
     keys = [_send(reader, name, body)[1]["key"] for name, body in (("e.csv", links), ("p.csv", people))]
@@ -103,7 +95,7 @@ def test_links_and_a_table_of_people_are_opened(reader: Running) -> None:
         ("Height,Weight,Age,Team\n1,2,3,x\n2,3,4,y\n", "row 1"),
     ],
 )
-def test_a_bad_sheet_is_explained_with_its_row(reader: Running, text: str, where: str) -> None:
+def test_a_bad_sheet_is_explained_with_its_row(reader, text, where):
     status, seen = _send(reader, "class.csv", text.encode())
     if status == 200 and not seen["error"]:
         status, seen = ask(reader, "/api/open", {"upload": seen["key"], "kind": "people"})
@@ -113,19 +105,7 @@ def test_a_bad_sheet_is_explained_with_its_row(reader: Running, text: str, where
     assert seen["error"].count(". ") == 0
 
 
-def _workbook(rows: list[list[Any]]) -> bytes:
-    import xlsxwriter
-
-    stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream)
-    sheet = book.add_worksheet()
-    for i, row in enumerate(rows):
-        sheet.write_row(i, 0, row)
-    book.close()
-    return stream.getvalue()
-
-
-def _bomb(name: str = "xl/worksheets/sheet1.xml", size: int = 1 << 27) -> bytes:
+def _bomb(name="xl/worksheets/sheet1.xml", size=1 << 25):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -133,65 +113,31 @@ def _bomb(name: str = "xl/worksheets/sheet1.xml", size: int = 1 << 27) -> bytes:
     return stream.getvalue()
 
 
-def malformed() -> list[tuple[str, bytes]]:
-    """Return files that are wrong in as many ways."""
-    rng = random.Random(0)
-    text = _school_csv()
-    book = _workbook(make_school_roster(20).rows)
-    script = "<script>alert(1)</script>"
-    files: list[tuple[str, bytes]] = [
-        ("bomb.xlsx", _bomb()),
-        ("bomb.ods", _bomb("content.xml")),
-        ("bomb.npz", _bomb("data.npy")),
-        ("wide.csv", b"Name" + b",x" * 1_000_000 + b"\nAda" + b",1" * 1_000_000),
-        ("deep.csv", b'"' * 500_000),
-        ("nan.csv", b"Name,Score\nAda,NaN\nNaN,1\nnan,2\n"),
-        ("nan-links.csv", b"source,target,weight\nAda,Ben,NaN\nBen,Cem,inf\n"),
-        ("formula.csv", b"Name,Friend 1\n=1+1,+2\n@SUM(A1),-1\n"),
-        ("html.csv", f"Name,{script}\n{script},{script}\nBen,\n".encode()),
-        (f"{script}.csv", b"Name\nAda\n"),
-        ("../../../etc/passwd", b"Name\nAda\n"),
-        ("utf16.csv", "Name;Gender\nÄnne;w\n".encode("utf-16-le")),
-        ("latin.csv", "Name;Gender\nÄnne;w\n".encode("latin-1") + b"\x81\x8d"),
-        ("zero.csv", b"Name\0,Gender\0\nAda\0,f\n"),
-        ("empty.csv", b""),
-        ("blank.xlsx", b" "),
-        ("board.json", b'{"format": "equigraph-board", "version": 1}'),
-        ("list.json", b"[" * 50_000),
-        ("big.json", b'{"format": "equigraph-board", "version": 1, "people": ' + b"[1," * 1000),
-        ("graph.graphml", b"<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><graphml>&b;</graphml>"),
-        ("graph.gml", b"graph [" * 2000),
-        ("graph.mtx", b"%%MatrixMarket matrix coordinate real general\n999999999 999999999 1\n1 1 1\n"),
-        ("graph.mat", b"MATLAB 5.0" + bytes(200)),
-        ("graph.parquet", b"PAR1" + bytes(50) + b"PAR1"),
-        ("graph.npz", book),
-        ("nothing.exe", b"MZ"),
-        ("noname", b"Name\nAda\n"),
-    ]
-    while len(files) < 30:
-        kind = rng.randrange(4)
-        raw = bytearray(rng.choice((text, book)))
-        suffix = ".xlsx" if raw[:2] == b"PK" else rng.choice((".csv", ".tsv", ".txt", ".ods"))
-        if kind == 0:
-            raw = raw[: rng.randrange(1, len(raw))]
-        elif kind == 1:
-            for _ in range(rng.randrange(1, 40)):
-                raw[rng.randrange(len(raw))] = rng.randrange(256)
-        elif kind == 2:
-            at = rng.randrange(len(raw))
-            raw[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 400)))
-        else:
-            lines = raw.split(b"\n")
-            rng.shuffle(lines)
-            raw = bytearray(b"\n".join(lines)[: rng.randrange(1, len(raw))])
-        files.append((f"file{len(files)}{suffix}", bytes(raw)))
-    return files
+SCRIPT = "<script>alert(1)</script>"
+# One for each way to fail; damage of every kind is the task of tests/fuzz.
+MALFORMED = [
+    ("bomb.xlsx", _bomb()),
+    ("bomb.npz", _bomb("data.npy")),
+    ("wide.csv", b"Name" + b",x" * 200_000 + b"\nAda" + b",1" * 200_000),
+    ("deep.csv", b'"' * 500_000),
+    ("nan-links.csv", b"source,target,weight\nAda,Ben,NaN\nBen,Cem,inf\n"),
+    ("html.csv", f"Name,{SCRIPT}\n{SCRIPT},{SCRIPT}\nBen,\n".encode()),
+    (f"{SCRIPT}.csv", b"Name\nAda\n"),
+    ("../../../etc/passwd", b"Name\nAda\n"),
+    ("utf16.csv", "Name;Gender\nÄnne;w\n".encode("utf-16-le")),
+    ("empty.csv", b""),
+    ("board.json", b'{"format": "equigraph-board", "version": 1}'),
+    ("list.json", b"[" * 50_000),
+    ("graph.graphml", b"<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><graphml>&b;</graphml>"),
+    ("graph.mtx", b"%%MatrixMarket matrix coordinate real general\n999999999 999999999 1\n1 1 1\n"),
+    ("graph.parquet", b"PAR1" + bytes(50) + b"PAR1"),
+    ("nothing.exe", b"MZ"),
+]
 
 
-def test_malformed_files_do_no_harm(reader: Running) -> None:
-    files = malformed()
+def test_malformed_files_do_no_harm(reader):
     refused = opened = 0
-    for name, body in files:
+    for name, body in MALFORMED:
         status, seen = _send(reader, name, body)
         assert status in (200, 400), name
         assert not any(leak in str(seen) for leak in LEAKS), (name, seen)
@@ -205,8 +151,8 @@ def test_malformed_files_do_no_harm(reader: Running) -> None:
         assert not any(leak in str(answer) for leak in LEAKS), (name, answer)
         opened += status == 200
         refused += status == 400
-    assert refused + opened == len(files)
-    assert refused > 12
+    assert refused + opened == len(MALFORMED)
+    assert refused > 8
     # After all of that the server reads a good one.
     assert ask(reader, "/api/board")[0] == 200
     status, seen = _send(reader, "class.csv", _school_csv())
@@ -214,9 +160,7 @@ def test_malformed_files_do_no_harm(reader: Running) -> None:
     assert not seen["error"]
 
 
-def test_everything_can_be_taken_away(
-    served: Running, room: BoardPeople, labelled: Any, tmp_path: Path
-) -> None:
+def test_everything_can_be_taken_away(served, room, labelled, tmp_path):
     content = {}
     for kind in WRITERS:
         status, body = ask(served, f"/api/download/{kind}")
@@ -242,20 +186,18 @@ def test_everything_can_be_taken_away(
     assert saved in content["again.sh"].decode()
     lines = content["again.py"].decode().replace(saved, str(tmp_path / "board.json"))
     (tmp_path / "board.json").write_text(json.dumps(content["board.json"]), encoding="utf-8")
-    found: dict[str, Any] = {}
+    found = {}
     exec(compile(lines, "again.py", "exec"), found)
     assert found["labels"].tolist() == labelled.labels.tolist()
 
 
-def test_a_file_that_is_too_large_is_refused(reader: Running) -> None:
+def test_a_file_that_is_too_large_is_refused(reader):
     status, seen = _send(reader, "large.csv", bytes(33 << 20))
     assert status == 400
     assert "32 MB" in seen["error"]
 
 
-def test_html_is_shown_and_not_run_and_another_file_opens(
-    browser: Any, room: BoardPeople, labelled: Any
-) -> None:
+def test_html_is_shown_and_not_run_and_another_file_opens(browser, room, labelled):
     from dataclasses import replace
 
     nasty = "<img src=x onerror=\"document.title='run'\">"

@@ -1,12 +1,7 @@
 """The page that was saved, and the one in a notebook: the same module, without a server."""
 
-from __future__ import annotations
-
-import itertools
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +19,7 @@ from tests.apps.report.conftest import as_result
 
 
 @pytest.fixture(scope="module")
-def graph() -> Graph:
+def graph():
     room = eg.datasets.make_classroom()
     names = room.node_names.astype(object)
     names[0] = "</script><script>document.title='run'</script>"
@@ -32,13 +27,13 @@ def graph() -> Graph:
 
 
 @pytest.fixture(scope="module")
-def curve(graph: Graph) -> eg.TradeoffCurve:
+def curve(graph):
     return eg.tradeoff_curve(
         graph, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.1, 0.5, 1], random_state=0
     )
 
 
-def _labels(content: dict[str, Any]) -> list[list[int]]:
+def _labels(content):
     """Read the labels of all points back, as the page does."""
     every = [list(content["first"])]
     for steps in content["changes"]:
@@ -50,7 +45,7 @@ def _labels(content: dict[str, Any]) -> list[list[int]]:
     return every
 
 
-def test_changes_lead_from_labels_to_labels() -> None:
+def test_changes_lead_from_labels_to_labels():
     rng = np.random.default_rng(0)
     for n in (1, 5, 40):
         one, other = rng.integers(0, 4, (2, n))
@@ -58,7 +53,7 @@ def test_changes_lead_from_labels_to_labels() -> None:
         assert _labels(content) == [one.tolist(), other.tolist()]
 
 
-def test_every_point_of_the_front_is_in_the_page(graph: Graph, curve: eg.TradeoffCurve) -> None:
+def test_every_point_of_the_front_is_in_the_page(graph, curve):
     content = content_of(findings_of(curve, graph, "product"))
     stored = _labels(content)
     assert stored == [point.labels.tolist() for point in curve.front]
@@ -69,9 +64,7 @@ def test_every_point_of_the_front_is_in_the_page(graph: Graph, curve: eg.Tradeof
     json.dumps(content)
 
 
-def test_the_page_has_a_dial_and_needs_no_network(
-    browser: Any, graph: Graph, curve: eg.TradeoffCurve, tmp_path: Path
-) -> None:
+def test_the_page_has_a_dial_and_needs_no_network(browser, graph, curve, tmp_path):
     path = tmp_path / "page.html"
     assert write_interactive(curve, path, graph=graph) == []
     said, asked = [], []
@@ -101,7 +94,7 @@ def test_the_page_has_a_dial_and_needs_no_network(
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
-def test_large_classes_and_small_groups_are_shown_as_a_whole(browser: Any, tmp_path: Path) -> None:
+def test_large_classes_and_small_groups_are_shown_as_a_whole(browser, tmp_path):
     ring = sparse.csr_array(np.roll(np.eye(300), 1, axis=0) + np.roll(np.eye(300), -1, axis=0))
     graph = Graph(ring, None, np.where(np.arange(300) == 0, "rare", "usual"), "kind")
     write_interactive(as_result(graph, np.arange(300) // 25), tmp_path / "page.html", graph=graph)
@@ -117,7 +110,7 @@ def test_large_classes_and_small_groups_are_shown_as_a_whole(browser: Any, tmp_p
     assert all(fits for _, fits in parts)
 
 
-def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path: Path) -> None:
+def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path):
     run = CliRunner().invoke
     out = str(tmp_path / "out")
     made = run(app, ["cluster", "dataset:classroom", "-k", "3", "--method", "fair-louvain", "-o", out, "-q"])
@@ -133,20 +126,9 @@ def test_the_command_writes_it_and_the_plain_page_stays_the_default(tmp_path: Pa
     assert text.count("<script") == 2
 
 
-def test_a_notebook_gets_the_same_module(graph: Graph, curve: eg.TradeoffCurve) -> None:
+def test_a_notebook_gets_the_same_module(graph, curve):
     pytest.importorskip("anywidget")
     widget = curve.explore(graph)
     assert json.loads(widget.content)["state"]["labels"]
     assert "render" in widget._esm
     assert len(widget._esm) > 100_000
-
-
-def test_five_thousand_nodes_take_about_a_hundred_kilobytes() -> None:
-    rng = np.random.default_rng(0)
-    labels = [rng.integers(0, 5, 5000)]
-    for _ in range(30):
-        one = labels[-1].copy()
-        one[rng.permutation(5000)[:300]] = rng.integers(0, 5, 300)
-        labels.append(one)
-    packed = json.dumps([changes(a, b) for a, b in itertools.pairwise(labels)])
-    assert len(packed) + len(json.dumps(labels[0].tolist())) < 120_000

@@ -1,17 +1,11 @@
 """The page in a real browser: mouse, keyboard, screen readers, phones."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import kept
-from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.session import Session
 from tests.apps.explore.conftest import ask, drag, running_server
 
@@ -29,19 +23,19 @@ _WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
 
 @pytest.fixture(scope="module")
-def server(room: BoardPeople, labelled: Any) -> Iterator[Running]:
+def server(room, labelled):
     with running_server(Session(room, labelled)) as running:
         yield running
 
 
 @pytest.fixture
-def open_page(browser: Any, server: Running) -> Iterator[Any]:
+def open_page(browser, server):
     """Return a function that opens the page at the first step of the board; what the page says is an error."""
     assert ask(server, "/api/act", {"do": "goto", "step": 0})[0] == 200
-    contexts: list[Any] = []
-    said: list[str] = []
+    contexts = []
+    said = []
 
-    def open_one(*, reset: bool = True, **options: Any) -> Any:
+    def open_one(*, reset=True, **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
@@ -58,19 +52,19 @@ def open_page(browser: Any, server: Running) -> Iterator[Any]:
     assert [text for text in said if "status of 400" not in text] == []
 
 
-def _state(server: Running) -> dict[str, Any]:
+def _state(server):
     return ask(server, "/api/state")[1]
 
 
-def _score(page: Any, name: str) -> str:
+def _score(page, name):
     return page.inner_text(f"[data-score={name}] .figure")
 
 
-def _in(page: Any, who: int, cluster: int) -> None:
+def _in(page, who, cluster):
     page.wait_for_selector(f".column[data-cluster='{cluster}'] [data-who='{who}']")
 
 
-def test_a_card_is_dragged_and_everything_answers(open_page: Any, server: Running, room: BoardPeople) -> None:
+def test_a_card_is_dragged_and_everything_answers(open_page, server, room):
     page = open_page()
     assert page.locator(".column").count() == 3
     assert page.locator(".card").count() == 30
@@ -108,7 +102,7 @@ def test_a_card_is_dragged_and_everything_answers(open_page: Any, server: Runnin
         assert not overlapping
 
 
-def test_a_card_is_moved_by_keys_and_told(open_page: Any, server: Running) -> None:
+def test_a_card_is_moved_by_keys_and_told(open_page, server):
     page = open_page()
     card = page.locator("[data-who='3'] [data-part=card]")
     card.focus()
@@ -135,7 +129,7 @@ def test_a_card_is_moved_by_keys_and_told(open_page: Any, server: Running) -> No
     _in(page, 3, 0)
 
 
-def test_why_rename_and_search(open_page: Any, server: Running) -> None:
+def test_why_rename_and_search(open_page, server):
     page = open_page()
     page.locator("[data-who='5'] .card-menu").click()
     page.get_by_role("menuitem", name="Why here?").click()
@@ -153,7 +147,7 @@ def test_why_rename_and_search(open_page: Any, server: Running) -> None:
     assert page.locator("[data-who='7']").count() == 1
 
 
-def test_the_dial_takes_every_point_and_reload_and_back_work(open_page: Any, server: Running) -> None:
+def test_the_dial_takes_every_point_and_reload_and_back_work(open_page, server):
     page = open_page()
     page.wait_for_selector(".dial input")
     points = _state(server)["curve"]["points"]
@@ -179,7 +173,7 @@ def test_the_dial_takes_every_point_and_reload_and_back_work(open_page: Any, ser
     assert _state(server)["labels"] == state["labels"]
 
 
-def test_a_job_can_be_cancelled_and_the_next_one_runs(open_page: Any, server: Running) -> None:
+def test_a_job_can_be_cancelled_and_the_next_one_runs(open_page, server):
     page = open_page()
     page.click("[data-do=alternatives]")
     page.locator("[data-job=alternatives] button").click()
@@ -194,7 +188,7 @@ def test_a_job_can_be_cancelled_and_the_next_one_runs(open_page: Any, server: Ru
     assert _state(server)["labels"] == state["alternatives"][0]["labels"]
 
 
-def test_axe_finds_nothing_serious(open_page: Any) -> None:
+def test_axe_finds_nothing_serious(open_page):
     every = ("board", "menu", "why", "save", "open", "graph")
     for scheme, language, views in (("light", "en-GB", every), ("dark", "de-DE", every[:3])):
         page = open_page(color_scheme=scheme, locale=language)
@@ -214,7 +208,7 @@ def test_axe_finds_nothing_serious(open_page: Any) -> None:
             page.keyboard.press("Escape")
 
 
-def _show(page: Any, view: str) -> None:
+def _show(page, view):
     if view == "menu":
         page.locator("[data-who='0'] .card-menu").click()
         page.wait_for_selector(".menu")
@@ -230,7 +224,7 @@ def _show(page: Any, view: str) -> None:
         page.wait_for_selector(".canvas canvas, .still")
 
 
-def test_german_leaves_no_english_behind(open_page: Any) -> None:
+def test_german_leaves_no_english_behind(open_page):
     page = open_page(locale="de-DE")
     page.wait_for_selector(".dial input")
     assert page.evaluate("document.documentElement.lang") == "de"
@@ -242,7 +236,7 @@ def test_german_leaves_no_english_behind(open_page: Any) -> None:
     page.wait_for_selector("text=Repair the rest")
 
 
-def test_the_picture_selects_with_the_board(open_page: Any) -> None:
+def test_the_picture_selects_with_the_board(open_page):
     page = open_page()
     page.locator("[data-who='9'] [data-part=card]").click()
     page.click("[data-view=graph]:visible")

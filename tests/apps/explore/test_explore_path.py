@@ -1,18 +1,13 @@
 """The way of a teacher from a messy sheet to lists on paper, in a real browser on a small screen."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from equigraph.apps.classes import load_division
-from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.steps import board_of_division
 from equigraph.apps.explore.uploads import OfferedSheet, inspect
 from tests.apps.explore.conftest import ask, running_server
@@ -24,7 +19,7 @@ NAMES = [f"{first} {last}" for last in LAST for first in FIRST]
 _WAIT = 90_000  # milliseconds; processes start slowly on a busy machine
 
 
-def _sheet(folder: Path) -> OfferedSheet:
+def _sheet(folder):
     """Return a sheet with a column that has to be asked about, a misspelt name and one that nobody has."""
     rows = [["Name", "Gender", "Cousin", "Friend 1", "Friend 2", "Must be apart from", "Points", "Notes"]]
     for i, name in enumerate(NAMES):
@@ -41,25 +36,25 @@ def _sheet(folder: Path) -> OfferedSheet:
     return OfferedSheet(path, inspect(str(path), path.name, None, options), options, number=3)
 
 
-def _state(server: Running) -> dict[str, Any]:
+def _state(server):
     return ask(server, "/api/state")[1]
 
 
-def _menu(page: Any, who: int, item: str) -> None:
+def _menu(page, who, item):
     page.locator(f"[data-who='{who}'] .card-menu").click()
     page.get_by_role("menuitem", name=item).click()
 
 
-def _fits(page: Any) -> None:
+def _fits(page):
     wide, inner = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     assert wide <= inner
 
 
-def test_from_a_messy_sheet_to_lists(browser: Any, tmp_path: Path) -> None:
+def test_from_a_messy_sheet_to_lists(browser, tmp_path):
     context = browser.new_context(viewport={"width": 390, "height": 850}, locale="en-GB")
     page = context.new_page()
     page.set_default_timeout(_WAIT)
-    errors: list[str] = []
+    errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     with running_server(_sheet(tmp_path)) as server:
         page.goto(server.link)
@@ -88,7 +83,7 @@ def test_from_a_messy_sheet_to_lists(browser: Any, tmp_path: Path) -> None:
     assert people.rules[0].keyword == "together"
 
 
-def _confirm(page: Any) -> None:
+def _confirm(page):
     """Answer what the page asks about the sheet, and confirm what was understood."""
     page.wait_for_selector(".column-list li.ask:has-text('Cousin')")
     _fits(page)
@@ -115,7 +110,7 @@ def _confirm(page: Any) -> None:
     page.click("[data-do=make]")
 
 
-def _read_notes(page: Any) -> None:
+def _read_notes(page):
     """Read how the file was read, in German and in English."""
     for language, words in (
         ("de", "weggelassen: „Xaver“ (Zeile 5, Spalte E)"),
@@ -127,7 +122,7 @@ def _read_notes(page: Any) -> None:
         assert all(("Zeile" in note) == (language == "de") for note in notes if "Xaver" in note)
 
 
-def _edit(page: Any, server: Running) -> None:
+def _edit(page, server):
     """Move and lock a card, undo and redo, repair; every column says what it costs."""
     state = _state(server)
     assert [rule["broken"] for rule in state["rules"]] == [0] * len(state["rules"])
@@ -155,7 +150,7 @@ def _edit(page: Any, server: Running) -> None:
     assert not any(rule["broken"] for rule in after["rules"])
 
 
-def _come_and_leave(page: Any, server: Running) -> None:
+def _come_and_leave(page, server):
     """Add somebody and remove somebody: all others stay."""
     before = _state(server)["labels"]
     page.click("[data-do=arrival]")
@@ -174,7 +169,7 @@ def _come_and_leave(page: Any, server: Running) -> None:
     assert _state(server)["labels"] == before
 
 
-def _change_number(page: Any, server: Running) -> None:
+def _change_number(page, server):
     """Ask for fewer groups, and go back."""
     assert page.locator(".number span:text('Number of groups')").is_visible()
     page.fill("[data-do=number]", "2")
@@ -187,7 +182,7 @@ def _change_number(page: Any, server: Running) -> None:
     page.wait_for_selector(".column[data-cluster='2']")
 
 
-def _save(page: Any, server: Running, folder: Path) -> list[int]:
+def _save(page, server, folder):
     page.click("[data-do=save]")
     content = {}
     for kind in ("classes.zip", "lists.html"):

@@ -1,10 +1,7 @@
 """The reference of the JSON API says what the server does: every request, field, action, file and status."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,11 +9,9 @@ from equigraph.apps.explore.app import Explorer
 from equigraph.apps.explore.examples import EXAMPLES
 from equigraph.apps.explore.files import WRITERS, drawn_graph
 from equigraph.apps.explore.jobs import Job
-from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import reasons, rule_states
-from equigraph.apps.explore.server import Running
 from equigraph.apps.explore.session import Session
-from equigraph.apps.explore.steps import ACTIONS, Step
+from equigraph.apps.explore.steps import ACTIONS
 from equigraph.apps.explore.tasks import TASKS
 from tests.apps.explore.conftest import ask
 
@@ -25,13 +20,13 @@ OF_THE_SESSION = {"point", "alternative", "arrival", "leaver", "undo", "redo", "
 NOT_ASKED_FOR = {"first", "layout", "download", "inspect", "read", "preview"}
 
 
-def section(heading: str) -> str:
+def section(heading):
     found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
     assert found, heading
     return found[1]
 
 
-def listed(heading: str) -> list[str]:
+def listed(heading):
     """Return the first column of the table below a heading, without its head."""
     return [
         name
@@ -40,11 +35,11 @@ def listed(heading: str) -> list[str]:
     ]
 
 
-def named(heading: str) -> set[str]:
+def named(heading):
     return set(re.findall(r"`([^`]+)`", section(heading)))
 
 
-def test_every_request_is_listed(room: BoardPeople, labelled: Step, tmp_path: Path) -> None:
+def test_every_request_is_listed(room, labelled, tmp_path):
     routes = Explorer(Session(room, labelled, keep=False), tmp_path, "token", 1).routes()
     served = [
         f"{method} {re.sub(r':int', '', route.path)}"
@@ -54,7 +49,7 @@ def test_every_request_is_listed(room: BoardPeople, labelled: Step, tmp_path: Pa
     assert listed("Requests") == served
 
 
-def test_every_field_is_listed(room: BoardPeople, labelled: Step) -> None:
+def test_every_field_is_listed(room, labelled):
     session = Session(room, labelled, keep=False)
     board = session.board()
     assert listed("The board") == list(board)
@@ -65,12 +60,12 @@ def test_every_field_is_listed(room: BoardPeople, labelled: Step) -> None:
     assert set(Job(1, "curve").facts()) <= named("Jobs")
 
 
-def test_the_picture(room: BoardPeople, labelled: Step) -> None:
+def test_the_picture(room, labelled):
     text = section("The picture")
     assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(drawn_graph(room, labelled))
 
 
-def test_actions_jobs_files_and_examples_are_listed() -> None:
+def test_actions_jobs_files_and_examples_are_listed():
     assert set(listed("Actions")) == {*ACTIONS, *OF_THE_SESSION}
     assert set(listed("Jobs")) == set(TASKS) - NOT_ASKED_FOR
     assert named("Files") == set(WRITERS)
@@ -88,16 +83,14 @@ def test_actions_jobs_files_and_examples_are_listed() -> None:
         (421, "/api/state", {"headers": {"host": "elsewhere"}}),
     ],
 )
-def test_statuses_are_those_listed(served: Running, status: int, path: str, options: Any) -> None:
+def test_statuses_are_those_listed(served, status, path, options):
     found, answer = ask(served, path, **options)
     assert found == status
     assert f"| {status} |" in section("Errors")
     assert isinstance(answer, dict) == (status == 400)
 
 
-def test_the_script_on_the_page_runs(
-    room: BoardPeople, labelled: Step, capsys: pytest.CaptureFixture[str], served: Running
-) -> None:
+def test_the_script_on_the_page_runs(room, labelled, capsys, served):
     script = re.search(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
     assert script
     exec(script[1], {"link": served.link})

@@ -1,27 +1,22 @@
 """Who may talk to the server, and what it tells them."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from equigraph.apps.explore.people import BoardPeople
-from equigraph.apps.explore.server import Running
 from tests.apps.explore.conftest import ask, running_server
 
 
-def _host(running: Running) -> dict[str, str]:
+def _host(running):
     return {"host": f"127.0.0.1:{running.port}"}
 
 
-def _cookie(running: Running) -> dict[str, str]:
+def _cookie(running):
     return {**_host(running), "cookie": f"equigraph-{running.port}={running.token}"}
 
 
-def test_nothing_is_answered_without_the_token(served: Running) -> None:
+def test_nothing_is_answered_without_the_token(served):
     for path in (
         "/",
         "/api/board",
@@ -40,19 +35,19 @@ def test_nothing_is_answered_without_the_token(served: Running) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", ""])
-def test_a_foreign_host_is_refused_even_with_the_token(served: Running, host: str) -> None:
+def test_a_foreign_host_is_refused_even_with_the_token(served, host):
     headers = {"host": host.format(port=served.port), "authorization": f"Bearer {served.token}"}
     assert ask(served, "/api/board", headers=headers)[0] in (400, 421)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1", "http://localhost:1"])
-def test_a_foreign_origin_is_refused(served: Running, origin: str) -> None:
+def test_a_foreign_origin_is_refused(served, origin):
     headers = {**_cookie(served), "origin": origin}
     assert ask(served, "/api/board", headers=headers)[0] == 403
     assert ask(served, "/api/act", {"do": "undo"}, headers=headers)[0] == 403
 
 
-def test_a_browser_that_changes_something_says_where_it_comes_from(served: Running) -> None:
+def test_a_browser_that_changes_something_says_where_it_comes_from(served):
     own = {"origin": f"http://127.0.0.1:{served.port}"}
     assert ask(served, "/api/board", headers=_cookie(served))[0] == 200
     assert ask(served, "/api/act", {"do": "fly"}, headers=_cookie(served))[0] == 403
@@ -61,7 +56,7 @@ def test_a_browser_that_changes_something_says_where_it_comes_from(served: Runni
     assert ask(served, "/api/board", headers=cross)[0] == 403
 
 
-def test_pages_run_no_script_but_their_own(served: Running) -> None:
+def test_pages_run_no_script_but_their_own(served):
     import http.client
 
     for path in ("/", "/api/board", "/nothing"):
@@ -92,7 +87,7 @@ def test_pages_run_no_script_but_their_own(served: Running) -> None:
         "/api/stored/..%2f..%2fx",
     ],
 )
-def test_no_path_of_the_browser_is_opened(served: Running, path: str) -> None:
+def test_no_path_of_the_browser_is_opened(served, path):
     status, body = ask(served, path)
     assert status in (404, 405)
     assert b"import" not in (body if isinstance(body, bytes) else b"")
@@ -102,7 +97,7 @@ def test_no_path_of_the_browser_is_opened(served: Running, path: str) -> None:
     "body",
     [b"", b"x", b"[]", b"null", b'{"do": NaN}', b"[" * 100_000, b'{"a":' * 5000, b"\xff\xfe", b"1" * 5000],
 )
-def test_bodies_that_are_no_request_get_a_sentence(served: Running, body: bytes) -> None:
+def test_bodies_that_are_no_request_get_a_sentence(served, body):
     headers = {"authorization": f"Bearer {served.token}", "content-type": "application/json"}
     for path in ("/api/act", "/api/open", "/api/jobs", "/api/number"):
         status, answer = ask(served, path, method="POST", body=body, headers=headers)
@@ -112,10 +107,10 @@ def test_bodies_that_are_no_request_get_a_sentence(served: Running, body: bytes)
     assert status == 400
 
 
-def test_uploads_are_gone_when_the_server_is(room: BoardPeople, labelled: Any) -> None:
+def test_uploads_are_gone_when_the_server_is(room, labelled):
     from equigraph.apps.explore.session import Session
 
-    def folders() -> set[Path]:
+    def folders():
         return set(Path(tempfile.gettempdir()).glob("equigraph-explore-*"))
 
     before = folders()

@@ -1,25 +1,20 @@
 """The processes that work for the server come and go while threads talk to them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from equigraph._utils.files import private_folder
-from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.workers import Cancelled, Worker
 
 
-def _tell(stage: str, step: int, total: int) -> None:
+def _tell(stage, step, total):
     """Notify nobody."""
 
 
-def test_a_pipe_is_not_closed_under_the_thread_that_reads_it() -> None:
+def test_a_pipe_is_not_closed_under_the_thread_that_reads_it():
     worker = Worker()
     pipe = worker._started()
     with ThreadPoolExecutor(8) as pool:
@@ -30,7 +25,7 @@ def test_a_pipe_is_not_closed_under_the_thread_that_reads_it() -> None:
         list(iter(pipe.recv, None))  # it may have said before that it was ready
 
 
-def test_a_task_that_waits_ends_with_the_server() -> None:
+def test_a_task_that_waits_ends_with_the_server():
     worker = Worker()
     cancelled = threading.Event()
     with ThreadPoolExecutor(1) as pool:
@@ -44,12 +39,10 @@ def test_a_task_that_waits_ends_with_the_server() -> None:
     assert not worker.is_alive()
 
 
-def test_a_second_server_leaves_the_files_of_the_first_alone(
-    room: BoardPeople, labelled: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_server_leaves_the_files_of_the_first_alone(room, labelled, monkeypatch):
     from equigraph.apps.explore import files, tasks
 
-    def write(people: Any, step: Any, path: Path) -> None:
+    def write(people, step, path):
         path.write_bytes(b"x")
         with private_folder(path.parent.parent, "equigraph-explore-"):  # as a server does when it starts
             assert path.exists()

@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,25 +9,25 @@ NASTY = "<script>alert(1)</script>&\"'"
 
 
 @pytest.fixture(scope="session")
-def room() -> Graph:
+def room():
     data = eg.datasets.make_classroom()
     return Graph(data.adjacency, data.node_names, data.sensitive_features, "gender")
 
 
 @pytest.fixture(scope="session")
-def result(room: Graph) -> eg.ClusteringResult:
+def result(room):
     # Little effort: a page about it searches the whole dial by the same parameters.
     return eg.cluster(room, n_clusters=3, fairness=0.5, effort=0.1, random_state=0)
 
 
 @pytest.fixture(scope="session")
-def curve(room: Graph) -> eg.TradeoffCurve:
+def curve(room):
     return eg.tradeoff_curve(
         room, estimator=eg.FairLouvain(n_clusters=3), fairness=[0, 0.1, 0.5, 1], random_state=0
     )
 
 
-def make_large(n: int, k: int, n_groups: int, *, seed: int = 0) -> tuple[Graph, np.ndarray]:
+def make_large(n, k, n_groups, *, seed=0):
     """Return a random graph with nasty names, and labels of k clusters, all of which have nodes."""
     rng = np.random.default_rng(seed)
     upper = sparse.triu(sparse.random_array((n, n), density=min(1.0, 6 / n), rng=rng), k=1)
@@ -42,7 +38,7 @@ def make_large(n: int, k: int, n_groups: int, *, seed: int = 0) -> tuple[Graph, 
     return Graph(adjacency, names, groups, f"attribute {NASTY}"), labels
 
 
-def as_result(graph: Graph, labels: np.ndarray, **changes: Any) -> eg.ClusteringResult:
+def as_result(graph, labels, **changes):
     """Return any labels as a result."""
     from dataclasses import replace
 

@@ -1,15 +1,8 @@
 """The page in a real browser: on a phone, on a desk, and on paper."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
-import equigraph as eg
-from equigraph.graph import Graph
 from tests.apps.report.conftest import as_result, make_large
 
 pytest.importorskip("matplotlib")
@@ -17,11 +10,11 @@ pytest.importorskip("matplotlib")
 
 @pytest.fixture(scope="module")
 def pages(
-    room: Graph,
-    result: eg.ClusteringResult,
-    curve: eg.TradeoffCurve,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, Path]:
+    room,
+    result,
+    curve,
+    tmp_path_factory,
+):
     folder = tmp_path_factory.mktemp("pages")
     paths = {name: folder / f"{name}.html" for name in ("clustering", "curve", "many", "large")}
     result.report(paths["clustering"], graph=room)
@@ -34,14 +27,12 @@ def pages(
 
 @pytest.mark.parametrize("name", ["clustering", "curve", "many", "large"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_pages_fit_the_screen_and_are_quiet(
-    browser: Any, pages: dict[str, Path], name: str, width: int
-) -> None:
+def test_pages_fit_the_screen_and_are_quiet(browser, pages, name, width):
     page = browser.new_page(viewport={"width": width, "height": 740})
-    said: list[str] = []
+    said = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    asked: list[str] = []
+    asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(pages[name].as_uri())
     wide, inner = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
@@ -61,7 +52,7 @@ def test_pages_fit_the_screen_and_are_quiet(
     assert smallest >= 12
 
 
-def test_letters_of_charts_can_be_read_on_a_phone(browser: Any, pages: dict[str, Path]) -> None:
+def test_letters_of_charts_can_be_read_on_a_phone(browser, pages):
     page = browser.new_page(viewport={"width": 360, "height": 740})
     page.goto(pages["curve"].as_uri())
     heights = page.evaluate(
@@ -74,7 +65,7 @@ def test_letters_of_charts_can_be_read_on_a_phone(browser: Any, pages: dict[str,
 
 
 @pytest.mark.parametrize("name", ["clustering", "many"])
-def test_pages_print(browser: Any, pages: dict[str, Path], name: str, tmp_path: Path) -> None:
+def test_pages_print(browser, pages, name, tmp_path):
     page = browser.new_page()
     page.goto(pages[name].as_uri())
     page.emulate_media(media="print")

@@ -1,7 +1,5 @@
 """The sentences, against naive counts."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -18,7 +16,7 @@ from equigraph.metrics import composition
 from tests.apps.report.conftest import as_result, make_large
 
 
-def naive_mirroring(labels: list[int], groups: list[str]) -> int:
+def naive_mirroring(labels, groups):
     mirror = 0
     for cluster in set(labels):
         inside = [group for label, group in zip(labels, groups, strict=True) if label == cluster]
@@ -31,7 +29,7 @@ def naive_mirroring(labels: list[int], groups: list[str]) -> int:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_mirroring_counts_what_a_naive_count_does(seed: int) -> None:
+def test_mirroring_counts_what_a_naive_count_does(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, 60)
     groups = rng.choice(["a", "b", "c"], 60, p=[0.6, 0.3, 0.1])
@@ -46,19 +44,11 @@ def test_mirroring_counts_what_a_naive_count_does(seed: int) -> None:
     ("labels", "groups", "sentence"),
     [
         ([0, 0, 1, 1], "abab", "Every cluster mirrors the population by g exactly."),
+        ([0, 0, 0, 1, 1], "ababa", "Every cluster is as close to the population by g as whole nodes allow"),
+        ([0] * 49 + [1] * 51, "ab" * 50, "Every cluster mirrors the population by g as closely as whole"),
         (
-            [0, 0, 0, 1, 1],
-            "ababa",
-            "Every cluster is as close to the population by g as whole nodes allow; the widest",
-        ),
-        (
-            [0] * 49 + [1] * 51,
-            "ab" * 50,
-            "Every cluster mirrors the population by g as closely as whole nodes allow.",
-        ),
-        (
-            [0] * 100 + [1] * 100,
-            "a" * 52 + "b" * 48 + "a" * 48 + "b" * 52,
+            [0] * 50 + [1] * 50,
+            "a" * 26 + "b" * 48 + "a" * 24 + "b" * 2,
             "Every cluster mirrors the population by g.",
         ),
         (
@@ -73,26 +63,22 @@ def test_mirroring_counts_what_a_naive_count_does(seed: int) -> None:
             "ab" * 9 + "ac",
             "Every cluster mirrors the population by g as closely as whole nodes allow.",
         ),
-        (
-            [0, 0, 1, 1],
-            "aabb",
-            "None of 2 clusters mirrors the population by g; the widest gap is in cluster 0, where 100 %",
-        ),
+        ([0, 0, 1, 1], "aabb", "None of 2 clusters mirrors the population by g; the widest gap is in"),
         ([0, 0, 1, 1, 2, 2, 2, 2], "ababaaaa", "2 of 3 clusters mirror the population by g"),
         ([0, 0, 0, 0], "aabb", "Everybody is in the same cluster"),
     ],
 )
-def test_fairness_sentences(labels: list[int], groups: str, sentence: str) -> None:
+def test_fairness_sentences(labels, groups, sentence):
     n = len(labels)
-    graph = Graph(np.ones((n, n)) - np.eye(n), None, np.array(list(groups)), "g")  # type: ignore[arg-type]
+    graph = Graph(np.ones((n, n)) - np.eye(n), None, np.array(list(groups)), "g")
     findings = of_result(as_result(graph, np.array(labels)), graph, False)
     assert wording.fairness_sentence(findings).replace("\N{NO-BREAK SPACE}", " ").startswith(sentence)
 
 
-def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters() -> None:
+def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters():
     n = 20
     groups = np.array([*"ab" * 9, "c", None], dtype=object)
-    graph = Graph(np.ones((n, n)) - np.eye(n), None, groups, "g", missing="ignore")  # type: ignore[arg-type]
+    graph = Graph(np.ones((n, n)) - np.eye(n), None, groups, "g", missing="ignore")
     labels = np.array([0] * 10 + [1] * 9 + [2])
     result = replace(as_result(graph, labels), parameters={"n_clusters": 3})
     ungrouped, group, cluster = wording.remarks(of_result(result, graph, False))
@@ -111,30 +97,30 @@ def test_remarks_name_ungrouped_nodes_small_groups_and_small_clusters() -> None:
         ([0] * 4, "1 cluster of all 4"),
     ],
 )
-def test_headlines(labels: list[int], headline: str) -> None:
-    graph = Graph(np.ones((4, 4)) - np.eye(4))  # type: ignore[arg-type]
+def test_headlines(labels, headline):
+    graph = Graph(np.ones((4, 4)) - np.eye(4))
     assert wording.headline(of_result(as_result(graph, np.array(labels)), graph, False)) == headline
 
 
-def test_links_inside_by_weight_and_against_a_baseline() -> None:
+def test_links_inside_by_weight_and_against_a_baseline():
     weights = np.array([[0, 3, 1, 0], [3, 0, 0, 0], [1, 0, 0, 4], [0, 0, 4, 0]], dtype=float)
-    graph = Graph(weights, None, np.array(list("abab")), "g")  # type: ignore[arg-type]
+    graph = Graph(weights, None, np.array(list("abab")), "g")
     findings = of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, np.array([0, 1, 0, 0]))
     assert findings.within(findings.labels) == pytest.approx(7 / 8)
     sentence = wording.cohesion_sentence(findings).replace("\N{NO-BREAK SPACE}", " ")
     assert sentence == "88 % of the link weight stays inside a cluster, 25 points more than in the baseline."
-    graph = Graph(np.zeros((4, 4)), None, np.array(list("abab")), "g")  # type: ignore[arg-type]
+    graph = Graph(np.zeros((4, 4)), None, np.array(list("abab")), "g")
     assert wording.cohesion_sentence(of_result(as_result(graph, np.array([0, 0, 1, 1])), graph, False)) == ""
 
 
-def test_too_many_clusters_are_not_aligned() -> None:
-    notes: list[str] = []
+def test_too_many_clusters_are_not_aligned():
+    notes = []
     labels = np.arange(2001)
     assert aligned(labels, labels, {}, "before", notes) is None
     assert "2,001 clusters, too many" in notes[0]
 
 
-def test_every_score_has_a_name_and_a_meaning() -> None:
+def test_every_score_has_a_name_and_a_meaning():
     graph, labels = make_large(30, 3, 2)
     scores = {*eg.metrics.evaluate(graph, labels), "mouflon", "evenness", "within"}
     assert scores == set(wording.NAMES) == set(wording.MEANINGS)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -8,7 +6,7 @@ TINY = Path(__file__).parent / "tiny"
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> str:
+def tiny(monkeypatch):
     """Make the module of tiny cells importable here and in worker processes; return its name."""
     monkeypatch.syspath_prepend(str(TINY))
     return "tiny_experiment"

@@ -1,10 +1,5 @@
 """W of iFairNMTF on a graph whose clusters are known: zero without edges, larger with more of them."""
 
-from __future__ import annotations
-
-import importlib
-import json
-
 import numpy as np
 import pytest
 
@@ -12,7 +7,6 @@ from equigraph import IFairNMTF
 from equigraph.apps.reproduction import interaction
 from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.toys import interaction_toy
-from tests.tables import rows_of
 
 SEEDS = range(2)
 
@@ -53,23 +47,6 @@ def test_scaling_keeps_the_model():
     scaled = interaction.per_pair(H, W, labels)
     np.testing.assert_allclose((H / own) @ scaled @ (H / own).T, H @ W @ H.T, rtol=1e-9, atol=1e-12)
     assert not interaction.per_pair(H, W, np.zeros_like(labels))[1:, 1:].any()
-
-
-def test_files(tmp_path):
-    settings = Settings(quick=True)
-    results = {}
-    for cell in interaction.cells(settings):
-        module, function = cell.function.split(":")
-        call = getattr(importlib.import_module(module), function)
-        results[cell.key] = json.loads(json.dumps(call(**json.loads(json.dumps(cell.arguments)))))
-    files = interaction.finish(settings, results, tmp_path)
-    assert {path.name for path in files} == {f"fig-interaction.{kind}" for kind in ("csv", "md", "png")}
-    rows = rows_of(tmp_path / "fig-interaction.csv")
-    assert len(rows) == 9
-    assert all(float(row["I-II"]) < interaction.ZERO for row in rows if row["start"] == "spectral")
-    page = (tmp_path / "fig-interaction.md").read_text()
-    assert "| spectral | 3 of 3 | 0 to 0 |" in page
-    assert "| II | 0.00 | 0.89 | 0.10 | 0.30 |" in page
 
 
 def test_failed_cells_leave_a_page(tmp_path):

@@ -1,15 +1,10 @@
-from __future__ import annotations
-
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Finished, Settings, code_fingerprint
-from equigraph.apps.reproduction.engine import CellResults
-from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, heaviest, reproduce
+from equigraph.apps.reproduction.cells import Settings, code_fingerprint
+from equigraph.apps.reproduction.run import EXPERIMENTS, Experiment, get_experiments, reproduce
 from equigraph.apps.reproduction.tables import write_text
-from equigraph.exceptions import DatasetError, ParameterError
 
 KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 
@@ -17,30 +12,30 @@ KEY_CHARACTERS = set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 class Page(HTMLParser):
     """The cells of the tables, the sources of images and the text of a page."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         super().__init__()
-        self.images: list[str] = []
-        self.tags: list[str] = []
+        self.images = []
+        self.tags = []
         self.text = ""
         self.feed(path.read_text(encoding="utf-8"))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         if tag == "img":
             self.images.append(dict(attrs)["src"] or "")
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
 
 
 @pytest.fixture
-def experiment(tiny: str, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+def experiment(tiny, monkeypatch):
     one = Experiment("tiny", tiny, "A tiny one")
     monkeypatch.setitem(EXPERIMENTS, "tiny", one)
     return one
 
 
-def test_everything_is_written_and_shown(experiment: Experiment, tmp_path: Path) -> None:
+def test_everything_is_written_and_shown(experiment, tmp_path):
     report = reproduce([experiment], tmp_path / "out", Settings(seed=5), n_workers=1)
     assert report.files == {"tiny": [tmp_path / "out" / "tiny" / name for name in ("sums.md", "dot.png")]}
     assert not report.failures
@@ -53,9 +48,7 @@ def test_everything_is_written_and_shown(experiment: Experiment, tmp_path: Path)
     assert "seed 5" in page.text
 
 
-def test_the_same_in_markdown_with_the_fingerprint_of_the_code(
-    experiment: Experiment, tmp_path: Path
-) -> None:
+def test_the_same_in_markdown_with_the_fingerprint_of_the_code(experiment, tmp_path):
     target = tmp_path / "page.md"
     reproduce([experiment], tmp_path / "out", Settings(), n_workers=1, page=target)
     text = target.read_text(encoding="utf-8")
@@ -64,9 +57,7 @@ def test_the_same_in_markdown_with_the_fingerprint_of_the_code(
     assert (tmp_path / "out" / "tiny" / "sums.md").read_text(encoding="utf-8").splitlines()[-1] in text
 
 
-def test_page_keeps_what_earlier_runs_left(
-    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_keeps_what_earlier_runs_left(experiment, tmp_path, monkeypatch):
     reproduce([experiment], tmp_path, Settings(), n_workers=1)
     other = Experiment("other", experiment.module, "Another one")
     monkeypatch.setitem(EXPERIMENTS, "other", other)
@@ -77,12 +68,10 @@ def test_page_keeps_what_earlier_runs_left(
     assert page.text.count("earlier run") == 1
 
 
-def test_experiment_that_cannot_be_finished_leaves_the_others_alone(
-    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_experiment_that_cannot_be_finished_leaves_the_others_alone(experiment, tmp_path, monkeypatch):
     import tiny_experiment
 
-    def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
+    def finish(settings, results, folder):
         return [results["nothing"]]
 
     broken = Experiment("broken", experiment.module, "A broken one")
@@ -97,16 +86,9 @@ def test_experiment_that_cannot_be_finished_leaves_the_others_alone(
     assert (tmp_path / "tiny" / "sums.md").exists()
 
 
-def test_nothing_is_computed_without_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EQUIGRAPH_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DatasetError, match="fig-k needs the network 'drugnet'"):
-        reproduce(get_experiments("fig-k"), tmp_path / "out", Settings(quick=True), n_workers=1)
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize("settings", [Settings(), Settings(quick=True, seed=3)])
-def test_keys_are_file_names_and_shared_cells_are_equal(settings: Settings) -> None:
-    cells: dict[str, object] = {}
+def test_keys_are_file_names_and_shared_cells_are_equal(settings):
+    cells = {}
     for experiment in get_experiments("all"):
         own = experiment.load().cells(settings)
         assert len({cell.key for cell in own}) == len(own)
@@ -115,29 +97,14 @@ def test_keys_are_file_names_and_shared_cells_are_equal(settings: Settings) -> N
             assert cells.setdefault(cell.key, cell) == cell
 
 
-def test_unknown_experiment() -> None:
-    with pytest.raises(ParameterError, match=r"no experiment 'table2' .*; the experiments are table1, "):
-        get_experiments("table2")
-
-
-def test_heaviest_adds_up_what_belongs_together() -> None:
-    outcome = CellResults(
-        {key: Finished({}, 1.0, cpu) for key, cpu in (("a.x.1", 1.0), ("a.x.2", 2.0), ("b.y", 2.5))}
-    )
-    assert heaviest(outcome, parts=2) == [("a.x", 3.0), ("b.y", 2.5)]
-    assert heaviest(outcome, parts=1) == [("a", 3.0), ("b", 2.5)]
-
-
-def test_markdown_becomes_html(
-    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_markdown_becomes_html(experiment, tmp_path, monkeypatch):
     import tiny_experiment
 
     text = (
         "# One & **two**\n\n- first\n- second\n\n| a | b |\n|:--|--:|\n| x | 1 |\n| " + "word " * 9 + "| 2 |"
     )
 
-    def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
+    def finish(settings, results, folder):
         return [write_text(folder / "page.md", text)]
 
     monkeypatch.setattr(tiny_experiment, "finish", finish)

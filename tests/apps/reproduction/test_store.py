@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from equigraph.apps.reproduction import cells as store
@@ -11,7 +7,7 @@ CELL = Cell("a.b-c", "package.module:function", {"seed": 3, "weights": [0.0, 0.5
 DONE = Finished({"runs": [{"Q": 0.25}]}, seconds=1.5, cpu_seconds=1.25)
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_what_is_written_is_read(tmp_path):
     assert read_cell(tmp_path, CELL) is None
     write_cell(tmp_path, CELL, DONE)
     assert read_cell(tmp_path, CELL) == DONE
@@ -31,14 +27,14 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         lambda text: text.replace("0.25", "NaN"),
     ],
 )
-def test_a_damaged_file_is_not_trusted(tmp_path: Path, damage: object) -> None:
+def test_a_damaged_file_is_not_trusted(tmp_path, damage):
     write_cell(tmp_path, CELL, DONE)
     path = path_of(tmp_path, CELL)
-    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")  # type: ignore[operator]
+    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
     assert read_cell(tmp_path, CELL) is None
 
 
-def test_another_computation_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_computation_is_not_trusted(tmp_path, monkeypatch):
     for other in (
         Cell(CELL.key, CELL.function, {"seed": 4, "weights": [0.0, 0.5]}),
         Cell(CELL.key, "package.module:another", CELL.arguments),

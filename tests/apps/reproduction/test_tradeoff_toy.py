@@ -1,7 +1,5 @@
 """A larger weight: fairer clusters, less modularity."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -11,7 +9,6 @@ import pytest
 from equigraph.apps.reproduction import tradeoff_toy as figure
 from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.toys import tradeoff_toy
-from tests.tables import rows_of
 
 
 def _outcome(seed):
@@ -60,17 +57,6 @@ def test_scores_belong_to_the_labels(outcome):
             n_second = np.count_nonzero(labels == cluster) - n_first
             worst = min(worst, min(n_first, n_second) / max(n_first, n_second, 1))
         assert run["min_balance"] == pytest.approx(worst)
-
-
-def test_files(outcome, tmp_path):
-    settings, results = outcome
-    files = figure.finish(settings, results, tmp_path)
-    assert {path.name for path in files} == {f"fig-tradeoff-toy.{kind}" for kind in ("csv", "md", "png")}
-    rows = rows_of(tmp_path / "fig-tradeoff-toy.csv")
-    assert len(rows) == 45
-    assert "labels" not in rows[0]
-    page = (tmp_path / "fig-tradeoff-toy.md").read_text()
-    assert "3 graphs with 5 starts each" in page
 
 
 def test_failed_cells_are_left_out(outcome, tmp_path):

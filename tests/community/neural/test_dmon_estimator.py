@@ -1,7 +1,5 @@
 """DMoN as an estimator: what it learns, repeatability, errors, callbacks, memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap
@@ -45,8 +43,7 @@ def quick(**parameters):
     return DMoN(**{"features": "structural", "epochs": 60, "random_state": 0, "device": "cpu", **parameters})
 
 
-@pytest.mark.parametrize("null_model", ["paper", "google"])
-@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize(("null_model", "weights"), [("paper", False), ("google", True)])
 def test_learns_planted_clusters_from_structure(null_model, weights):
     A, target = planted(weights=weights)
     model = quick(epochs=300, null_model=null_model).fit(A)
@@ -87,26 +84,14 @@ def test_fitted_attributes(hidden, dtype):
     assert model.status_ == "max_iter"
 
 
-@pytest.mark.filterwarnings("ignore::equigraph.exceptions.EmptyClusterWarning")
-def test_same_seed_same_result_and_other_seeds_differ():
-    A, target = planted(inside=0.15, across=0.08)
-    fits = [
-        quick(n_clusters=4, dropout=0.5, epochs=20, random_state=seed).fit(A, sensitive_features=target)
-        for seed in (0, 0, 1)
-    ]
-    assert np.array_equal(fits[0].membership_, fits[1].membership_)
-    assert np.array_equal(fits[0].objective_history_, fits[1].objective_history_)
-    assert not np.array_equal(fits[0].labels_, fits[2].labels_)
-
-
 def test_thread_count_changes_nothing():
-    A, _ = planted(n=3000, inside=0.006, across=0.002)
+    A, _ = planted(n=1500, inside=0.012, across=0.004)
     before = torch.get_num_threads()
     results = []
     try:
         for count in (1, 2):
             torch.set_num_threads(count)
-            results.append(quick(n_clusters=3, hidden=(64, 32), epochs=15).fit(A).membership_)
+            results.append(quick(n_clusters=3, hidden=(64, 32), epochs=6).fit(A).membership_)
             assert torch.get_num_threads() == count
     finally:
         torch.set_num_threads(before)
@@ -177,17 +162,9 @@ def test_no_edges_is_infeasible_and_isolated_nodes_are_fine():
     "wrong",
     [
         {"features": "degree"},
-        {"hidden": ()},
         {"hidden": (8, 0)},
-        {"hidden": "64"},
-        {"null_model": "half"},
-        {"collapse": -1},
         {"dropout": 1.0},
-        {"epochs": 0},
-        {"learning_rate": 0},
-        {"n_structural": 0},
         {"device": "tpu"},
-        {"dtype": "float16"},
     ],
 )
 def test_parameters_are_checked(wrong):

@@ -1,7 +1,5 @@
 """Node features made from groups and from the graph."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """DMoN on real graphs: the modularity published with iFairNMTF, from one column of group numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Penalties, constraints and other methods over several attributes, against plain sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

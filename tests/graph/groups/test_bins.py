@@ -1,7 +1,5 @@
 """Numbers as groups, and how far the means of clusters lie apart."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sensitive features of every kind become the same codes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Sums and counts over groups, by hand; groups without a member and clusters without a node keep their place."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

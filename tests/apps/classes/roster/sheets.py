@@ -1,16 +1,9 @@
 """Write rows of cells as the files people have."""
 
-from __future__ import annotations
-
 import csv
 import io
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import equigraph as eg
-
-Rows = Sequence[Sequence[Any]]
 
 PEOPLE = [
     ["Name", "Gender", "Friend 1", "Friend 2", "Not with", "Together with", "Fixed class"],
@@ -21,20 +14,18 @@ PEOPLE = [
 ]
 
 
-def csv_bytes(
-    rows: Rows, *, separator: str = ";", encoding: str = "utf-8-sig", line_end: str = "\r\n"
-) -> bytes:
+def csv_bytes(rows, *, separator=";", encoding="utf-8-sig", line_end="\r\n"):
     stream = io.StringIO(newline="")
     csv.writer(stream, delimiter=separator, lineterminator=line_end).writerows(rows)
     return stream.getvalue().encode(encoding)
 
 
-def write_csv(path: Path, rows: Rows, **options: Any) -> Path:
+def write_csv(path, rows, **options):
     path.write_bytes(csv_bytes(rows, **options))
     return path
 
 
-def write_xlsx(path: Path, rows: Rows, *, sheet: str = "Liste", more: dict[str, Rows] | None = None) -> Path:
+def write_xlsx(path, rows, *, sheet="Liste", more=None):
     import xlsxwriter
 
     with xlsxwriter.Workbook(str(path), {"strings_to_formulas": False}) as book:
@@ -45,7 +36,7 @@ def write_xlsx(path: Path, rows: Rows, *, sheet: str = "Liste", more: dict[str, 
     return path
 
 
-def write_xls(path: Path, rows: Rows) -> Path:
+def write_xls(path, rows):
     import xlwt
 
     book = xlwt.Workbook()
@@ -57,7 +48,7 @@ def write_xls(path: Path, rows: Rows) -> Path:
     return path
 
 
-def write_ods(path: Path, rows: Rows) -> Path:
+def write_ods(path, rows):
     from odf.opendocument import OpenDocumentSpreadsheet
     from odf.table import Table, TableCell, TableRow
     from odf.text import P
@@ -81,7 +72,7 @@ def write_ods(path: Path, rows: Rows) -> Path:
     return path
 
 
-def misspelt_sheet(folder: Path) -> Path:
+def misspelt_sheet(folder):
     """Write a German sheet as an older Excel does: semicolons, Windows-1252, blanks, and one friend misspelt."""
     rows = eg.datasets.make_school_roster(language="de", western=True).rows
     column = rows[0].index("Freund/in 1")

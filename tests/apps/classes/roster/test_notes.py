@@ -1,9 +1,5 @@
 """Notes on how a sheet was read, in every language of the board."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 import equigraph as eg
@@ -14,20 +10,20 @@ from equigraph.exceptions import RosterError
 from tests.apps.classes.roster.sheets import csv_bytes
 
 
-def kinds(language: str) -> dict[str, tuple[str, ...]]:
+def kinds(language):
     """Return the kinds of notes of a language with the names of their values."""
     module = environment("equigraph.apps.classes.roster").get_template(f"notes.{language}.txt").module
     macros = {name: value for name, value in vars(module).items() if hasattr(value, "arguments")}
     return {name: tuple(macro.arguments) for name, macro in macros.items()}
 
 
-def test_every_language_has_every_kind() -> None:
+def test_every_language_has_every_kind():
     english, *others = map(kinds, LANGUAGES)
     assert len(english) > 20
     assert all(other == english for other in others)
 
 
-def test_notes_in_german(tmp_path: Path) -> None:
+def test_notes_in_german(tmp_path):
     path = tmp_path / "Klasse.csv"
     rows = [
         ["Name", "Geschlecht", "Freund 1", "Nicht mit", "Notizen"],
@@ -57,6 +53,6 @@ def test_notes_in_german(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "values"), [("magic", {}), ("__name__", {}), ("no_wish", {}), ("blanks", {"attribute": "x"})]
 )
-def test_notes_of_no_kind_are_refused(kind: str, values: dict[str, str]) -> None:
+def test_notes_of_no_kind_are_refused(kind, values):
     with pytest.raises(RosterError, match="no note on a sheet"):
         Note(kind, values)

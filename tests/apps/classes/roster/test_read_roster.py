@@ -1,10 +1,7 @@
 """A sheet as schools have it becomes people, wishes and a graph; what was guessed is said."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,27 +12,21 @@ from equigraph.exceptions import GroupsError, InputError, ParameterError, Roster
 from tests.apps.classes.roster.sheets import PEOPLE, csv_bytes, write_csv, write_ods, write_xls, write_xlsx
 
 CELLS = [
+    *'-"=#1\x00 ',
     "",
-    " ",
     "Ada",
     "ada",
     "Ben",
     "Ben Voß",
     "Voß, Ben",
     "B.",
-    "-",
     "Ada, Ben",
     "Ada\nBen",
-    '"',
-    "=",
-    "#",
     "x" * 250,
-    "1",
-    "\x00",
 ]
 
 
-def check_people(roster: eg.Roster) -> None:
+def check_people(roster):
     assert roster.people == ("Änne Müller", "Ben Groß", "Cem Öztürk", "Zoë Krüger")
     assert roster.attributes == {"Gender": ("f", "m", "m", None)}
     assert roster.friends == (
@@ -50,7 +41,7 @@ def check_people(roster: eg.Roster) -> None:
     assert roster.fixed == {"Ben Groß": "5a"}
 
 
-def test_all_kinds_of_files_say_the_same(tmp_path: Path) -> None:
+def test_all_kinds_of_files_say_the_same(tmp_path):
     for path in (
         write_xlsx(tmp_path / "a.xlsx", PEOPLE),
         write_xls(tmp_path / "a.xls", PEOPLE),
@@ -63,7 +54,7 @@ def test_all_kinds_of_files_say_the_same(tmp_path: Path) -> None:
         check_people(eg.read_roster(path))
 
 
-def test_the_content_says_what_a_file_is_not_its_name(tmp_path: Path) -> None:
+def test_the_content_says_what_a_file_is_not_its_name(tmp_path):
     path = write_csv(tmp_path / "export.xls", PEOPLE)
     roster = eg.read_roster(path)
     check_people(roster)
@@ -71,7 +62,7 @@ def test_the_content_says_what_a_file_is_not_its_name(tmp_path: Path) -> None:
     check_people(eg.read_roster(write_xlsx(tmp_path / "sheet.csv", PEOPLE)))
 
 
-def test_an_old_western_file_is_read_and_the_guess_is_said(tmp_path: Path) -> None:
+def test_an_old_western_file_is_read_and_the_guess_is_said(tmp_path):
     rows = [["Name", "Freund"], ["Änne Groß", "Zoë"], ["Zoë", "Änne Groß"]]
     path = write_csv(tmp_path / "a.csv", rows, encoding="cp1252")
     roster = eg.read_roster(path)
@@ -82,7 +73,7 @@ def test_an_old_western_file_is_read_and_the_guess_is_said(tmp_path: Path) -> No
     assert eg.read_roster(mac, encoding="mac_roman").people == ("Änne Groß", "Zoë")
 
 
-def test_the_first_line_may_tell_the_separator(tmp_path: Path) -> None:
+def test_the_first_line_may_tell_the_separator(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"sep=|\r\n" + csv_bytes(PEOPLE, separator="|", encoding="utf-8"))
     roster = eg.read_roster(path)
@@ -90,7 +81,7 @@ def test_the_first_line_may_tell_the_separator(tmp_path: Path) -> None:
     assert "Cells are separated by bars (as its first line says)." in map(str, roster.notes)
 
 
-def test_wishes_make_weights(tmp_path: Path) -> None:
+def test_wishes_make_weights(tmp_path):
     path = write_csv(tmp_path / "a.csv", PEOPLE)
     adjacency = eg.read_roster(path).graph().adjacency.toarray().tolist()
     assert adjacency == [[0, 2, 0, 0], [2, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
@@ -101,7 +92,7 @@ def test_wishes_make_weights(tmp_path: Path) -> None:
         eg.read_roster(path, wishes="all")
 
 
-def test_blanks_are_blanks(tmp_path: Path) -> None:
+def test_blanks_are_blanks(tmp_path):
     roster = eg.read_roster(write_csv(tmp_path / "a.csv", PEOPLE))
     assert "'Gender' is blank for Zoë Krüger (row 5)." in map(str, roster.notes)
     with pytest.raises(GroupsError, match="'Gender' is missing for 1 of 4 nodes, first 'Zoë Krüger'"):
@@ -109,9 +100,7 @@ def test_blanks_are_blanks(tmp_path: Path) -> None:
     groups = roster.graph("Gender", missing="own-group").sensitive_features
     assert groups is not None
     assert groups.tolist() == ["f", "m", "m", "missing"]
-    with pytest.raises(
-        ParameterError, match="attribute='Sex' is not in the roster: its attributes are 'Gender'"
-    ):
+    with pytest.raises(ParameterError, match="attribute='Sex' is not in the roster: its attributes are"):
         roster.graph("Sex")
 
 
@@ -127,7 +116,7 @@ def test_blanks_are_blanks(tmp_path: Path) -> None:
         "Cem & Ben Groß",
     ],
 )
-def test_several_friends_in_one_cell(tmp_path: Path, cell: str) -> None:
+def test_several_friends_in_one_cell(tmp_path, cell):
     rows = [["Vorname", "Nachname", "Freunde"], ["Ada", "Roth", cell], ["Ben", "Groß", ""], ["Cem", "", ""]]
     for path in (write_csv(tmp_path / "a.csv", rows), write_xlsx(tmp_path / "a.xlsx", rows)):
         assert sorted(eg.read_roster(path).friends_of("Ada Roth")) == ["Ben Groß", "Cem"]
@@ -182,9 +171,7 @@ SMALL_SHEETS = {
 
 
 @pytest.mark.parametrize(("rows", "wishes", "notes"), SMALL_SHEETS.values(), ids=SMALL_SHEETS)
-def test_small_sheets(
-    tmp_path: Path, rows: list[list[str]], wishes: dict[str, tuple[str, ...]], notes: list[str]
-) -> None:
+def test_small_sheets(tmp_path, rows, wishes, notes):
     roster = eg.read_roster(write_xlsx(tmp_path / "a.xlsx", rows))
     assert {name: roster.friends_of(name) for name in roster.people} == wishes
     assert {*notes} <= set(map(str, roster.notes))
@@ -202,7 +189,7 @@ def test_small_sheets(
         ("Name;Vorname;m/w;1. Wunsch;2. Wunsch;trennen von;muss zu;Zuteilung", "German, shorter"),
     ],
 )
-def test_headers_in_several_languages(tmp_path: Path, headers: str, language: str) -> None:
+def test_headers_in_several_languages(tmp_path, headers, language):
     rows = [
         headers.split(";"),
         ["Roth", "Ada", "f", "Ben Groß", "Cem Voß", "Dora Süß", "", "5a"],
@@ -219,7 +206,7 @@ def test_headers_in_several_languages(tmp_path: Path, headers: str, language: st
     assert list(roster.attributes.values()) == [("f", "m", "m", "f")]
 
 
-def test_columns_can_be_given(tmp_path: Path) -> None:
+def test_columns_can_be_given(tmp_path):
     rows = [
         ["Kennung", "Wer", "Klasse", "mag", "mag auch", "Wunsch"],
         ["x1", "Ada", "4a", "Ben", "Cem", "Chor"],
@@ -227,7 +214,7 @@ def test_columns_can_be_given(tmp_path: Path) -> None:
         ["x3", "Cem", "4a", "", "", "Chor"],
     ]
     path = write_csv(tmp_path / "a.csv", rows)
-    given: dict[str, str | None] = {"Wer": "name", "mag": "friends", "E": "wishes", "Wunsch": None}
+    given = {"Wer": "name", "mag": "friends", "E": "wishes", "Wunsch": None}
     roster = eg.read_roster(path, columns={**given, "Klasse": "attribute"})
     assert roster.people == ("Ada", "Ben", "Cem")
     assert roster.friends_of("Ada") == ("Ben", "Cem")
@@ -239,7 +226,7 @@ def test_columns_can_be_given(tmp_path: Path) -> None:
     assert fixed.friends == ()
 
 
-def test_unknown_columns_are_attributes_only_where_people_share_values(tmp_path: Path) -> None:
+def test_unknown_columns_are_attributes_only_where_people_share_values(tmp_path):
     rows = [
         ["Name", "Bus", "Nummer", "Punkte"],
         *([f"P{i}", "abc"[i % 2], str(30 + i), f"{i}.5"] for i in range(8)),
@@ -249,7 +236,7 @@ def test_unknown_columns_are_attributes_only_where_people_share_values(tmp_path:
     assert "Column C, 'Nummer': not used (guessed)." in map(str, roster.notes)
 
 
-def test_a_header_merged_over_columns_holds_for_all(tmp_path: Path) -> None:
+def test_a_header_merged_over_columns_holds_for_all(tmp_path):
     import xlsxwriter
 
     path = tmp_path / "a.xlsx"
@@ -264,7 +251,7 @@ def test_a_header_merged_over_columns_holds_for_all(tmp_path: Path) -> None:
     assert "The header 'Freunde' is merged over columns B to D and holds for all." in map(str, roster.notes)
 
 
-def test_numbers_dates_and_formulas_are_read_as_they_are_shown(tmp_path: Path) -> None:
+def test_numbers_dates_and_formulas_are_read_as_they_are_shown(tmp_path):
     import datetime
 
     import xlsxwriter
@@ -287,7 +274,7 @@ def test_numbers_dates_and_formulas_are_read_as_they_are_shown(tmp_path: Path) -
     assert roster.attributes["Since"] == ("2026-08-01",) * 4
 
 
-def test_which_sheet_of_a_workbook(tmp_path: Path) -> None:
+def test_which_sheet_of_a_workbook(tmp_path):
     path = write_xlsx(tmp_path / "a.xlsx", PEOPLE, more={"Notizen": [["Bitte bis Freitag"]]})
     roster = eg.read_roster(path)
     check_people(roster)
@@ -307,7 +294,7 @@ def test_which_sheet_of_a_workbook(tmp_path: Path) -> None:
             eg.read_roster(numbers, sheet=sheet)
 
 
-def test_near_names_are_proposed_and_taken_only_if_told(tmp_path: Path) -> None:
+def test_near_names_are_proposed_and_taken_only_if_told(tmp_path):
     rows = [
         ["Name", "Friend 1", "Friend 2"],
         ["Änne Müller", "Ben Gross", "Lena"],
@@ -329,13 +316,11 @@ def test_near_names_are_proposed_and_taken_only_if_told(tmp_path: Path) -> None:
     assert taken[2] == "Taken as a near name: 'Lena Vogtt' (row 3, column C) for 'Lena Vogt'."
 
 
-def test_ambiguous_near_names_are_never_taken(tmp_path: Path) -> None:
+def test_ambiguous_near_names_are_never_taken(tmp_path):
     rows = [["Name", "Friend"], ["Lena Vogt", ""], ["Lena Roth", ""], ["Ada", "Lena"]]
     path = write_csv(tmp_path / "a.csv", rows)
     for accept in (False, True):
-        with pytest.raises(
-            RosterError, match=r"'Lena' \(row 4, column B\), perhaps 'Lena Vogt' or 'Lena Roth': "
-        ):
+        with pytest.raises(RosterError, match=r"'Lena' \(row 4, column B\), perhaps 'Lena Vogt' or 'Lena"):
             eg.read_roster(path, accept_near=accept)
     rows[3] = ["Ada", "Adda"]
     with pytest.raises(RosterError, match="perhaps 'Ada': correct or clear the cell"):
@@ -353,10 +338,10 @@ def test_ambiguous_near_names_are_never_taken(tmp_path: Path) -> None:
         eg.read_roster(write_csv(path, rows), accept_near=True)
 
 
-@pytest.mark.parametrize(("n", "language"), [(12, "en"), (78, "en"), (78, "de"), (1000, "de")])
-def test_the_school_of_the_examples(tmp_path: Path, language: str, n: int) -> None:
+@pytest.mark.parametrize(("n", "language"), [(12, "en"), (78, "de")])
+def test_the_school_of_the_examples(tmp_path, language, n):
     sheet = eg.datasets.make_school_roster(n, language=language)
-    assert n == 1000 or sheet.rows == eg.datasets.make_school_roster(n, language=language).rows
+    assert sheet.rows == eg.datasets.make_school_roster(n, language=language).rows
     roster = eg.read_roster(write_csv(tmp_path / "a.csv", sheet.rows))
     assert len(roster.people) == len(set(roster.people)) == n
     assert len(roster.apart) == 2
@@ -365,7 +350,7 @@ def test_the_school_of_the_examples(tmp_path: Path, language: str, n: int) -> No
     assert len(roster.attributes) == 3
 
 
-def test_the_school_refuses_what_it_cannot_make() -> None:
+def test_the_school_refuses_what_it_cannot_make():
     with pytest.raises(ParameterError, match="language='fr' is unknown"):
         eg.datasets.make_school_roster(language="fr")
     with pytest.raises(ParameterError, match="more than the 1000"):
@@ -379,21 +364,18 @@ def test_the_school_refuses_what_it_cannot_make() -> None:
         ({"friends": (("Ada", "Kai"),)}, "friends names 'Kai', who is not one of the people"),
         ({"apart": (("Kai", "Ben"),)}, "apart names 'Kai'"),
         ({"fixed": {"Kai": "5a"}}, "fixed names 'Kai'"),
-        (
-            {"attributes": {"gender": ("f",)}},
-            "The attribute 'gender' has 1 value for 2 people: expected one each",
-        ),
+        ({"attributes": {"gender": ("f",)}}, "The attribute 'gender' has 1 value for 2 people: expected"),
         ({"wishes": "all"}, "wishes='all' is unknown"),
     ],
 )
-def test_a_roster_made_by_hand_is_checked(parts: dict[str, Any], pattern: str) -> None:
+def test_a_roster_made_by_hand_is_checked(parts, pattern):
     with pytest.raises(InputError, match=pattern):
         eg.Roster(**{"people": ("Ada", "Ben"), **parts})
 
 
 @given(st.lists(st.lists(st.sampled_from(CELLS), max_size=5), max_size=6), st.sampled_from([";", ",", "\t"]))
-@settings(max_examples=150, deadline=None)
-def test_any_cells_give_people_or_one_sentence(rows: list[list[str]], separator: str) -> None:
+@settings(max_examples=60, deadline=None)
+def test_any_cells_give_people_or_one_sentence(rows, separator):
     with tempfile.TemporaryDirectory() as folder:
         path = write_csv(
             Path(folder) / "a.csv", [["Name", "Friend", "Apart", "Bus"], *rows], separator=separator

@@ -1,7 +1,5 @@
 """Cells that take next to no time; worker processes import this module by its name."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -9,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from equigraph.apps.reproduction.cells import Cell, Settings
+from equigraph.apps.reproduction.cells import Cell
 from equigraph.apps.reproduction.tables import number, write_text
 
 
-def draw(*, seed: int) -> dict:
+def draw(*, seed):
     """Return a few random numbers."""
     return {"values": np.random.default_rng(seed).random(3).tolist(), "pair": (1, 2)}
 
 
-def slow(*, place: str, number: int, seconds: float) -> dict:
+def slow(*, place, number, seconds):
     """Leave a mark at the start, with the id of the process, and take a while."""
     mark = Path(place) / f"{number}.{time.time_ns()}"
     mark.write_text(str(os.getpid()), encoding="utf-8")
@@ -26,18 +24,18 @@ def slow(*, place: str, number: int, seconds: float) -> dict:
     return {"number": number}
 
 
-def fail(*, text: str) -> dict:
+def fail(*, text):
     """Raise an error."""
     raise ValueError(text)
 
 
-def die() -> dict:
+def die():
     """End the process as the system does when there is no memory left."""
     os.kill(os.getpid(), signal.SIGKILL)
     return {}
 
 
-def threads() -> dict:
+def threads():
     """Return what the libraries in this process may use."""
     from threadpoolctl import threadpool_info
 
@@ -47,12 +45,12 @@ def threads() -> dict:
     }
 
 
-def not_a_number() -> dict:
+def not_a_number():
     """Return what JSON does not have."""
     return {"value": float("nan")}
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings):
     """Return three draws."""
     return [
         Cell(f"tiny.{i}", f"{__name__}:draw", {"seed": settings.seed + i})
@@ -60,7 +58,7 @@ def cells(settings: Settings) -> list[Cell]:
     ]
 
 
-def finish(settings: Settings, results: dict, folder: Path) -> list[Path]:
+def finish(settings, results, folder):
     """Write the sums as a table, and a picture of one white dot."""
     rows = [f"| {key} | {number(sum(result['values']))} |" for key, result in sorted(results.items())]
     lines = ["Sums of <three> numbers.", "", "| cell | sum |", "|:--|--:|", *rows]
