@@ -328,6 +328,19 @@ def test_ranges_of_numbers_are_told_from_the_least_on():
     ]
 
 
+def test_a_repair_moves_whom_evenness_and_wishes_can_spare():
+    """A boy was moved to 5b, and one of there has to go: a boy, and of the boys the one whose wish is not there."""
+    people = ("Fay", "Gül", "Ivo", "Jim", "Ada", "Bea", "Max", "Tom")
+    sex = dict(zip(people, "ffmmffmm", strict=True))
+    roster = eg.Roster(people, {"sex": tuple(sex.values())}, friends=(("Ivo", "Fay"), ("Jim", "Max")))
+    rules = Rules(sizes=(4, 4))
+    before = eg.Division(roster, [1, 1, 1, 1, 0, 0, 0, 0], ["5a", "5b"], rules, attributes={"sex": 1.0})
+    edited = before.with_labels([1, 1, 1, 1, 0, 0, 0, 1])
+    mended = edited.repaired(before)
+    assert edited.moved(mended) == ("Jim",)
+    assert mended.evenness() == {"sex": 1.0}
+
+
 def test_what_evenness_costs_can_be_had():
     names = tuple(f"P{i}" for i in range(12))
     team = tuple("ab"[i // 6] for i in range(12))

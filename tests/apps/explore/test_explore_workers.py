@@ -25,11 +25,19 @@ def test_a_pipe_is_not_closed_under_the_thread_that_reads_it():
         list(iter(pipe.recv, None))  # it may have said before that it was ready
 
 
+class _Slow:
+    """What takes a minute to unpickle, in the process of the worker."""
+
+    def __reduce__(self):
+        return time.sleep, (60,)
+
+
 def test_a_task_that_waits_ends_with_the_server():
     worker = Worker()
     cancelled = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(worker.run, "first", {}, seconds=60, cancelled=cancelled, notify=_tell)
+        payload = {"people": _Slow()}
+        waiting = pool.submit(worker.run, "first", payload, seconds=60, cancelled=cancelled, notify=_tell)
         while not worker.is_alive():
             time.sleep(0.01)
         worker.close()

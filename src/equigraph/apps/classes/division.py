@@ -17,7 +17,7 @@ from equigraph.apps.classes.roster import Roster
 from equigraph.apps.classes.sentences import in_school_words, rule_sentence, school_words
 from equigraph.exceptions import ConflictError, NotFoundError, RosterError
 from equigraph.metrics import normalized_balance_score
-from equigraph.rules import Fixed, Friends, Rules, Violation, settle_rules, violations
+from equigraph.rules import Fixed, Friends, Rules, Violation, compile_rules, settle_rules, violations
 
 # Of an attribute with more values than this only the sizes would fill a page.
 _MOST_VALUES = 6
@@ -203,7 +203,8 @@ class Division:
     def repaired(self, before: Division | None = None, *, max_moves: int | None = None) -> Division:
         """Return the same division with every rule kept, and as few people moved as possible.
 
-        Where not everybody can have as many friends as before, whoever has fewer now may stay so.
+        Who moves is chosen so that people stay spread evenly and wishes are kept, as far as so few moves allow. Where
+        not everybody can have as many friends as before, whoever has fewer now may stay so.
 
         Parameters
         ----------
@@ -219,6 +220,8 @@ class Division:
         NotFoundError
             If more people than `max_moves` have to be moved.
         """
+        from equigraph.apps.classes.movers import best_movers
+
         known = {rule.node for rule in self.rules.items if isinstance(rule, Fixed)}
         by_hand = () if before is None else before.moved(self)
         held = [
@@ -240,13 +243,15 @@ class Division:
                 conflict = error
         else:
             raise conflict from None
-        n_moves = int((settled.labels != self.labels).sum())
+        compiled = compile_rules(asked, facts, None, len(self.class_names))
+        labels = best_movers(self.roster, self.attributes, self.labels, settled.labels, compiled)
+        n_moves = int((labels != self.labels).sum())
         if max_moves is not None and n_moves > max_moves:
             raise NotFoundError(
                 f"{count(n_moves, 'person has', 'people have')} to be moved to keep every rule, and max_moves is "
                 f"{max_moves}."
             )
-        return replace(self, rules=attempts[asked]).with_labels(settled.labels)
+        return replace(self, rules=attempts[asked]).with_labels(labels)
 
     def _with_friends_as_now(self) -> Rules:
         """Return the rules; whoever has fewer friends than they ask for has to keep only these."""

@@ -16,13 +16,14 @@ from equigraph._utils.callbacks import Progress
 from equigraph._utils.text import one_line
 from equigraph.apps.classes.costs import find_costs
 from equigraph.apps.classes.divide import DivisionSearch
+from equigraph.apps.classes.movers import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.people import BoardPeople, known_values
 from equigraph.apps.explore.scoring import group_words, rule_facts, scores
 from equigraph.apps.explore.steps import Step, division_of_board
 from equigraph.exceptions import ConflictError, EquigraphError
 from equigraph.graph import Graph
-from equigraph.rules import Friends, Rule, Rules, most_friends, settle_rules
+from equigraph.rules import Friends, Rule, Rules, compile_rules, most_friends, settle_rules
 
 Notify = Callable[[Progress], None]
 SEED = 0
@@ -146,8 +147,10 @@ def _numbered(labels: NDArray, step: Step) -> NDArray[np.intp]:
 def repair(people: BoardPeople, step: Step, notify: Notify) -> NDArray[np.intp]:
     """Return labels that keep every rule with as few people moved as a solver finds; those who are locked stay."""
     notify(Progress("repair", 0, 1))
-    rules = step.all_rules(people.names)
-    return settle_rules(rules, people.facts, n_clusters=step.n_clusters, start=step.labels).labels
+    rules, k = step.all_rules(people.names), step.n_clusters
+    labels = settle_rules(rules, people.facts, n_clusters=k, start=step.labels).labels
+    compiled, weights = compile_rules(rules, people.facts, None, k), dict.fromkeys(step.attributes, 1.0)
+    return best_movers(people.roster, weights, step.labels, labels, compiled)
 
 
 def alternatives(people: BoardPeople, step: Step, notify: Notify) -> list[dict[str, Any]]:
