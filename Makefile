@@ -17,7 +17,7 @@ test coverage: export PYTHONDONTWRITEBYTECODE =
 test coverage: export OPENBLAS_NUM_THREADS = 1
 test coverage: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev
-	$(MAKE) --no-print-directory --jobs=2 lint loops rewritten
+	$(MAKE) --no-print-directory --jobs=3 lint loops rewritten
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev

@@ -67,9 +67,12 @@ def fit_default(
     effort: float = 1.0,
     limit: float | None = None,
 ) -> Scored:
-    """Fit the default method, with another k, effort or limit of seconds where these are given."""
+    """Fit the default method, with another k, effort or limit of seconds where these are given.
+
+    Without bounds on sizes: the methods that it is compared with have none.
+    """
     callbacks = None if limit is None else TimeLimit(limit)
-    model = eg.FairPartition(k or case.k, fairness, random_state=seed, callbacks=callbacks)
+    model = eg.FairPartition(k or case.k, fairness, size_bounds=None, random_state=seed, callbacks=callbacks)
     return fit(case, model if effort == 1 else model.set_params(effort=effort))
 
 
