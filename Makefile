@@ -90,7 +90,7 @@ test-minimal:
 test-lowest:
 	rm -rf $(VENV)-lowest
 	$(PYTHON) -m venv $(VENV)-lowest
-	$(VENV)-lowest/bin/python -m pip install --quiet -c tests/lowest.txt -e ".[plot,io,sheets,data]" pytest pytest-timeout hypothesis
+	$(VENV)-lowest/bin/python -m pip install --quiet -c tests/lowest.txt -e ".[plot,io,data]" pytest pytest-timeout hypothesis
 	env -u CI $(VENV)-lowest/bin/python -m pytest -q -p no:cacheprovider -W default::DeprecationWarning -W default::ImportWarning $(MINIMAL_TESTS)
 
 # All folders whose tests are quick, which is most of the suite.

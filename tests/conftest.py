@@ -32,7 +32,6 @@ OPTIONAL = (
     "polars",
     "pooch",
     "pyarrow",
-    "python_calamine",
     "sknetwork",
     "starlette",
     "torch",

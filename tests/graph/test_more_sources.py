@@ -126,7 +126,6 @@ def test_lines_that_networkx_does_not_write(tmp_path, text, message):
 
 def test_edges_in_a_spreadsheet(tmp_path):
     xlsxwriter = pytest.importorskip("xlsxwriter")
-    pytest.importorskip("python_calamine")
 
     def write(name, *sheets):
         with xlsxwriter.Workbook(tmp_path / name) as book:

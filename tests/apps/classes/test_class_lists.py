@@ -2,14 +2,13 @@
 
 import csv
 import re
-import sys
 from collections import Counter
 
 import numpy as np
 import pytest
 
 import equigraph as eg
-from equigraph.exceptions import InputError, MissingDependencyError
+from equigraph.exceptions import InputError
 from tests.apps.classes.conftest import NASTY
 
 
@@ -160,12 +159,3 @@ def test_a_list_for_the_door_hides_wishes_rules_and_attributes(lists, tmp_path):
     assert (tmp_path / "teams.html").read_text("utf-8").count('class="class small names"') == 2
     with pytest.raises(InputError, match="attributes='Sex' is not in the roster"):
         lists.to_html(tmp_path / "door.html", attributes=["Sex"])
-
-
-def test_without_the_extra_one_sentence_names_it(lists, tmp_path, monkeypatch):
-    lists.to_xlsx(tmp_path / "a.xlsx")
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(
-        MissingDependencyError, match=r"Reading a spreadsheet needs python_calamine.*\[sheets\]"
-    ):
-        eg.read_roster(tmp_path / "a.xlsx")

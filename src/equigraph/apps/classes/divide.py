@@ -32,7 +32,7 @@ from equigraph.rules import (
 )
 
 # So many runs of annealing with so many steps for each person; from the best division a slow run goes on.
-_RUNS, _STEPS, _SLOW = 3, 6000, 42_000
+_RUNS, _STEPS, _SLOW = 3, 6000, 34_000
 _FEWEST = 4  # people whose number of steps is the least
 # Nodes of the tree in which the solver looks for the fewest people without a friend, and the number of people times
 # classes up to which it is asked: beyond, its first node alone takes most of a minute.

@@ -7,7 +7,6 @@ from equigraph.exceptions import RosterError
 from tests.apps.classes.roster.sheets import write_csv, write_xlsx
 
 pytest.importorskip("xlsxwriter")
-pytest.importorskip("python_calamine")
 
 PUPILS = [
     ["Name", "Gender"],

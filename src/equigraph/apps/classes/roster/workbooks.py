@@ -15,7 +15,7 @@ from equigraph.apps.classes.roster import reader_process
 from equigraph.apps.classes.roster.notes import note
 from equigraph.apps.classes.roster.packages import Contents, look_into
 from equigraph.apps.classes.roster.sheet import MAX_BYTES, Block, Sheet, cell_text, check_bounds
-from equigraph.exceptions import GraphError, ParameterError, RosterError, require
+from equigraph.exceptions import GraphError, ParameterError, RosterError
 
 _SECONDS = 60
 ZIP = b"PK\x03\x04"
@@ -53,7 +53,6 @@ class Workbook:
     """
 
     def __init__(self, raw: bytes, source: str, sheet: str | int | None = None) -> None:
-        require("python_calamine", extra="sheets", purpose="Reading a spreadsheet")
         self.source = source
         self.is_old = raw.startswith(OLE)
         if self.is_old and _ENCRYPTED in raw:
