@@ -23,7 +23,7 @@ from equigraph._utils.parameters import (
 )
 from equigraph._utils.randomness import RandomState
 from equigraph.base import Clustering, DialLabels, GraphClusterer, Problem, interaction_of
-from equigraph.community.refining import read_start, warn_if_short
+from equigraph.community.start import read_start, warn_if_short
 from equigraph.exceptions import ParameterError
 from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion, get_notion
 from equigraph.rules import Facts, Rules

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from equigraph.community.partition import FairPartition
-from equigraph.community.refining import in_given_terms
+from equigraph.graph.features import with_features
+from equigraph.graph.groups.encode import is_missing, unique_values
+from equigraph.graph.labels import labels_in_order
 from equigraph.search.agree import as_rules
 
 
@@ -87,3 +91,29 @@ def refine_labels(
     model.refine(graph, labels, sensitive_features=sensitive_features, max_moves=max_moves, stay=stay)
     keeps_numbers = max_moves is not None or stay > 0 or as_rules(model.rules or {}).names_clusters
     return in_given_terms(labels, graph, model.labels_, keeps_numbers)
+
+
+def in_given_terms(labels: Any, graph: Any, found: NDArray[np.intp], keeps_numbers: bool) -> NDArray[Any]:
+    """Return new labels in the words of those given, so that comparing the two tells who moved.
+
+    A cluster has the label of the given one that it shares most nodes with, one to one; numbers stay where there are
+    not as many clusters as labels. Where clusters keep their numbers, these stand for the sorted labels.
+
+    Examples
+    --------
+    >>> in_given_terms(["b", "b", "a"], np.zeros((3, 3)), np.array([0, 0, 1]), False).tolist()
+    ['b', 'b', 'a']
+    """
+    column = labels_in_order(labels, with_features(graph), gaps=True)
+    known = ~is_missing(column)
+    names, codes = unique_values(column[known])
+    n_clusters = int(found.max()) + 1
+    numbered = all(isinstance(name, int) and 0 <= name < n_clusters for name in names.tolist())
+    if names.size != n_clusters or (keeps_numbers and numbered):
+        return found
+    if keeps_numbers:
+        return names[found]
+    shared = np.zeros((n_clusters, n_clusters))
+    np.add.at(shared, (found[known], codes), 1)
+    _, columns = linear_sum_assignment(-shared)
+    return names[columns][found]

@@ -161,7 +161,9 @@ def divide(
     ]
     first, *rest = _different(divisions, int(alternatives))
     if friends > 1 and (asked := own_friends(roster, int(friends))) is not None:
-        kept = Rules.of([*rules.items, friends_as_kept(asked, [first, *rest])])
+        kept = Rules.of(
+            [*rules.items, friends_as_kept(asked, roster.people, [one.labels for one in (first, *rest)])]
+        )
         first, *rest = (replace(one, rules=kept) for one in (first, *rest))
     return replace(first, others=tuple(rest))
 
@@ -184,7 +186,7 @@ def find_friends(
     if not lacking_friends(with_rule.compiled, labels):
         return labels, asked, True
     if labels.size * search.n_classes > _SOLVED:
-        rule, proven = _as_found(labels, asked, roster), False
+        rule, proven = friends_as_kept(asked, roster.people, [labels]), False
     else:
         found = most_friends(
             search.rules,
@@ -196,17 +198,6 @@ def find_friends(
         )
         labels, rule, proven = found.labels, found.rule, found.proven
     return replace(search, rules=Rules.of([*search.rules.items, rule])).run(labels), rule, proven
-
-
-def _as_found(labels: NDArray[np.intp], asked: Friends, roster: Roster) -> Friends:
-    """Return the rule about friends that labels keep."""
-    place = dict(zip(roster.people, labels.tolist(), strict=True))
-    alone = {
-        who: 0
-        for who, others in asked.of or ()
-        if all(place[str(other)] != place[str(who)] for other in others)
-    }
-    return Friends(asked.least, alone, asked.of)
 
 
 @dataclass(frozen=True, eq=False)

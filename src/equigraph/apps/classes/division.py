@@ -256,7 +256,9 @@ class Division:
     def _with_friends_as_now(self) -> Rules:
         """Return the rules; whoever has fewer friends than they ask for has to keep only these."""
         return Rules.of(
-            friends_as_kept(rule, [self]) if isinstance(rule, Friends) and rule.of is not None else rule
+            friends_as_kept(rule, self.roster.people, [self.labels])
+            if isinstance(rule, Friends) and rule.of is not None
+            else rule
             for rule in self.rules.items
         )
 
@@ -278,11 +280,12 @@ def own_friends(roster: Roster, least: int) -> Friends | None:
     return Friends(least, of=asked) if asked and least else None
 
 
-def friends_as_kept(rule: Friends, divisions: Sequence[Division]) -> Friends:
-    """Return a rule about own friends that all divisions keep: the number for each who has fewer in one of them."""
+def friends_as_kept(rule: Friends, people: Sequence[str], labels: Iterable[NDArray[np.intp]]) -> Friends:
+    """Return a rule about own friends that some labels all keep: the number for each who has fewer in one of them."""
+    places = [dict(zip(people, one.tolist(), strict=True)) for one in labels]
     fewer = {}
     for who, wished in rule.of or ():
-        kept = min(len(one.lists.friends_here(str(who))) for one in divisions)
+        kept = min(sum(place[str(one)] == place[str(who)] for one in wished) for place in places)
         if kept < min(rule.least, len(wished)):
             fewer[who] = kept
     return Friends(rule.least, fewer, rule.of)

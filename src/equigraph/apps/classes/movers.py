@@ -46,7 +46,9 @@ def best_movers(
     value, better = measure.value(labels), True
     while better:
         better = False
-        candidates = ((measure.value(other), number, other) for number, other in _others(start, labels))
+        candidates = (
+            (measure.value(other), number, other) for number, other in enumerate(_others(start, labels))
+        )
         for found, _, other in sorted(
             (one for one in candidates if one[0] > value + _LEAST_GAIN), reverse=True
         ):
@@ -56,17 +58,16 @@ def best_movers(
     return labels
 
 
-def _others(start: NDArray[np.intp], labels: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Yield a number and labels in which one or two of those who moved stay, and others move in their place."""
-    moved, largest = np.flatnonzero(start != labels), int(np.bincount(start).max())
-    number = 0
+def _others(start: NDArray[np.intp], labels: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Yield labels in which one or two of those who moved stay, and others move in their place."""
+    moved, stays = np.flatnonzero(start != labels), np.flatnonzero(start == labels)
+    largest = int(np.bincount(start).max())
     if moved.size * largest > _MOST_TRIED:
         return
     few = moved.size * (moved.size - 1) // 2 * largest**2 <= _MOST_TRIED
     for leaving in itertools.chain(
         ((one,) for one in moved), itertools.combinations(moved, 2) if few else ()
     ):
-        stays = np.flatnonzero(start == labels)
         instead = [[one, *stays[start[stays] == start[one]]] for one in leaving]
         for chosen in itertools.product(*instead):
             if len(set(chosen)) < len(chosen):
@@ -75,11 +76,9 @@ def _others(start: NDArray[np.intp], labels: NDArray[np.intp]) -> Iterator[tuple
             other[list(leaving)] = start[list(leaving)]
             other[list(chosen)] = labels[list(leaving)]
             if (other != labels).any():
-                number += 1
-                yield number, other
+                yield other
     for one in moved:
         for where in set(labels.tolist()) - {int(start[one]), int(labels[one])}:
             other = labels.copy()
             other[one] = where
-            number += 1
-            yield number, other
+            yield other

@@ -223,7 +223,7 @@ def _refine(graph: Any, given: Any, run: Run) -> tuple[Any, Any]:
 
     from equigraph._utils.numbering import number_by_size
     from equigraph.community import FairPartition
-    from equigraph.community.refining import placed_nodes
+    from equigraph.community.start import placed_nodes
     from equigraph.graph.groups.encode import unique_values
     from equigraph.results.from_labels import result_of_labels
     from equigraph.rules.rules import told_rules

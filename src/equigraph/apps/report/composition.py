@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from equigraph._utils.text import count
 from equigraph.apps.report.figures import hex_color
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import PageTable
+from equigraph.apps.report.table import PageTable
 from equigraph.apps.report.wording import percent
 from equigraph.metrics._shown import MAX_CLUSTERS, Shown
 from equigraph.metrics.summary import Composition

@@ -15,7 +15,7 @@ from equigraph.apps.report import figures, wording
 from equigraph.apps.report.baseline import method_of
 from equigraph.apps.report.composition import people
 from equigraph.apps.report.findings import Findings
-from equigraph.apps.report.markup import PageTable
+from equigraph.apps.report.table import PageTable
 from equigraph.apps.report.wording import NO_BREAK, number, percent
 from equigraph.graph.groups import Groups
 from equigraph.metrics._shown import MAX_CLUSTERS, MAX_GROUPS

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from equigraph.exceptions import FairnessNotReachedWarning, ParameterError, warn
-from equigraph.graph.features import with_features
 from equigraph.graph.groups.encode import is_missing, unique_values
 from equigraph.graph.labels import labels_in_order
 from equigraph.metrics.notions import Notion
@@ -60,32 +58,6 @@ def read_start(labels: Any, graph: Any, n_clusters: int | None, gaps: bool) -> S
     if n_clusters is None and names.size < 2:
         raise ParameterError("All nodes have the same label: say how many clusters you want with n_clusters.")
     return Start(start, int(n_clusters or names.size))
-
-
-def in_given_terms(labels: Any, graph: Any, found: NDArray[np.intp], keeps_numbers: bool) -> NDArray[Any]:
-    """Return new labels in the words of those given, so that comparing the two tells who moved.
-
-    A cluster has the label of the given one that it shares most nodes with, one to one; numbers stay where there are
-    not as many clusters as labels. Where clusters keep their numbers, these stand for the sorted labels.
-
-    Examples
-    --------
-    >>> in_given_terms(["b", "b", "a"], np.zeros((3, 3)), np.array([0, 0, 1]), False).tolist()
-    ['b', 'b', 'a']
-    """
-    column = labels_in_order(labels, with_features(graph), gaps=True)
-    known = ~is_missing(column)
-    names, codes = unique_values(column[known])
-    n_clusters = int(found.max()) + 1
-    numbered = all(isinstance(name, int) and 0 <= name < n_clusters for name in names.tolist())
-    if names.size != n_clusters or (keeps_numbers and numbered):
-        return found
-    if keeps_numbers:
-        return names[found]
-    shared = np.zeros((n_clusters, n_clusters))
-    np.add.at(shared, (found[known], codes), 1)
-    _, columns = linear_sum_assignment(-shared)
-    return names[columns][found]
 
 
 def placed_nodes(adjacency: sparse.csr_array, start: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
