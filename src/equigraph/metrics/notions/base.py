@@ -36,8 +36,8 @@ class Notion:
     measure : str
         Short name of its score in tables, such as "NB".
     score : callable
-        ``score(counts, population) -> float``: the fairness of one cluster, from the whole numbers of its members of
-        each group and those of the population. Clusters that are scored have a member.
+        ``score(counts, population) -> float``: the fairness of one cluster, at most 1, from the whole numbers of its
+        members of each group and those of the population. Clusters that are scored have a member.
     sized : bool, default=True
         Whether clusters count by their number of nodes, or all alike.
     guide : callable, optional

@@ -50,6 +50,15 @@ def part_of(terms: Any, score: Any, row: Any, a: int) -> float:
 
 
 @compiled(inner=True)
+def headroom(terms: Any, state: Any, c: int) -> float:
+    """Return the most that the notion can rise by changes of one cluster that keep its size: scores are at most 1."""
+    most = 0.0
+    for a in range(terms.offsets.size - 1 if terms.fairness > 0.0 else 0):
+        most += terms.weights[a] * (state.size[c] if terms.sized else 1) - state.parts[c, a]
+    return most if terms.sized else most / state.tally[N_CLUSTERS]
+
+
+@compiled(inner=True)
 def rescore(terms: Any, score: Any, state: Any, c: int) -> None:
     """Bring up to date what a cluster adds to the notion."""
     if terms.fairness == 0.0:
