@@ -7,7 +7,7 @@ from equigraph.exceptions import GroupsError
 from equigraph.graph import Graph
 from equigraph.graph.groups import encode_groups
 from equigraph.metrics import FairnessFrame
-from equigraph.metrics.audit.chance import _batches, standing
+from equigraph.metrics.audit_samples import _batches, standing
 
 PAIRS = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
 

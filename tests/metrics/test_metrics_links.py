@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import equigraph as eg
-from equigraph.metrics.links import share_inside
+from equigraph.metrics.quality import share_inside
 
 
 def naive_shares(A, labels):

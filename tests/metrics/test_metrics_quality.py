@@ -106,7 +106,7 @@ def test_group_modularity_is_the_definition_and_sums_to_modularity(seed, weighte
 @pytest.mark.parametrize("limit", [1, 3, 100])
 def test_row_blocks_cover_every_row_once(limit):
     indptr = np.array([0, 0, 5, 5, 6, 8, 8], dtype=np.int32)
-    blocks = list(quality._row_blocks(indptr, limit))
+    blocks = list(quality.row_blocks(indptr, limit))
     assert [row for start, stop in blocks for row in range(start, stop)] == list(range(6))
     assert all(indptr[stop] - indptr[start] <= limit or stop - start == 1 for start, stop in blocks)
 

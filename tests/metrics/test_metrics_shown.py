@@ -3,7 +3,7 @@
 import numpy as np
 
 from equigraph.metrics import composition
-from equigraph.metrics._shown import capped
+from equigraph.metrics.summary import capped
 
 COUNTS = np.array([[1, 4, 0, 0, 2], [0, 1, 5, 0, 0], [1, 0, 0, 1, 0], [3, 3, 3, 0, 0]])
 UNGROUPED = np.array([0, 2, 0, 1])
