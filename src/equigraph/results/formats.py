@@ -1,4 +1,7 @@
-"""Contents of single files: tables as csv or parquet, matrices as npz or csv, objects as json."""
+"""Contents of single files: tables as csv or parquet, matrices as npz or csv, objects as json.
+
+Values of JSON are checked against types: one mechanism for everything that is read back from disk.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ import csv
 import io
 import math
 import struct
+import types
+import typing
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +30,7 @@ from equigraph.graph.groups.encode import as_column, is_missing
 from equigraph.graph.names import as_names, object_array, with_gaps
 from equigraph.graph.npz_files import npy_header
 
-_OURS = "expected the file that equigraph wrote"
+OURS = "expected the file that equigraph wrote"
 _TYPES = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
 # What reading a damaged archive of arrays ends with; an unknown compression is a RuntimeError.
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,
@@ -73,9 +80,9 @@ def parse_table(
         return _read_parquet(data, path)
     heads, *rows = _csv_rows(data, path) or [[]]
     if set(heads) != set(entries) or len(set(heads)) < len(heads):
-        raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {_OURS}.")
+        raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {OURS}.")
     if any(len(row) != len(heads) for row in rows):
-        raise InputError(f"{path} has rows of different lengths: {_OURS}.")
+        raise InputError(f"{path} has rows of different lengths: {OURS}.")
     plain = str if raw else as_given
     columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
     return {
@@ -99,7 +106,7 @@ def parse_matrix(
     except _DAMAGE as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path} cannot be read ({reason(error)}): {_OURS}.") from None
+        raise InputError(f"{path} cannot be read ({reason(error)}): {OURS}.") from None
     if found.shape != shape or found.dtype.kind not in "fiu":
         raise InputError(
             f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
@@ -125,7 +132,7 @@ def _csv_rows(data: bytes, path: Path) -> list[list[str]]:
         text = data.decode("utf-8", "surrogatepass")
         return list(csv.reader(io.StringIO(text, newline="")))
     except (ValueError, csv.Error) as error:
-        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
+        raise InputError(f"{path} is no table ({error}): {OURS}.") from None
 
 
 def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
@@ -134,7 +141,7 @@ def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
     missing = np.array([cell == "" for cell in cells])
     if np.count_nonzero(missing) != entry["n_missing"]:
         raise InputError(
-            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: {_OURS}."
+            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: {OURS}."
         )
     return with_gaps(_typed([cell for cell in cells if cell], entry["type"], path), missing)
 
@@ -148,7 +155,7 @@ def _typed(cells: list[str], kind: str, path: Path) -> NDArray:
         if kind == "boolean":
             return np.array([{"True": True, "False": False}[cell] for cell in cells])
     except (ValueError, OverflowError, KeyError):
-        raise InputError(f"{path} has a value that is no {kind}: {_OURS}.") from None
+        raise InputError(f"{path} has a value that is no {kind}: {OURS}.") from None
     objects = np.array(cells, dtype=object)
     texts = as_names(objects)
     # numpy drops a NUL at the end of its texts, so names with one stay objects.
@@ -160,7 +167,7 @@ def _read_parquet(data: bytes, path: Path) -> dict[str, NDArray]:
     try:
         table = parquet.read_table(io.BytesIO(data))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
+        raise InputError(f"{path} is no table ({error}): {OURS}.") from None
     return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
 
 
@@ -179,3 +186,114 @@ def _npz_matrix(data: bytes, name: str, most: int) -> Any:
         found = sparse.csr_array(parts, shape=tuple(stored["shape"].tolist()))
     found.check_format(full_check=True)
     return found
+
+
+def decode(value: Any, schema: Any, path: Path, name: str = "") -> Any:
+    """Return a value of JSON as a type says, or raise InputError with the path and the name of the entry.
+
+    A type is one of those of JSON, ``Any``, ``Literal``, a union, a list, tuple or mapping, an array of numbers, a
+    ``TypedDict`` (whose further entries are kept) or a dataclass. ``float`` is a finite number, or null for NaN.
+
+    >>> decode({"a": [1, 2]}, dict[str, tuple[int, ...]], Path("x"))
+    {'a': (1, 2)}
+    """
+    origin, args = get_origin(schema), get_args(schema)
+    if schema is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        return _decode_union(value, args, path, name)
+    if origin is NotRequired:
+        return decode(value, args[0], path, name)
+    if typing.is_typeddict(schema) or is_dataclass(schema):
+        return _decode_object(value, schema, path, name)
+    if schema is float:
+        if value is None:
+            return math.nan
+        if _is_number(value):
+            return value
+    elif schema is int:
+        if type(value) is int and abs(value) < 2**64:
+            return value
+    elif origin is Literal:
+        if value in args:
+            return value
+    elif origin is np.ndarray:
+        return _decode_array(value, get_args(args[1])[0], path, name)
+    elif origin in (list, tuple):
+        if isinstance(value, list):
+            inner = args if origin is tuple and args[-1] is not Ellipsis else [args[0]] * len(value)
+            if len(inner) == len(value):
+                return origin(decode(one, kind, path, name) for one, kind in zip(value, inner, strict=True))
+    elif origin is not None and issubclass(origin, Mapping):
+        if isinstance(value, dict):
+            return {key: decode(one, args[1], path, name or key) for key, one in value.items()}
+    elif type(value) is (type(None) if schema is None else schema):
+        return value
+    raise _wrong(value, path, name)
+
+
+def _decode_union(value: Any, options: tuple[Any, ...], path: Path, name: str) -> Any:
+    if value is None and type(None) in options:
+        return None
+    *first, last = [option for option in options if option is not type(None)]
+    for option in first:
+        with suppress(InputError):
+            return decode(value, option, path, name)
+    return decode(value, last, path, name)
+
+
+def _decode_object(value: Any, schema: Any, path: Path, name: str) -> Any:
+    if not isinstance(value, dict):
+        raise _wrong(value, path, name)
+    hints = typing.get_type_hints(schema, include_extras=True)
+    if typing.is_typeddict(schema):
+        # Not __required_keys__: annotations are texts when the class is made.
+        required = {key for key in hints if schema.__total__ and get_origin(hints[key]) is not NotRequired}
+    else:
+        hints = {field.name: hints[field.name] for field in fields(schema) if field.init}
+        required = {
+            field.name
+            for field in fields(schema)
+            if field.init and field.default is MISSING and field.default_factory is MISSING
+        }
+        stranger = next((key for key in value if key not in hints), None)
+        if stranger is not None:
+            raise InputError(f"{path} has an unknown entry {_short(stranger)}: {OURS}.")
+    for key in required:
+        if key not in value:
+            raise InputError(f"{path} has no entry {key!r}: {OURS}.")
+    found = {key: decode(value[key], kind, path, key) for key, kind in hints.items() if key in value}
+    return {**value, **found} if typing.is_typeddict(schema) else schema(**found)
+
+
+def _decode_array(value: Any, dtype: type, path: Path, name: str) -> NDArray:
+    try:
+        found = np.array(value if isinstance(value, list) else None)
+    except (ValueError, OverflowError):
+        raise _wrong(value, path, name) from None
+    if found.size == 0 and isinstance(value, list):
+        return found.astype(dtype)
+    if (
+        found.dtype.kind not in ("i" if issubclass(dtype, np.integer) else "if")
+        or not np.isfinite(found).all()
+    ):
+        raise _wrong(value, path, name)
+    return found.astype(dtype)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _wrong(value: Any, path: Path, name: str) -> InputError:
+    if not name:
+        return InputError(f"{path} is not what equigraph wrote: expected another kind of JSON.")
+    return InputError(f"{path} has an entry {name!r} of the wrong kind ({_short(value)}).")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

@@ -36,16 +36,14 @@ from equigraph._utils.files import (
     umask,
 )
 from equigraph._utils.records import write_json
-from equigraph._utils.schema import decode
 from equigraph.exceptions import EquigraphError, InputError, ParameterError, reason
-from equigraph.results.formats import ColumnEntry, parse_matrix, parse_table, write_content
+from equigraph.results.formats import OURS, ColumnEntry, decode, parse_matrix, parse_table, write_content
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "equigraph", 2
 _NEW, _LOCK = ".equigraph-new", ".equigraph-lock"
 _PATIENCE = 5.0  # seconds to wait for another writer, which takes milliseconds
 _EXPECTED = "expected a folder that `save` or a command such as `equigraph cluster` wrote"
-_OURS = "expected the file that equigraph wrote"
 # By the name of the file: an object of JSON, the columns of a table, a matrix, or arrays by name.
 Contents = Mapping[str, Any]
 
@@ -335,7 +333,7 @@ def _parse(data: bytes, path: Path) -> dict[str, Any]:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON ({error}): {_OURS}.") from None
+        raise InputError(f"{path} is no JSON ({error}): {OURS}.") from None
     if not isinstance(content, dict):
         raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
     return content
