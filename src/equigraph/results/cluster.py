@@ -76,26 +76,16 @@ def cluster(
             f"n_clusters is not given: {estimator.__name__} needs the number of clusters; stability(graph) and "
             "`equigraph choose-k` compare several numbers."
         )
-    on_disk = isinstance(graph, BlockGraph)
-    if on_disk and sensitive_features is not None:
-        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
-    elif not on_disk:
+    if not isinstance(graph, BlockGraph):
         graph = with_features(graph, sensitive_features)
+    elif sensitive_features is not None:
+        graph = graph.with_features_of(with_features(graph.without_edges(), sensitive_features))
     watch = Watched(parameters.get("callbacks"))
     if parameters.get("callbacks") is not None:
         parameters = {**parameters, "callbacks": watch}
     start = time.perf_counter()
     model = estimator(**parameters).fit(graph)
-    seconds = time.perf_counter() - start
-    if on_disk:
-        result = ClusteringResult.of_fit(
-            model,
-            graph,
-            evaluate_blocks(graph, model.labels_, n_clusters=model.membership_.shape[1]),
-            seconds,
-        )
-    else:
-        result = ClusteringResult.from_estimator(model, graph, seconds=seconds)
+    result = ClusteringResult.from_estimator(model, graph, seconds=time.perf_counter() - start)
     # A method that has no status of its own may still have been stopped.
     return replace(result, status="stopped") if watch.stopped else result
 

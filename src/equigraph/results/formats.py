@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import struct
 import types
@@ -15,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin
 
@@ -30,7 +31,7 @@ from equigraph.graph.groups.encode import as_column, is_missing
 from equigraph.graph.names import as_names, object_array, with_gaps
 from equigraph.graph.npz_files import npy_header
 
-OURS = "expected the file that equigraph wrote"
+_OURS = "expected the file that equigraph wrote"
 _TYPES = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
 # What reading a damaged archive of arrays ends with; an unknown compression is a RuntimeError.
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, struct.error,
@@ -72,48 +73,81 @@ def _entries_of(matrix: Any) -> dict[str, NDArray]:
     return {**places, "interaction": found.data}
 
 
-def parse_table(
-    data: bytes, path: Path, entries: Mapping[str, ColumnEntry], *, raw: bool
-) -> dict[str, NDArray]:
-    """Return the columns of a csv or parquet file; None where a cell is missing."""
-    if path.suffix == ".parquet":
-        return _read_parquet(data, path)
-    heads, *rows = _csv_rows(data, path) or [[]]
-    if set(heads) != set(entries) or len(set(heads)) < len(heads):
-        raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {OURS}.")
-    if any(len(row) != len(heads) for row in rows):
-        raise InputError(f"{path} has rows of different lengths: {OURS}.")
-    plain = str if raw else as_given
-    columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
-    return {
-        head: _column([plain(cell) for cell in cells], entries[head], path)
-        for head, cells in zip(heads, columns, strict=True)
-    }
+@dataclass(frozen=True)
+class Stored:
+    """Files of a folder, checked against its manifest."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    files: Mapping[str, bytes]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.files
+
+    def bytes_of(self, name: str) -> bytes:
+        """Return the bytes of a file that the folder must have."""
+        if name not in self.files:
+            raise InputError(
+                f"{self.folder} holds no {name}: it is a folder of equigraph with another kind of result "
+                f"({self.manifest['kind']})."
+            )
+        return self.files[name]
+
+    def json(self, name: str, schema: Any) -> Any:
+        """Return the content of a JSON file as a schema says; see `decode`."""
+        path = self.folder / name
+        return decode(parse_json(self.bytes_of(name), path), schema, path)
+
+    def table(self, name: str) -> dict[str, NDArray]:
+        """Return the columns of a csv or parquet file; None where a cell is missing."""
+        data, path, entries = self.bytes_of(name), self.folder / name, self.manifest["columns"].get(name, {})
+        if path.suffix == ".parquet":
+            return _read_parquet(data, path)
+        heads, *rows = _csv_rows(data, path) or [[]]
+        if set(heads) != set(entries) or len(set(heads)) < len(heads):
+            raise InputError(f"{path} is no table with the columns {', '.join(entries)}: {_OURS}.")
+        if any(len(row) != len(heads) for row in rows):
+            raise InputError(f"{path} has rows of different lengths: {_OURS}.")
+        plain = str if self.manifest["raw"] else as_given
+        columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
+        return {
+            head: _column([plain(cell) for cell in cells], entries[head], path)
+            for head, cells in zip(heads, columns, strict=True)
+        }
+
+    def matrix(self, name: str, shape: tuple[int, int]) -> Any:
+        """Return a matrix of finite numbers from an npz file, or from a csv file of its rows or its entries."""
+        data, path = self.bytes_of(name), self.folder / name
+        try:
+            if path.suffix == ".npz":
+                found = _npz_matrix(data, path.stem, (shape[0] + 1) * (shape[1] + 1))
+            elif name in self.manifest["columns"]:
+                row, column, values = self.table(name).values()
+                found = sparse.csr_array((values, (row, column)), shape=shape)
+            else:
+                found = np.array(_csv_rows(data, path), dtype=np.float64)
+        except _DAMAGE as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{path} cannot be read ({reason(error)}): {_OURS}.") from None
+        if found.shape != shape or found.dtype.kind not in "fiu":
+            raise InputError(
+                f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
+            )
+        if not np.isfinite(found.data if sparse.issparse(found) else found).all():
+            raise InputError(f"{path} holds NaN or infinity: expected finite numbers.")
+        return found
 
 
-def parse_matrix(
-    data: bytes, path: Path, entries: Mapping[str, ColumnEntry] | None, shape: tuple[int, int]
-) -> Any:
-    """Return a matrix of finite numbers from an npz file, or from a csv file of its rows or its entries."""
+def parse_json(data: bytes, path: Path) -> dict[str, Any]:
+    """Return the object of JSON that a file holds."""
     try:
-        if path.suffix == ".npz":
-            found = _npz_matrix(data, path.stem, (shape[0] + 1) * (shape[1] + 1))
-        elif entries is not None:
-            row, column, values = parse_table(data, path, entries, raw=True).values()
-            found = sparse.csr_array((values, (row, column)), shape=shape)
-        else:
-            found = np.array(_csv_rows(data, path), dtype=np.float64)
-    except _DAMAGE as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read ({reason(error)}): {OURS}.") from None
-    if found.shape != shape or found.dtype.kind not in "fiu":
-        raise InputError(
-            f"{path} holds {found.shape} of {found.dtype}: expected a matrix of {shape} numbers."
-        )
-    if not np.isfinite(found.data if sparse.issparse(found) else found).all():
-        raise InputError(f"{path} holds NaN or infinity: expected finite numbers.")
-    return found
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON ({error}): {_OURS}.") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not what equigraph wrote: expected an object of JSON.")
+    return content
 
 
 def _column_entries(table: Mapping[str, NDArray]) -> dict[str, ColumnEntry]:
@@ -132,7 +166,7 @@ def _csv_rows(data: bytes, path: Path) -> list[list[str]]:
         text = data.decode("utf-8", "surrogatepass")
         return list(csv.reader(io.StringIO(text, newline="")))
     except (ValueError, csv.Error) as error:
-        raise InputError(f"{path} is no table ({error}): {OURS}.") from None
+        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
 
 
 def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
@@ -141,7 +175,7 @@ def _column(cells: list[str], entry: ColumnEntry, path: Path) -> NDArray:
     missing = np.array([cell == "" for cell in cells])
     if np.count_nonzero(missing) != entry["n_missing"]:
         raise InputError(
-            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: {OURS}."
+            f"{path} has {np.count_nonzero(missing):,} empty cells in a column with {entry['n_missing']:,}: {_OURS}."
         )
     return with_gaps(_typed([cell for cell in cells if cell], entry["type"], path), missing)
 
@@ -155,7 +189,7 @@ def _typed(cells: list[str], kind: str, path: Path) -> NDArray:
         if kind == "boolean":
             return np.array([{"True": True, "False": False}[cell] for cell in cells])
     except (ValueError, OverflowError, KeyError):
-        raise InputError(f"{path} has a value that is no {kind}: {OURS}.") from None
+        raise InputError(f"{path} has a value that is no {kind}: {_OURS}.") from None
     objects = np.array(cells, dtype=object)
     texts = as_names(objects)
     # numpy drops a NUL at the end of its texts, so names with one stay objects.
@@ -167,7 +201,7 @@ def _read_parquet(data: bytes, path: Path) -> dict[str, NDArray]:
     try:
         table = parquet.read_table(io.BytesIO(data))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no table ({error}): {OURS}.") from None
+        raise InputError(f"{path} is no table ({error}): {_OURS}.") from None
     return {name: as_names(object_array(table.column(name).to_pylist())) for name in table.column_names}
 
 
@@ -258,10 +292,10 @@ def _decode_object(value: Any, schema: Any, path: Path, name: str) -> Any:
         }
         stranger = next((key for key in value if key not in hints), None)
         if stranger is not None:
-            raise InputError(f"{path} has an unknown entry {_short(stranger)}: {OURS}.")
+            raise InputError(f"{path} has an unknown entry {_short(stranger)}: {_OURS}.")
     for key in required:
         if key not in value:
-            raise InputError(f"{path} has no entry {key!r}: {OURS}.")
+            raise InputError(f"{path} has no entry {key!r}: {_OURS}.")
     found = {key: decode(value[key], kind, path, key) for key, kind in hints.items() if key in value}
     return {**value, **found} if typing.is_typeddict(schema) else schema(**found)
 
