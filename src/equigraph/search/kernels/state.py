@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from equigraph._utils.compilation import compiled
-from equigraph.metrics.notions.base import register_shared
-from equigraph.metrics.notions.evenness import evenness
+from equigraph.metrics.notions import evenness, register_shared
 from equigraph.search.arrays import BROKEN, N_CLUSTERS, SPARE, SUM
 
 register_shared()
