@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from equigraph.apps.classes.attributes import group_columns
-from equigraph.apps.classes.roster import Roster
+from equigraph.apps.classes.roster import Roster, read_roster
 from equigraph.apps.classes.roster.notes import Note
 from equigraph.exceptions import ParameterError
 from equigraph.graph import Graph
@@ -48,16 +51,17 @@ class BoardPeople:
         place = {name: i for i, name in enumerate(roster.people)}
         ends = np.array([(place[one], place[other]) for one, other in roster.friends], dtype=np.intp)
         clusters = tuple(dict.fromkeys(roster.fixed.values()))
+        adjacency = roster.graph().adjacency
         return cls(
             title=title,
             names=roster.people,
             attributes={
-                name: tuple(value or BLANK for value in values)
+                name: _blanks(values)
                 for name, values in group_columns(roster).items()
                 if len(set(values)) > 1
             },
-            adjacency=roster.graph().adjacency,
-            wishes=_wishes(ends.reshape(-1, 2), len(roster.people)),
+            adjacency=adjacency,
+            wishes=sparse.csr_array((np.ones(len(ends)), ends.reshape(-1, 2).T), shape=adjacency.shape),
             rules=sheet_rules(roster, clusters),
             clusters=clusters,
             sheet=roster,
@@ -70,15 +74,18 @@ class BoardPeople:
         graph: Graph,
         title: str,
         origin: Mapping[str, Any] | None = None,
-        further: Mapping[str, Sequence[Any]] | None = None,
+        further: Mapping[str, Any] | None = None,
     ) -> BoardPeople:
         """Return the nodes of a graph; every link counts as a wish of both its ends."""
-        attributes: dict[str, Any] = {**graph.features, **(further or {})}
+        columns = {name: np.asarray(column) for name, column in {**graph.features, **(further or {})}.items()}
         adjacency = graph.adjacency
         return cls(
             title=title,
             names=tuple(texts(graph.node_names)),
-            attributes={name: _values(column) for name, column in attributes.items()},
+            attributes={
+                name: tuple(np.where(is_missing(column), BLANK, texts(column)).tolist())
+                for name, column in columns.items()
+            },
             adjacency=adjacency,
             wishes=pattern(adjacency),
             origin=origin or {"read": "graph", "file": title},
@@ -99,14 +106,10 @@ class BoardPeople:
         """The people as a roster."""
         if self.sheet is not None:
             return self.sheet
-        wishes = self.wishes.tocoo()
-        pairs = zip(wishes.row.tolist(), wishes.col.tolist(), strict=True)
+        pairs = zip(*(ends.tolist() for ends in self.wishes.nonzero()), strict=True)
         return Roster(
             self.names,
-            {
-                name: tuple(None if value == BLANK else value for value in column)
-                for name, column in self.attributes.items()
-            },
+            {name: tuple(known_values(column)) for name, column in self.attributes.items()},
             friends=tuple((self.names[one], self.names[other]) for one, other in pairs),
             source=self.title,
         )
@@ -127,51 +130,44 @@ class BoardPeople:
         sheet : Roster
             The people so far, with the rules that are still wanted; used where they came from a sheet.
         """
-        if self.sheet is not None:
-            wanted = tuple((name, self.names[other]) for other in friends)
-            columns = {key: (*column, values.get(key) or None) for key, column in sheet.attributes.items()}
-            newer = replace(
-                sheet, people=(*sheet.people, name), attributes=columns, friends=(*sheet.friends, *wanted)
-            )
-            return BoardPeople.of_roster(newer, self.title)
+        wanted = tuple((name, self.names[other]) for other in friends)
+        columns = {key: (*column, values.get(key) or None) for key, column in sheet.attributes.items()}
         row = np.zeros((1, self.n_people))
         row[0, list(friends)] = 1.0
-        adjacency = sparse.csr_array(
-            sparse.block_array([[self.adjacency, sparse.csr_array(row.T)], [sparse.csr_array(row), None]])
-        )
-        return replace(
-            self,
-            names=(*self.names, name),
-            attributes={key: (*column, values.get(key) or BLANK) for key, column in self.attributes.items()},
-            adjacency=adjacency,
-            wishes=pattern(adjacency),
+        link = sparse.csr_array(row)
+        return self._with(
+            replace(
+                sheet, people=(*sheet.people, name), attributes=columns, friends=(*sheet.friends, *wanted)
+            ),
+            lambda: sparse.csr_array(sparse.block_array([[self.adjacency, link.T], [link, None]])),
         )
 
     def without_person(self, who: int, sheet: Roster) -> BoardPeople:
         """Return the people without one; see `with_person` for the sheet."""
         gone = self.names[who]
-        stay = np.flatnonzero(np.arange(self.n_people) != who)
-        names = tuple(self.names[one] for one in stay)
-        if self.sheet is not None:
-            newer = replace(
-                sheet,
-                people=names,
-                attributes={
-                    key: tuple(column[one] for one in stay) for key, column in sheet.attributes.items()
-                },
-                fixed={name: where for name, where in sheet.fixed.items() if name != gone},
-                friends=tuple(pair for pair in sheet.friends if gone not in pair),
-                apart=tuple(pair for pair in sheet.apart if gone not in pair),
-                together=tuple(pair for pair in sheet.together if gone not in pair),
-            )
-            return BoardPeople.of_roster(newer, self.title)
-        adjacency = sparse.csr_array(self.adjacency[stay][:, stay])
+        stay = np.delete(np.arange(self.n_people), who)
+        shorter = replace(
+            sheet,
+            people=tuple(name for name in sheet.people if name != gone),
+            attributes={key: (*column[:who], *column[who + 1 :]) for key, column in sheet.attributes.items()},
+            fixed={name: where for name, where in sheet.fixed.items() if name != gone},
+            friends=tuple(pair for pair in sheet.friends if gone not in pair),
+            apart=tuple(pair for pair in sheet.apart if gone not in pair),
+            together=tuple(pair for pair in sheet.together if gone not in pair),
+        )
+        return self._with(shorter, lambda: sparse.csr_array(self.adjacency[stay][:, stay]))
+
+    def _with(self, roster: Roster, adjacency: Callable[[], sparse.csr_array]) -> BoardPeople:
+        """Return the people of another roster; where these came from a graph, with other links."""
+        if self.directed:
+            return BoardPeople.of_roster(roster, self.title)
+        links = adjacency()
         return replace(
             self,
-            names=names,
-            attributes={key: tuple(column[one] for one in stay) for key, column in self.attributes.items()},
-            adjacency=adjacency,
-            wishes=pattern(adjacency),
+            names=roster.people,
+            attributes={key: _blanks(column) for key, column in roster.attributes.items()},
+            adjacency=links,
+            wishes=pattern(links),
         )
 
     @property
@@ -223,11 +219,11 @@ class BoardPeople:
 
     def usual_clusters(self) -> int:
         """Return how many clusters to begin with: as many as have names, or of the size of a class."""
-        if not self.directed:
-            return min(
-                max(2, len(self.clusters), 3 if self.n_people < 60 else _LINKS_CLUSTERS), self.n_people
-            )
-        return min(max(2, len(self.clusters), round(self.n_people / _PER_CLUSTER)), self.n_people)
+        if self.directed:
+            usual = round(self.n_people / _PER_CLUSTER)
+        else:
+            usual = 3 if self.n_people < 60 else _LINKS_CLUSTERS
+        return min(max(2, len(self.clusters), usual), self.n_people)
 
 
 def sheet_rules(roster: Roster, clusters: Sequence[str]) -> tuple[Rule, ...]:
@@ -246,19 +242,36 @@ def known_values(column: Sequence[str]) -> np.ndarray:
     return values
 
 
-def _values(column: Sequence[Any]) -> tuple[str, ...]:
-    array = np.asarray(column)
-    absent = is_missing(array)
-    return tuple(
-        BLANK if missing else text for missing, text in zip(absent.tolist(), texts(array), strict=True)
-    )
-
-
-def _wishes(ends: np.ndarray, n: int) -> sparse.csr_array:
-    return sparse.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+def _blanks(column: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(value or BLANK for value in column)
 
 
 def pattern(adjacency: sparse.csr_array) -> sparse.csr_array:
     """Return where the entries of a matrix are, each as a one."""
     ones = np.ones(adjacency.nnz)
     return sparse.csr_array((ones, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+
+
+def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:
+    """Return the class of `equigraph demo`."""
+    from equigraph.datasets import make_classroom
+
+    room = make_classroom(n_students, n_circles=n_circles)
+    graph = Graph(room.adjacency, room.node_names, room.sensitive_features, room.attribute)
+    origin = {"read": "dataset", "file": "dataset:classroom"}
+    return BoardPeople.of_graph(graph, "classroom", origin, {"house": room.house})
+
+
+def school(n_pupils: int = 78) -> BoardPeople:
+    """Return a made-up year of a school with wishes and rules, read as a sheet is."""
+    from equigraph.datasets import make_school_roster
+
+    with tempfile.TemporaryDirectory(prefix="equigraph-file-") as folder:
+        path = Path(folder) / "school.csv"
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(make_school_roster(n_pupils).rows)
+        return BoardPeople.of_roster(read_roster(path), "school")
+
+
+# Boards to try.
+EXAMPLES: dict[str, Callable[[], BoardPeople]] = {"classroom": classroom, "school": school}

@@ -16,9 +16,9 @@ from equigraph._utils.files import private_folder
 from equigraph.exceptions import InputError, require
 
 if TYPE_CHECKING:
+    from equigraph.apps.explore.jobs import Worker
     from equigraph.apps.explore.session import Session
     from equigraph.apps.explore.uploads import OfferedSheet
-    from equigraph.apps.explore.workers import Worker
 
 LOOPBACK = "127.0.0.1"
 
