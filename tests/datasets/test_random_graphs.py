@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equigraph.datasets import make_fair_sbm, make_planted_graph
-from equigraph.datasets.blocks import largest_remainder, sample_distinct, triangle_pair
+from equigraph.datasets.sbm import largest_remainder, sample_distinct, triangle_pair
 from equigraph.exceptions import ParameterError
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.datasets._download import locate
-from equigraph.datasets._registry import dataset_info, list_datasets
+from equigraph.datasets._files import dataset_info, list_datasets, locate
 from equigraph.exceptions import ParameterError
 
 if TYPE_CHECKING:
