@@ -155,16 +155,13 @@ def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
         return classroom(), None
     if source.startswith(PREFIX):
         graph = dataset_graph(source.removeprefix(PREFIX), attribute)
-        return BoardPeople.of_graph(
-            graph, source.removeprefix(PREFIX), {"read": "dataset", "file": source}
-        ), None
+        return BoardPeople.of_graph(graph, source.removeprefix(PREFIX)), None
     path = Path(source)
     if path.suffix.lower() == ".json":
         return read_board(path)
     if path.is_dir():
         return board_of_division(load_edited(path), path.name)
-    origin = {"read": "graph", "file": path.name, "groups": groups, "attribute": attribute}
-    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name, origin), None
+    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name), None
 
 
 def _print_labels(source: str | None) -> None:

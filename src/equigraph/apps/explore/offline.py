@@ -104,7 +104,7 @@ def _people(found: finding.Findings) -> BoardPeople:
         graph = Graph(sparse.csr_array((n, n)), node_names=subject.node_names)
     bare = Graph(graph.adjacency, graph.node_names)
     columns = {name or "group": column for name, column in subject.features.items()}
-    return BoardPeople.of_graph(bare, wording.headline(found), further=columns)
+    return BoardPeople.of_graph(bare, wording.headline(found), columns)
 
 
 def _labelings(found: finding.Findings) -> tuple[list[NDArray[np.intp]], int]:

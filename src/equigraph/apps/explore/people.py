@@ -6,7 +6,7 @@ import csv
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,59 +37,24 @@ class BoardPeople:
     names: tuple[str, ...]  # all different
     attributes: Mapping[str, tuple[str, ...]]  # by name the value of each person; `BLANK` where none is known
     adjacency: sparse.csr_array  # the graph that is clustered
-    # Who wishes to be with whom, row by row; the pattern of the adjacency where links have no direction.
-    wishes: sparse.csr_array
-    rules: tuple[Rule, ...] = ()  # rules that came with the people
-    clusters: tuple[str, ...] = ()  # names of the clusters, as far as the source has some
     sheet: Roster | None = None  # the roster, where people came from one; wishes have a direction then
-    # The file and the options it was read with, for the lines that repeat it.
-    origin: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_roster(cls, roster: Roster, title: str) -> BoardPeople:
         """Return the people of a roster; its pairs and fixed classes become rules."""
-        place = {name: i for i, name in enumerate(roster.people)}
-        ends = np.array([(place[one], place[other]) for one, other in roster.friends], dtype=np.intp)
-        clusters = tuple(dict.fromkeys(roster.fixed.values()))
-        adjacency = roster.graph().adjacency
-        return cls(
-            title=title,
-            names=roster.people,
-            attributes={
-                name: _blanks(values)
-                for name, values in group_columns(roster).items()
-                if len(set(values)) > 1
-            },
-            adjacency=adjacency,
-            wishes=sparse.csr_array((np.ones(len(ends)), ends.reshape(-1, 2).T), shape=adjacency.shape),
-            rules=sheet_rules(roster, clusters),
-            clusters=clusters,
-            sheet=roster,
-            origin={"read": "roster", "file": title},
-        )
+        columns = {name: values for name, values in group_columns(roster).items() if len(set(values)) > 1}
+        attributes = {name: _blanks(values) for name, values in columns.items()}
+        return cls(title, roster.people, attributes, roster.graph().adjacency, roster)
 
     @classmethod
-    def of_graph(
-        cls,
-        graph: Graph,
-        title: str,
-        origin: Mapping[str, Any] | None = None,
-        further: Mapping[str, Any] | None = None,
-    ) -> BoardPeople:
+    def of_graph(cls, graph: Graph, title: str, further: Mapping[str, Any] | None = None) -> BoardPeople:
         """Return the nodes of a graph; every link counts as a wish of both its ends."""
         columns = {name: np.asarray(column) for name, column in {**graph.features, **(further or {})}.items()}
-        adjacency = graph.adjacency
-        return cls(
-            title=title,
-            names=tuple(texts(graph.node_names)),
-            attributes={
-                name: tuple(np.where(is_missing(column), BLANK, texts(column)).tolist())
-                for name, column in columns.items()
-            },
-            adjacency=adjacency,
-            wishes=pattern(adjacency),
-            origin=origin or {"read": "graph", "file": title},
-        )
+        attributes = {
+            name: tuple(np.where(is_missing(column), BLANK, texts(column)).tolist())
+            for name, column in columns.items()
+        }
+        return cls(title, tuple(texts(graph.node_names)), attributes, graph.adjacency)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -102,6 +67,26 @@ class BoardPeople:
         return self.sheet is not None
 
     @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """Names of the clusters, as far as the sheet has some."""
+        return () if self.sheet is None else tuple(dict.fromkeys(self.sheet.fixed.values()))
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that came with the people."""
+        return () if self.sheet is None else sheet_rules(self.sheet, self.clusters)
+
+    @cached_property
+    def wishes(self) -> sparse.csr_array:
+        """Who wishes to be with whom, row by row; the pattern of the adjacency where links have no direction."""
+        graph, shape = self.adjacency, self.adjacency.shape
+        if self.sheet is None:
+            return sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=shape)
+        place = {name: i for i, name in enumerate(self.names)}
+        ends = np.array([(place[one], place[other]) for one, other in self.sheet.friends], dtype=np.intp)
+        return sparse.csr_array((np.ones(len(ends)), ends.reshape(-1, 2).T), shape=shape)
+
+    @cached_property
     def roster(self) -> Roster:
         """The people as a roster."""
         if self.sheet is not None:
@@ -109,7 +94,7 @@ class BoardPeople:
         pairs = zip(*(ends.tolist() for ends in self.wishes.nonzero()), strict=True)
         return Roster(
             self.names,
-            {name: tuple(known_values(column)) for name, column in self.attributes.items()},
+            {name: tuple(column) for name, column in self.columns.items()},
             friends=tuple((self.names[one], self.names[other]) for one, other in pairs),
             source=self.title,
         )
@@ -161,14 +146,8 @@ class BoardPeople:
         """Return the people of another roster; where these came from a graph, with other links."""
         if self.directed:
             return BoardPeople.of_roster(roster, self.title)
-        links = adjacency()
-        return replace(
-            self,
-            names=roster.people,
-            attributes={key: _blanks(column) for key, column in roster.attributes.items()},
-            adjacency=links,
-            wishes=pattern(links),
-        )
+        attributes = {key: _blanks(column) for key, column in roster.attributes.items()}
+        return BoardPeople(self.title, roster.people, attributes, adjacency())
 
     @property
     def n_people(self) -> int:
@@ -186,10 +165,17 @@ class BoardPeople:
         return Graph(self.adjacency, node_names=np.array(self.names, dtype=str))
 
     @cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The attributes as columns in which those whose value is blank have no group."""
+        return {
+            name: np.array([None if value == BLANK else value for value in column], dtype=object)
+            for name, column in self.attributes.items()
+        }
+
+    @cached_property
     def facts(self) -> Facts:
         """The people as rules ask for them."""
-        columns = {name: known_values(column) for name, column in self.attributes.items()}
-        return Facts(self.graph, columns, missing="ignore")
+        return Facts(self.graph, self.columns, missing="ignore")
 
     @cached_property
     def mark(self) -> str:
@@ -203,10 +189,7 @@ class BoardPeople:
     @cached_property
     def groups(self) -> dict[str, Groups]:
         """The values of every attribute as codes."""
-        return {
-            name: encode_groups(known_values(column), missing="ignore")
-            for name, column in self.attributes.items()
-        }
+        return {name: encode_groups(column, missing="ignore") for name, column in self.columns.items()}
 
     def grouped(self, attribute: str | None) -> Graph:
         """Return the graph with the values of an attribute as groups."""
@@ -214,8 +197,9 @@ class BoardPeople:
             return self.graph
         if attribute not in self.attributes:
             raise ParameterError(f"There is no attribute {attribute!r} on this board.")
-        values = known_values(self.attributes[attribute])
-        return Graph(self.adjacency, self.graph.node_names, values, attribute, missing="ignore")
+        return Graph(
+            self.adjacency, self.graph.node_names, self.columns[attribute], attribute, missing="ignore"
+        )
 
     def usual_clusters(self) -> int:
         """Return how many clusters to begin with: as many as have names, or of the size of a class."""
@@ -235,21 +219,8 @@ def sheet_rules(roster: Roster, clusters: Sequence[str]) -> tuple[Rule, ...]:
     )
 
 
-def known_values(column: Sequence[str]) -> np.ndarray:
-    """Return a column in which those whose value is blank have no group."""
-    values = np.empty(len(column), dtype=object)
-    values[:] = [None if value == BLANK else value for value in column]
-    return values
-
-
 def _blanks(column: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(value or BLANK for value in column)
-
-
-def pattern(adjacency: sparse.csr_array) -> sparse.csr_array:
-    """Return where the entries of a matrix are, each as a one."""
-    ones = np.ones(adjacency.nnz)
-    return sparse.csr_array((ones, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
 
 
 def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:
@@ -258,8 +229,7 @@ def classroom(n_students: int = 30, n_circles: int = 3) -> BoardPeople:
 
     room = make_classroom(n_students, n_circles=n_circles)
     graph = Graph(room.adjacency, room.node_names, room.sensitive_features, room.attribute)
-    origin = {"read": "dataset", "file": "dataset:classroom"}
-    return BoardPeople.of_graph(graph, "classroom", origin, {"house": room.house})
+    return BoardPeople.of_graph(graph, "classroom", {"house": room.house})
 
 
 def school(n_pupils: int = 78) -> BoardPeople:

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -17,7 +16,7 @@ from scipy import sparse
 from equigraph.apps.classes.persistence import roster_entries
 from equigraph.apps.classes.roster import Roster
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.people import BoardPeople, pattern
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import rule_states
 from equigraph.apps.explore.steps import MAX_RULES, Step, check_number, names_for
 from equigraph.exceptions import InputError, require
@@ -49,7 +48,6 @@ class PeopleEntries(TypedDict):
     people: tuple[str, ...]
     attributes: dict[str, tuple[str, ...]]
     links: NDArray[np.float64]  # rows of two people and a weight
-    origin: dict[str, Any]
 
 
 class BoardEntries(PeopleEntries):
@@ -72,7 +70,7 @@ def board_to_json(people: BoardPeople, step: Step) -> dict[str, Any]:
 
 def people_to_json(people: BoardPeople) -> dict[str, Any]:
     """Return people, attributes and links as plain values."""
-    entries = {"title": people.title, "origin": dict(people.origin)}
+    entries: dict[str, Any] = {"title": people.title}
     if people.sheet is not None:
         return entries | {"roster": roster_entries(people.sheet), "people": [], "attributes": {}, "links": []}
     upper = sparse.triu(people.adjacency, format="coo")
@@ -102,7 +100,7 @@ def _people(entries: PeopleEntries) -> BoardPeople:
     if not 2 <= n <= MAX_PEOPLE:
         raise InputError(f"it has {n} people: expected 2 to {MAX_PEOPLE:,}")
     if roster is not None:
-        return replace(BoardPeople.of_roster(roster, entries["title"][:200]), origin=entries["origin"])
+        return BoardPeople.of_roster(roster, entries["title"][:200])
     links = entries["links"].reshape(-1, 3)
     if len(links) > MAX_LINKS:
         raise InputError(f"it has {len(links):,} links: expected at most {MAX_LINKS:,}")
@@ -114,14 +112,7 @@ def _people(entries: PeopleEntries) -> BoardPeople:
     for name, column in entries["attributes"].items():
         if len(column) != n:
             raise InputError(f"the attribute {name!r} has {len(column)} values for {n} people")
-    people = BoardPeople(
-        title=entries["title"][:200],
-        names=names,
-        attributes=entries["attributes"],
-        adjacency=adjacency,
-        wishes=pattern(adjacency),
-        origin=entries["origin"],
-    )
+    people = BoardPeople(entries["title"][:200], names, entries["attributes"], adjacency)
     _ = people.graph  # checks names and weights
     return people
 

@@ -18,7 +18,7 @@ from equigraph.apps.classes.divide import DivisionSearch
 from equigraph.apps.classes.movers import best_movers
 from equigraph.apps.explore import files, uploads
 from equigraph.apps.explore.errors import BoardError
-from equigraph.apps.explore.people import BoardPeople, known_values
+from equigraph.apps.explore.people import BoardPeople
 from equigraph.apps.explore.scoring import group_words, rule_facts, scores
 from equigraph.apps.explore.steps import Step, division_of_board
 from equigraph.exceptions import ConflictError
@@ -59,7 +59,7 @@ def model_of(people: BoardPeople, step: Step, **options: Any) -> tuple[Any, Grap
 
     ruled = dict.fromkeys(rule.named_attribute for rule in step.rules if rule.named_attribute is not None)
     weights = {str(name): 0.0 for name in ruled if name not in step.attributes}
-    columns = {name: known_values(people.attributes[name]) for name in (*step.attributes, *weights)}
+    columns = {name: people.columns[name] for name in (*step.attributes, *weights)}
     graph = Graph(people.adjacency, people.graph.node_names, columns or None, missing="ignore")
     rules = step.all_rules(people.names)
     options = {"attribute_weights": weights or None, "random_state": SEED, **options}

@@ -205,9 +205,8 @@ def _read_people(request: ReadRequest, *but: type[Exception]) -> BoardPeople:
     with _named(path, name, *but), _named(*(people or (path, name)), *but):
         if request.kind == "people":
             return BoardPeople.of_roster(read_roster(path, **request.options), name)
-        origin = {"read": "graph", "file": name, "groups": people and people[1], "attribute": attribute}
         graph = read_graph(path) if people is None else read_graph(path, people[0], attribute)
-        return BoardPeople.of_graph(graph, name, origin)
+        return BoardPeople.of_graph(graph, name)
 
 
 def preview(request: ReadRequest, number: int | None, notify: Any) -> dict[str, Any]:
