@@ -233,15 +233,13 @@ def _lock(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
     return replace(step, locked=step.locked ^ {who}, what="unlock" if who in step.locked else "lock")
 
 
-def _pair(kind: type[Together] | type[Apart]) -> Callable[[BoardPeople, Step, Mapping[str, Any]], Step]:
-    def add(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
-        pair = [_person(people, one) for one in (payload.get("who"), payload.get("other"))]
-        if pair[0] == pair[1]:
-            raise ParameterError("A rule about two people needs two different people.")
-        nodes = tuple(people.names[one] for one in pair)
-        return _with_rule(step, kind(nodes))
-
-    return add
+def _add_pair(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> Step:
+    """Add the rule that two people are together, or apart, as the action says."""
+    pair = [_person(people, one) for one in (payload.get("who"), payload.get("other"))]
+    if pair[0] == pair[1]:
+        raise ParameterError("A rule about two people needs two different people.")
+    names = [people.names[one] for one in pair]
+    return _add_rule(people, step, {"rule": {str(payload["do"]): [names]}})
 
 
 def _with_rule(step: Step, rule: Rule) -> Step:
@@ -307,8 +305,8 @@ def _attributes(people: BoardPeople, step: Step, payload: Mapping[str, Any]) -> 
 ACTIONS: dict[str, Callable[[BoardPeople, Step, Mapping[str, Any]], Step]] = {
     "move": _move,
     "lock": _lock,
-    "together": _pair(Together),
-    "apart": _pair(Apart),
+    "together": _add_pair,
+    "apart": _add_pair,
     "add-rule": _add_rule,
     "remove-rule": _remove_rule,
     "rename": _rename,
