@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -105,7 +106,9 @@ class _Writer:
         """Move a label to the best place, and return its distance and cost; what costs too much takes no room."""
         from matplotlib.text import Text
 
-        box = Text.get_window_extent(note)  # an annotation would count its line in
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # that is said when the picture is drawn
+            box = Text.get_window_extent(note)  # an annotation would count its line in
         half = self.spare * np.array([box.width / 2 + 2 * self.pixels, box.height / 2 + self.pixels])
         anchor = self.ax.transData.transform(note.xy)
         options = []
