@@ -8,7 +8,7 @@ from typing import Any
 _MODULES = {
     "explain": "equigraph.analysis.explanation.result",
     "price": "equigraph.analysis.pricing",
-    "StabilityDisplay": "equigraph.plotting.stability",
+    "StabilityDisplay": "equigraph.plotting",
     "TradeoffDisplay": "equigraph.plotting",
     "TradeoffCurvesDisplay": "equigraph.plotting",
     "write_report": "equigraph.apps.report",

@@ -134,7 +134,7 @@ def _write(folder: Path, result: Any, graph: Any, settings: Settings) -> None:
 def draw(result: Any, graph: Any, folder: Any, *, positions: Any = None) -> None:
     """Draw the pictures of a result into a folder."""
     from equigraph.plotting import CompositionDisplay, GraphDisplay, InteractionDisplay
-    from equigraph.plotting.interaction import MAX_CLUSTERS
+    from equigraph.plotting.clusters import MAX_CLUSTERS
 
     GraphDisplay.from_result(result, graph, positions=positions).save(folder / "graph.png")
     if result.n_clusters <= MAX_CLUSTERS:

@@ -59,7 +59,7 @@ def command(source: str | None, **settings: Any) -> None:
         _print_labels(source)
         return
     require("starlette", extra="explore", purpose="The explorer")
-    from equigraph.apps.explore.workers import Worker
+    from equigraph.apps.explore.jobs import Worker
 
     worker = Worker()
     worker.start()  # it loads what a search needs while the people are read here
@@ -145,8 +145,7 @@ def _announce(running: Any) -> None:
 def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
     """Return the people, and the state if the file is a saved board or a folder of classes."""
     from equigraph.apps.classes.persistence import load_edited
-    from equigraph.apps.explore.examples import classroom
-    from equigraph.apps.explore.people import BoardPeople
+    from equigraph.apps.explore.people import BoardPeople, classroom
     from equigraph.apps.explore.persistence import read_board
     from equigraph.apps.explore.steps import board_of_division
     from equigraph.graph import read_graph
@@ -156,16 +155,13 @@ def _read(source: str | None, settings: dict[str, Any]) -> tuple[Any, Any]:
         return classroom(), None
     if source.startswith(PREFIX):
         graph = dataset_graph(source.removeprefix(PREFIX), attribute)
-        return BoardPeople.of_graph(
-            graph, source.removeprefix(PREFIX), {"read": "dataset", "file": source}
-        ), None
+        return BoardPeople.of_graph(graph, source.removeprefix(PREFIX)), None
     path = Path(source)
     if path.suffix.lower() == ".json":
         return read_board(path)
     if path.is_dir():
         return board_of_division(load_edited(path), path.name)
-    origin = {"read": "graph", "file": path.name, "groups": groups, "attribute": attribute}
-    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name, origin), None
+    return BoardPeople.of_graph(read_graph(path, groups=groups, attribute=attribute), path.name), None
 
 
 def _print_labels(source: str | None) -> None:

@@ -14,7 +14,7 @@ from equigraph.apps.report.findings import Findings
 from equigraph.apps.report.table import PageTable
 from equigraph.apps.report.wording import percent
 from equigraph.metrics.summary import MAX_CLUSTERS, Composition, Shown
-from equigraph.plotting.composition import MAX_LINED_GROUPS
+from equigraph.plotting.clusters import MAX_LINED_GROUPS
 from equigraph.plotting.style import cluster_colors, group_colors, text_color
 
 # Members are listed all, unless there are too many for anybody to read.

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from equigraph._utils.files import private_folder
-from equigraph.apps.explore.workers import Cancelled, Worker
+from equigraph.apps.explore.errors import Cancelled
+from equigraph.apps.explore.jobs import Worker
 
 
 def _tell(stage, step, total):
@@ -16,7 +17,7 @@ def _tell(stage, step, total):
 
 def test_a_pipe_is_not_closed_under_the_thread_that_reads_it():
     worker = Worker()
-    pipe = worker._started()
+    pipe = worker.start()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: worker.stop(), range(8)))  # two ends of one pipe were an error
     assert not worker.is_alive()

@@ -1,21 +1,150 @@
-"""Find a data file on this machine, or fetch it, and check its digest either way."""
+"""What the real graphs are and where their files lie (registry.json), and how a file is found, fetched and checked.
+
+Addresses in the registry are pinned to a commit, and every file has its size and sha256.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 from equigraph._utils.randomness import random_state_kept
-from equigraph.datasets._registry import DataFile
-from equigraph.exceptions import DatasetError, require
+from equigraph._utils.text import did_you_mean
+from equigraph.exceptions import DatasetError, ParameterError, require
 
 DATA_VARIABLE = "EQUIGRAPH_DATA"
 RETRIES = 2
 TIMEOUT = 30.0  # seconds without a byte
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a data set.
+
+    Attributes
+    ----------
+    path : str
+        Where it lies below a data folder, with forward slashes.
+    url : str
+        Upstream address, pinned to a commit.
+    sha256 : str
+        Digest of the content.
+    n_bytes : int
+        Size of the content.
+    """
+
+    path: str
+    url: str
+    sha256: str
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What is known about a data set before it is fetched.
+
+    Attributes
+    ----------
+    name : str
+        The name that :func:`equigraph.datasets.load` takes.
+    title : str
+        What the graph is, in a few words.
+    n_nodes, n_edges : int
+        Size of the graph; an undirected edge counts once.
+    attribute : str
+        What the sensitive features are.
+    groups : tuple of (str, int)
+        Name and number of nodes of each group.
+    url : str
+        Page of the people who collected the data.
+    files : tuple of DataFile
+        The files it is read from, the graph first.
+    raw_files : tuple of DataFile
+        The files as they were collected, the graph first; empty where only cleaned files are kept.
+    """
+
+    name: str
+    title: str
+    n_nodes: int
+    n_edges: int
+    attribute: str
+    groups: tuple[tuple[str, int], ...]
+    url: str
+    files: tuple[DataFile, ...]
+    raw_files: tuple[DataFile, ...] = ()
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the files it is read from; the raw ones do not count."""
+        return sum(file.n_bytes for file in self.files)
+
+
+def _read_registry() -> tuple[DatasetInfo, ...]:
+    registry = json.loads(resources.files(__package__).joinpath("registry.json").read_text(encoding="utf-8"))
+
+    def data_file(path: str, n_bytes: int, sha256: str) -> DataFile:
+        repository, _, below = path.partition("/")
+        url = f"https://raw.githubusercontent.com/{registry['repositories'][repository]}/{below}"
+        return DataFile(path, url, sha256, n_bytes)
+
+    infos = []
+    for entry in registry["datasets"]:
+        entry["groups"] = tuple(entry["groups"].items())
+        for kind in ("files", "raw_files"):
+            entry[kind] = tuple(data_file(**file) for file in entry.get(kind, ()))
+        infos.append(DatasetInfo(**entry))
+    return tuple(infos)
+
+
+_DATASETS = _read_registry()
+
+
+def list_datasets() -> tuple[DatasetInfo, ...]:
+    """List the real graphs that can be fetched.
+
+    Returns
+    -------
+    tuple of DatasetInfo
+        Name, title, size, groups and files of each; nothing is read or fetched.
+
+    Examples
+    --------
+    >>> [info.name for info in list_datasets()]
+    ['diaries', 'facebook', 'friendship', 'drugnet', 'nba', 'lastfm', 'pokec-n']
+    """
+    return _DATASETS
+
+
+def dataset_info(name: str) -> DatasetInfo:
+    """Return what is known about one data set.
+
+    Parameters
+    ----------
+    name : str
+        One of the names of :func:`list_datasets`.
+
+    Returns
+    -------
+    DatasetInfo
+        Its entry.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set.
+    """
+    known = {info.name: info for info in _DATASETS}
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise ParameterError(f"There is no data set named {name!r}{hint}: choose one of {', '.join(known)}.")
+    return known[name]
 
 
 def locate(
@@ -32,9 +161,14 @@ def locate(
     is not given. A damaged file in a folder of the user is an error and is left as it is; a damaged file in the cache
     is fetched again.
     """
-    target = Path(data_home).expanduser() if data_home is not None else None
-    folders = list(_user_folders(data_home))
-    if target is None and not download_if_missing:
+    folders = [] if data_home is None else [Path(data_home).expanduser()]
+    if given := os.environ.get(DATA_VARIABLE):
+        folders.append(Path(given).expanduser())
+        if not folders[-1].is_dir():
+            raise DatasetError(
+                f"{DATA_VARIABLE} names {given!r}, which is not a folder: correct or unset the variable."
+            )
+    if data_home is None and not download_if_missing:
         folders.append(_cache_folder())
     for folder in folders:
         path = folder / file.path
@@ -46,20 +180,7 @@ def locate(
             f"The data file {file.path} is not on this machine: allow the download "
             f"(download_if_missing=True), or set {DATA_VARIABLE} to a folder that holds it."
         )
-    return _download(file, target or _cache_folder(), progress=progress)
-
-
-def _user_folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
-    if data_home is not None:
-        yield Path(data_home).expanduser()
-    value = os.environ.get(DATA_VARIABLE)
-    if value:
-        folder = Path(value).expanduser()
-        if not folder.is_dir():
-            raise DatasetError(
-                f"{DATA_VARIABLE} names {value!r}, which is not a folder: correct or unset the variable."
-            )
-        yield folder
+    return _download(file, _cache_folder() if data_home is None else folders[0], progress=progress)
 
 
 def _cache_folder() -> Path:
