@@ -12,7 +12,7 @@ import pytest
 
 import equigraph as eg
 from equigraph.apps.cli.app import app
-from equigraph.apps.cli.stopping import Stop
+from equigraph.apps.cli.output import Stop
 from tests.tables import rows_of
 
 ROOM = "dataset:classroom"
@@ -93,12 +93,12 @@ def test_a_signal_keeps_the_best_so_far_and_says_so(tmp_path):
     # The first step tells that the fit is under way.
     code = (
         "import sys\n"
-        "from equigraph.apps.cli import stopping\n"
-        "real = stopping.Stop.__call__\n"
+        "from equigraph.apps.cli import output\n"
+        "real = output.Stop.__call__\n"
         "def call(self, progress):\n"
         f"    open({str(tmp_path / 'started')!r}, 'w').close()\n"
         "    return real(self, progress)\n"
-        "stopping.Stop.__call__ = call\n"
+        "output.Stop.__call__ = call\n"
         "from equigraph.apps.cli import main\n"
         "main()\n"
     )

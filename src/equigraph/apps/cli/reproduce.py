@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from equigraph._utils.text import count
-from equigraph.apps.cli import shared
+from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED
 from equigraph.apps.cli.console import line, note, table
-from equigraph.apps.cli.options import Command
+from equigraph.apps.cli.options import Command, option, whole
 
 if TYPE_CHECKING:
     from equigraph.apps.reproduction.engine import RunState
@@ -27,20 +27,19 @@ _SHOWN = 6
 
 @click.command("reproduce", cls=Command)
 @click.argument("experiment", metavar="EXPERIMENT")
-@shared.flag("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
-@shared.folder(
+@option("--quick", "Fewer runs, values and networks: about three minutes on two cores.")
+@options.folder(
     "Folder of the results; by default reproduction, or reproduction-quick. What it holds is not computed again."
 )
-@shared.seed("The first seed.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Number of processes; by default one per core.")
-@click.option(
+@options.seed("The first seed.")
+@option("--jobs", "Number of processes; by default one per core.", type=whole(1))
+@option(
     "--page",
+    "Write everything as one Markdown page too, such as docs/reproduction.md.",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write everything as one Markdown page too, such as docs/reproduction.md.",
 )
-@shared.quiet("No progress.")
-@shared.DEBUG
-def command(experiment: str, **options: Any) -> None:
+@options.quiet("No progress.")
+def command(experiment: str, **given: Any) -> None:
     """Compute tables and figures of the iFairNMTF paper again.
 
     EXPERIMENT is table1, table-dfnmf, fig-k, fig-lambda, fig-interaction, fig-tradeoff-toy, fig-convergence, or all.
@@ -53,17 +52,17 @@ def command(experiment: str, **options: Any) -> None:
     from equigraph.stores.threads import available_cores
 
     experiments = get_experiments(experiment)
-    settings = Settings(quick=options["quick"], seed=options["seed"])
-    folder = options["output"] or ("reproduction-quick" if settings.quick else "reproduction")
+    settings = Settings(quick=given["quick"], seed=given["seed"])
+    folder = given["output"] or ("reproduction-quick" if settings.quick else "reproduction")
     try:
-        with OutputFolder(folder, patience=0), _progress(quiet=options["quiet"]) as watch:
+        with OutputFolder(folder, patience=0), _progress(quiet=given["quiet"]) as watch:
             report = reproduce(
                 experiments,
                 Path(folder),
                 settings,
-                n_workers=options["jobs"] or available_cores(),
+                n_workers=given["jobs"] or available_cores(),
                 watch=watch,
-                page=options["page"],
+                page=given["page"],
             )
     except KeyboardInterrupt:
         note(f"Finished cells are kept in {folder}: the same command goes on from there.")
