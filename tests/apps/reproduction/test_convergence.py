@@ -8,7 +8,7 @@ import pytest
 from equigraph import NMTF, IFairNMTF
 from equigraph.apps.reproduction import convergence
 from equigraph.apps.reproduction.cells import Settings
-from equigraph.apps.reproduction.networks import load_network
+from equigraph.apps.reproduction.scoring import load_network
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.starts import svd_start

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Cell
-from equigraph.apps.reproduction.engine import RunState, run_cells
+from equigraph.apps.reproduction.cells import Cell, run_cells
 from equigraph.exceptions import ParameterError
-from tests.apps.reproduction.conftest import TINY
+from tests.apps.reproduction.conftest import ENVIRONMENT
 
 RUN = """
 import sys
 from pathlib import Path
-from equigraph.apps.reproduction.cells import Cell
-from equigraph.apps.reproduction.engine import run_cells
+from equigraph.apps.reproduction.cells import Cell, run_cells
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     cells = [
@@ -98,10 +96,10 @@ def test_shared_cells_are_computed_once_and_must_be_equal(tiny, tmp_path):
 
 def test_state_is_told(tiny, tmp_path):
     states = []
-    run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=states.append)
-    assert states[0] == RunState(0, 3, 0.0)
-    assert states[-1] == RunState(3, 3, 1.0)
-    assert [state.share for state in states] == sorted(state.share for state in states)
+    run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=lambda *state: states.append(state))
+    assert states[0] == (0, 3, 0.0)
+    assert states[-1] == (3, 3, 1.0)
+    assert states == sorted(states)
 
 
 def alive(pid):
@@ -127,8 +125,7 @@ def test_interrupted_run_goes_on_where_it_was(tmp_path):
     marks.mkdir()
     script.write_text(RUN, encoding="utf-8")
     command = [sys.executable, str(script), str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(TINY)}
-    first = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    first = subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     stored = tmp_path / "cells"
     wait_for(lambda: len(list(stored.glob("*.json"))) >= 3)
     first.kill()
@@ -137,7 +134,7 @@ def test_interrupted_run_goes_on_where_it_was(tmp_path):
     wait_for(lambda: not any(map(alive, workers)))
     done = {path.stem for path in stored.glob("*.json")}
     assert 3 <= len(done) < 8
-    assert subprocess.run(command, env=environment, timeout=120).returncode == 0
+    assert subprocess.run(command, env=ENVIRONMENT, timeout=120).returncode == 0
     assert len(list(stored.glob("*.json"))) == 8
     starts = Counter(mark.name.split(".")[0] for mark in marks.iterdir())
     assert set(starts) == {str(i) for i in range(8)}

@@ -7,8 +7,7 @@ import pytest
 from equigraph.apps.reproduction import figure_k, figure_lambda
 from equigraph.apps.reproduction.cells import Settings
 from equigraph.apps.reproduction.figure_lambda import spread_out
-from equigraph.apps.reproduction.method_entries import DIAL
-from equigraph.apps.reproduction.scoring import CROSSED, LEADING, sweep_weights
+from equigraph.apps.reproduction.scoring import CROSSED, DIAL, LEADING, sweep_weights
 from tests.tables import rows_of
 
 QUICK = Settings(quick=True)
@@ -69,7 +68,7 @@ def test_weights_are_those_of_the_paper():
 
 def test_sweep_cells_hold_every_weight_once():
     for settings in (Settings(), QUICK):
-        for network in figure_lambda.NETWORKS:
+        for network in figure_lambda.SHOWN:
             held = [
                 weight
                 for cell in figure_lambda.cells(settings)

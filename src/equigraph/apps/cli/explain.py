@@ -46,7 +46,7 @@ def command(ctx: click.Context, /, folder: str, what: tuple[str, ...], **setting
 
 def _explain_node(ctx: click.Context, folder: str, what: tuple[str, ...], settings: dict[str, Any]) -> Any:
     """Return why a node is in a cluster, or why two clusters are two."""
-    from equigraph.apps.report.stored_results import read_folder
+    from equigraph.apps.report.findings import read_folder
     from equigraph.results.result import ClusteringResult
     from equigraph.rules import Rules
 

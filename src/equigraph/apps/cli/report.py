@@ -64,7 +64,7 @@ def _write_clustering(ctx: click.Context, folder: Path, path: Path, settings: di
     """Write the page of a clustering or a curve; return what it leaves out, in sentences."""
     from equigraph.analysis.tradeoff import TradeoffCurve
     from equigraph.apps.report import write_report
-    from equigraph.apps.report.stored_results import labels_before, read_folder
+    from equigraph.apps.report.findings import labels_before, read_folder
 
     subject, point, kept = read_folder(folder)
     graph, reason = read_again(ctx, subject.source, settings)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +11,10 @@ import click
 from equigraph._utils.text import count
 from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED
-from equigraph.apps.cli.console import line, note, table
+from equigraph.apps.cli.console import line, note, progress_bar, table
 from equigraph.apps.cli.options import Command, option, whole
 
 if TYPE_CHECKING:
-    from equigraph.apps.reproduction.engine import RunState
     from equigraph.apps.reproduction.run import Report
 
 _LOG_SECONDS = 60.0  # between two lines of progress where there is no terminal
@@ -55,13 +51,13 @@ def command(experiment: str, **given: Any) -> None:
     settings = Settings(quick=given["quick"], seed=given["seed"])
     folder = given["output"] or ("reproduction-quick" if settings.quick else "reproduction")
     try:
-        with OutputFolder(folder, patience=0), _progress(quiet=given["quiet"]) as watch:
+        with OutputFolder(folder, patience=0), progress_bar(quiet=given["quiet"]) as bars:
             report = reproduce(
                 experiments,
                 Path(folder),
                 settings,
                 n_workers=given["jobs"] or available_cores(),
-                watch=watch,
+                watch=None if given["quiet"] else _watch(bars),
                 page=given["page"],
             )
     except KeyboardInterrupt:
@@ -87,8 +83,7 @@ def _print_report(report: Report) -> None:
     )
     total = sum(cell.cpu_seconds for cell in outcome.finished.values())
     rows = [
-        (name, in_words(seconds), f"{seconds / total:.0%}")
-        for name, seconds in heaviest(outcome, parts=3)[:_SHOWN]
+        (name, in_words(seconds), f"{seconds / total:.0%}") for name, seconds in heaviest(outcome)[:_SHOWN]
     ]
     if total:
         table(("most time went to", "processor", "share"), rows, left=("most time went to",))
@@ -97,45 +92,21 @@ def _print_report(report: Report) -> None:
     line(f"Everything on one page: {report.page}")
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Any]:
-    """Give the function that shows the progress: a bar in a terminal, a line a minute elsewhere."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with _bar() as watch:
-            yield watch
-    else:
-        yield _log()
-
-
-def _log() -> Any:
+def _watch(bars: list[Any]) -> Any:
+    """Return the function that shows the progress: a bar in a terminal, a line a minute elsewhere."""
+    from equigraph._utils.callbacks import Progress
     from equigraph.apps.reproduction.run import in_words
 
     start = last = time.monotonic()
 
-    def report(state: RunState) -> None:
+    def watch(n_done: int, n_cells: int, share: float) -> None:
         nonlocal last
+        for bar in bars:
+            bar(Progress("cells", n_done, n_cells))
         now = time.monotonic()
-        if now - last >= _LOG_SECONDS and state.share > 0:
+        if not bars and now - last >= _LOG_SECONDS and share > 0:
             last = now
-            left = in_words((now - start) * (1 - state.share) / state.share)
-            note(f"{state.n_done} of {state.n_cells} cells done, about {left} left")
+            left = in_words((now - start) * (1 - share) / share)
+            note(f"{n_done} of {n_cells} cells done, about {left} left")
 
-    return report
-
-
-@contextmanager
-def _bar() -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("cells", total=1.0)
-
-        def report(state: RunState) -> None:
-            described = f"{state.n_done} of {state.n_cells} cells"
-            bar.update(task, completed=state.share, description=described)
-
-        yield report
+    return watch
