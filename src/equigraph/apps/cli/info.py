@@ -10,18 +10,10 @@ from typing import Any
 import click
 
 from equigraph._utils.text import count
+from equigraph.apps.cli import options
 from equigraph.apps.cli.app import FAILED, Commands
 from equigraph.apps.cli.console import line, table
-from equigraph.apps.cli.options import (
-    Command,
-    as_json,
-    default_texts,
-    describe_values,
-    flags_of,
-    option,
-    quiet,
-    reachable,
-)
+from equigraph.apps.cli.options import Command, option
 from equigraph.apps.cli.sources import EMBEDDED, PREFIX, check_dataset
 from equigraph.exceptions import DatasetError
 from equigraph.methods import METHODS, get_method
@@ -29,7 +21,7 @@ from equigraph.methods import METHODS, get_method
 
 @click.command("methods", cls=Command)
 @click.argument("name", required=False)
-@as_json("Print JSON and nothing else.")
+@options.as_json("Print JSON and nothing else.")
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods, or the parameters of one of them."""
     if name is None:
@@ -55,19 +47,19 @@ def _parameters(method: Any) -> list[dict[str, Any]]:
     from equigraph._utils.parameters import Boolean
 
     estimator = method.load()
-    defaults = default_texts(estimator)
+    defaults = options.default_texts(estimator)
     rows = []
     for name, constraint in estimator._parameters.items():
         if name == "callbacks":
             continue  # the command line has its progress bar and its time limit there
-        flags = ", ".join(flags_of(name))
+        flags = ", ".join(options.flags_of(name))
         if isinstance(constraint, Boolean):
             flags = f"{flags}, --no-{flags.removeprefix('--')}"
         rows.append(
             {
                 "name": name,
-                "option": flags if reachable(name, constraint) else f"(only in Python: {name})",
-                "values": describe_values(constraint),
+                "option": flags if options.reachable(name, constraint) else f"(only in Python: {name})",
+                "values": options.describe_values(constraint),
                 "default": defaults[name],
                 "meaning": constraint.help,
             }
@@ -86,7 +78,7 @@ def datasets() -> None:
 
 
 @datasets.command("list")
-@as_json("Print JSON and nothing else.")
+@options.as_json("Print JSON and nothing else.")
 def list_command(as_json: bool) -> None:
     """List the data sets with their sizes."""
     rows = _datasets()
@@ -142,7 +134,7 @@ def info_command(name: str) -> None:
 @click.argument("names", nargs=-1, required=True)
 @option("--raw", "The raw files instead, and clean them.")
 @option("--data-home DIR", "Folder to look in first, and to download into.")
-@quiet("No progress bar.")
+@options.quiet("No progress bar.")
 def fetch_command(names: tuple[str, ...], raw: bool, data_home: str | None, quiet: bool) -> None:
     """Fetch data sets, check them, and say what is in them."""
     from equigraph.datasets import load

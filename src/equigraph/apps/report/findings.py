@@ -54,18 +54,6 @@ class Baseline:
 
 
 @dataclass(frozen=True, eq=False)
-class Costs:
-    """What fairness costs a result."""
-
-    # The method at other values of its dial; with the result, unless something there dominates it.
-    curve: TradeoffCurve
-    point: TradeoffPoint
-    # Labels of the curve that are at least as good by both measures, and better by one.
-    better: TradeoffPoint | None
-    baseline: Baseline | None  # the labels of dial 0
-
-
-@dataclass(frozen=True, eq=False)
 class Findings:
     """A clustering (on its own, or the chosen point of a curve) with everything that the page says about it."""
 
@@ -78,12 +66,12 @@ class Findings:
     attribute: str | None  # what the groups are called
     graph: Graph | None  # the graph, if it is known
     dial: float | None  # where the fairness dial stands; None for a method without one
-    seed: int  # seed of these labels
     interaction: NDArray | sparse.csr_array | None  # how strongly the clusters are linked
-    curve: TradeoffCurve | None  # the curve, and these labels as a point of it
-    point: TradeoffPoint | None
-    baseline: Baseline | None  # what the clusters are compared with
     left_out: list[str] = field(default_factory=list)  # what the page does not show and why, in sentences
+    baseline: Baseline | None = None  # what the clusters are compared with
+    curve: TradeoffCurve | None = None  # the curve, and these labels as a point of it
+    point: TradeoffPoint | None = None
+    # A point of the curve that is at least as good by both measures, and better by one.
     better: TradeoffPoint | None = None
 
     @property
@@ -139,18 +127,18 @@ def of_result(
         left_out.append("The nodes have no groups, so nothing is said about fairness.")
     # Labels that were asked for by a bound have no dial.
     dial = None if result.parameters.get("at_least") is not None else result.parameters.get("fairness")
-    costs: Costs | None = None
+    compared: dict[str, Any] = {}
     if isinstance(baseline, Baseline):
-        compared: Baseline | None = baseline
-    elif isinstance(baseline, bool):
-        compared = None
-        if baseline and known is not None and groups is not None:
-            costs = without_fairness(result, known, left_out)
-            compared = None if costs is None else costs.baseline
-        elif not baseline:
-            left_out.append("The comparison without fairness was not wanted.")
-    else:
-        compared = _given_baseline(baseline, result, known)
+        compared = {"baseline": baseline}
+    elif not isinstance(baseline, bool):
+        compared = {"baseline": _given_baseline(baseline, result, known)}
+    elif not baseline:
+        left_out.append("The comparison without fairness was not wanted.")
+    elif known is not None and groups is not None:
+        compared = _without_fairness(result, known, left_out)
+    interaction = result.interaction
+    if interaction is None and known is not None:
+        interaction = interaction_of(known, result.labels, result.n_clusters)
     return Findings(
         subject=result,
         labels=result.labels,
@@ -160,13 +148,9 @@ def of_result(
         attribute=result.attribute,
         graph=known,
         dial=None if dial is None else float(dial),
-        seed=result.seed,
-        interaction=_interaction(known, result.labels, result.n_clusters, result.interaction),
-        curve=None if costs is None else costs.curve,
-        point=None if costs is None else costs.point,
-        baseline=compared,
+        interaction=interaction,
         left_out=left_out,
-        better=None if costs is None else costs.better,
+        **compared,
     )
 
 
@@ -200,20 +184,12 @@ def of_curve(curve: TradeoffCurve, graph: Any, select: Any) -> Findings:
         attribute=attribute if known is None or known.attribute is None else known.attribute,
         graph=known,
         dial=point.fairness,
-        seed=point.seed,
-        interaction=_interaction(known, point.labels, n_clusters),
+        interaction=None if known is None else interaction_of(known, point.labels, n_clusters),
+        left_out=left_out,
+        baseline=compared,
         curve=curve,
         point=point,
-        baseline=compared,
-        left_out=left_out,
     )
-
-
-def _interaction(graph: Graph | None, labels: NDArray, n_clusters: int, known: Any = None) -> Any:
-    """Return the interaction that the method found, or else the mean weight between clusters."""
-    if known is not None or graph is None:
-        return known
-    return interaction_of(graph, labels, n_clusters)
 
 
 def _checked_graph(
@@ -266,10 +242,11 @@ def aligned(
     return Baseline(align_labels(labels, reference, n_clusters), scores, phrase)
 
 
-def without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]) -> Costs | None:
+def _without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]) -> dict[str, Any]:
     """Fit the method of a result with its dial at 0, and along the whole dial where that is cheap.
 
-    Returns None, with a sentence in `left_out`, where there is nothing to compare with.
+    Returns fields of the findings: the baseline, the curve with the result as a point of it, and what dominates it.
+    There are none, and a sentence is in `left_out`, where there is nothing to compare with.
     """
     reason = None
     model = None
@@ -287,7 +264,7 @@ def without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]
             reason = f"{result.method} cannot be made again from the parameters in the record"
     if model is None:
         left_out.append(f"There is no comparison without fairness: {reason}.")
-        return None
+        return {}
     dial = float(result.parameters["fairness"])
     scale = model._parameters["fairness"]
     bounded = isinstance(scale, Real) and scale.high == 1
@@ -301,12 +278,10 @@ def without_fairness(result: ClusteringResult, graph: Graph, left_out: list[str]
     point = single_point(graph, result.labels, others.notion, dial, result.seed)
     first = others.points[0]
     compared = aligned(first.labels, result.labels, first.scores, "without fairness", left_out)
-    return _with_result(others, point, compared, has_dial=bound is None)
+    return {"baseline": compared, **_with_result(others, point, has_dial=bound is None)}
 
 
-def _with_result(
-    others: TradeoffCurve, point: TradeoffPoint, compared: Baseline | None, *, has_dial: bool
-) -> Costs:
+def _with_result(others: TradeoffCurve, point: TradeoffPoint, *, has_dial: bool) -> dict[str, Any]:
     """Put a result on a curve, unless something on the curve dominates it."""
     front = nondominated((point, *others.front), others.measure)
     place = index_of(point, front)
@@ -318,14 +293,14 @@ def _with_result(
             for one in front
             if all(round(one.scores[name] - point.scores[name], 12) >= 0 for name in names)
         )
-        return Costs(others, point, better, compared)
+        return {"curve": others, "point": point, "better": better}
     if not has_dial:
         # Asked for by a bound: its dial is the one at which it is passed.
         scores = [[one.scores[name] for one in front] for name in ("Q", others.measure)]
         point = replace(point, fairness=float(passing_weights(*scores)[place]))
         front = (*front[:place], point, *front[place + 1 :])
     points = sorted((*others.points, point), key=lambda one: (one.fairness, one.scores[others.measure]))
-    return Costs(replace(others, points=tuple(points), front=front), point, None, compared)
+    return {"curve": replace(others, points=tuple(points), front=front), "point": point}
 
 
 def method_of(estimator: str) -> Method | None:

@@ -5,19 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.scoring import (
-    COMPARED,
-    CROSSED,
-    MEASURES,
-    NAMES,
-    NETWORKS,
-    TITLES,
-    Entry,
-    entries_of,
-    load_network,
-    score_cell,
-)
+from equigraph.apps.reproduction.scoring import Entry
 from equigraph.apps.reproduction.tables import FAILED, STYLES, number, panels, save, write_page, write_rows
 
 SHOWN = ("drugnet", "lastfm")
@@ -34,9 +24,9 @@ def numbers_of(settings: Settings) -> tuple[int, ...]:
 def cells(settings: Settings) -> list[Cell]:
     """Return one cell per network, method and number of clusters; those with five are the table's."""
     return [
-        score_cell(settings, network, method, k)
+        scoring.score_cell(settings, network, method, k)
         for network in SHOWN
-        for method in COMPARED
+        for method in scoring.COMPARED
         for k in numbers_of(settings)
     ]
 
@@ -44,11 +34,11 @@ def cells(settings: Settings) -> list[Cell]:
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Draw the four charts (png), and write what they show (csv, md)."""
     own = cells(settings)
-    entries = entries_of(own, results)
+    entries = scoring.entries_of(own, results)
     lines: Lines = {}
     for entry in entries:
         lines.setdefault((entry.network, entry.method), []).append(entry)
-    balances = {network: load_network(network).balance for network in SHOWN}
+    balances = {network: scoring.load_network(network).balance for network in SHOWN}
     rows = [
         {
             "network": entry.network_title,
@@ -56,7 +46,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
             "n_clusters": cell.arguments["n_clusters"],
             "weight": entry.chosen,
             "runs": entry.n_runs,
-            **{name: entry.means.get(name) for name in MEASURES[:-1]},
+            **{name: entry.means.get(name) for name in scoring.MEASURES[:-1]},
             **{f"{name}_std": entry.spreads.get(name) for name in ("Q", "B")},
         }
         for cell, entry in zip(own, entries, strict=True)
@@ -77,12 +67,12 @@ def _draw(numbers: tuple[int, ...], lines: Lines, balances: dict[str, float], pa
     with panels(len(SHOWN), 2, (10, 7.2), sharex=True) as (figure, axes):
         for row, network in zip(axes, SHOWN, strict=True):
             for ax, measure in zip(row, ("Q", "B"), strict=True):
-                for method in COMPARED:
+                for method in scoring.COMPARED:
                     values = [entry.means.get(measure) for entry in lines[network, method]]
                     done = [(k, value) for k, value in zip(numbers, values, strict=True) if value is not None]
                     places = zip(*done, strict=True) if done else ((), ())
-                    ax.plot(*places, label=TITLES[method], **STYLES[method])
-                ax.set_title(f"{NETWORKS[network]}: {NAMES[measure]}")
+                    ax.plot(*places, label=scoring.TITLES[method], **STYLES[method])
+                ax.set_title(f"{scoring.NETWORKS[network]}: {scoring.NAMES[measure]}")
                 ax.set_xticks(numbers)
                 ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
             row[1].axhline(
@@ -97,10 +87,14 @@ def _draw(numbers: tuple[int, ...], lines: Lines, balances: dict[str, float], pa
 def _part(network: str, lines: Lines, balance: float) -> dict[str, Any]:
     """Return what the page shows of a network."""
     rows = [
-        [TITLES[method], *(FAILED if one.failed else one.pair(one.means) for one in lines[network, method])]
-        for method in COMPARED
+        [
+            scoring.TITLES[method],
+            *(FAILED if one.failed else one.pair(one.means) for one in lines[network, method]),
+        ]
+        for method in scoring.COMPARED
     ]
     rows += [
-        [f"weight of {TITLES[method]}", *(one.weight for one in lines[network, method])] for method in CROSSED
+        [f"weight of {scoring.TITLES[method]}", *(one.weight for one in lines[network, method])]
+        for method in scoring.CROSSED
     ]
-    return {"title": NETWORKS[network], "balance": number(balance), "rows": rows}
+    return {"title": scoring.NETWORKS[network], "balance": number(balance), "rows": rows}

@@ -10,24 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.scoring import (
-    COMPARED,
-    NAMES,
-    NETWORKS,
-    TITLES,
-    Entry,
-    K,
-    column,
-    crossing,
-    entries_of,
-    score_cell,
-)
+from equigraph.apps.reproduction.scoring import Entry, column
 from equigraph.apps.reproduction.tables import FAILED, STYLES, number, save, write_page, write_rows
 from equigraph.plotting.style import MUTED, PALETTE, TEXT, look
 
 SHOWN = ("drugnet", "lastfm")
-FLAT = (*(method for method in COMPARED if method != "ifair-nmtf"), "sc", "nmtf")
+FLAT = (*(method for method in scoring.COMPARED if method != "ifair-nmtf"), "sc", "nmtf")
 _WEIGHTS_PER_CELL = 10
 
 
@@ -59,7 +49,7 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def _flat_cells(settings: Settings, network: str) -> list[Cell]:
-    return [score_cell(settings, network, method) for method in FLAT]
+    return [scoring.score_cell(settings, network, method) for method in FLAT]
 
 
 def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
@@ -70,7 +60,7 @@ def _sweep_cells(settings: Settings, network: str) -> list[Cell]:
             function="equigraph.apps.reproduction.scoring:sweep_weights",
             arguments={
                 "network": network,
-                "n_clusters": K,
+                "n_clusters": scoring.K,
                 "weights": weights[start : start + _WEIGHTS_PER_CELL],
                 "first_seed": settings.seed,
                 "n_runs": 2 if settings.quick else 10,
@@ -89,7 +79,7 @@ def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Pa
         own = [cell.key for cell in _sweep_cells(settings, network)]
         sweep = [point for key in own if key in results for point in results[key]["sweep"]]
         missing = [key for key in own if key not in results]
-        flat = entries_of(_flat_cells(settings, network), results)
+        flat = scoring.entries_of(_flat_cells(settings, network), results)
         pages.append(_page(network, sweep, missing, flat))
         if sweep:
             rows = []
@@ -108,15 +98,15 @@ def _page(network: str, sweep: list[dict[str, Any]], missing: list[str], flat: l
     ]
     if sweep:
         points = {
-            "where Q and B cross": sweep[crossing(sweep)],
+            "where Q and B cross": sweep[scoring.crossing(sweep)],
             "highest Q": max(sweep, key=lambda point: point["Q"]),
             "highest B": max(sweep, key=lambda point: point["B"]),
         }
         rows[:0] = [
-            [f"{TITLES['ifair-nmtf']}, weight {point['weight']:g} ({words})", *_cells(point)]
+            [f"{scoring.TITLES['ifair-nmtf']}, weight {point['weight']:g} ({words})", *_cells(point)]
             for words, point in points.items()
         ]
-    return {"title": NETWORKS[network], "missing": missing, "rows": rows}
+    return {"title": scoring.NETWORKS[network], "missing": missing, "rows": rows}
 
 
 _COLORS = {"Q": PALETTE[0], "B": PALETTE[5]}  # of the two axes
@@ -132,7 +122,7 @@ def draw(network: str, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], p
     """Draw the chart of one network and save it."""
     from matplotlib.figure import Figure
 
-    weights, chosen = column(sweep, "weight"), sweep[crossing(sweep)]
+    weights, chosen = column(sweep, "weight"), sweep[scoring.crossing(sweep)]
     with look():
         figure = Figure(figsize=(10.5, 9), layout="constrained")
         grid = figure.add_gridspec(3, 2, height_ratios=(5, 1, 5))
@@ -143,12 +133,12 @@ def draw(network: str, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], p
             ax.axvline(chosen["weight"], color=TEXT, linewidth=1, linestyle=(0, (1, 2)), zorder=0)
         _twin(twin, sweep)
         twin.set_title(
-            f"iFairNMTF on {NETWORKS[network]}, {K} clusters: Q and B cross at weight {chosen['weight']:g} "
-            f"(Q {chosen['Q']:.3f}, B {chosen['B']:.3f})"
+            f"iFairNMTF on {scoring.NETWORKS[network]}, {scoring.K} clusters: "
+            f"Q and B cross at weight {chosen['weight']:g} (Q {chosen['Q']:.3f}, B {chosen['B']:.3f})"
         )
         strip.step(weights, column(sweep, "n_nonempty"), where="mid", color=MUTED)
-        strip.set_ylim(0.5, K + 0.5)
-        strip.set_yticks([1, K])
+        strip.set_ylim(0.5, scoring.K + 0.5)
+        strip.set_yticks([1, scoring.K])
         strip.set_ylabel("clusters\nwith a node")
         twin.tick_params(axis="x", labelbottom=False)
         for ax, measure in zip(panels, ("Q", "B"), strict=True):
@@ -180,7 +170,7 @@ def _twin(ax: Any, sweep: Sequence[dict[str, Any]]) -> None:
         )
         side.set_ylim(values.min() - margin, values.max() + margin)
         side.set_ylabel(
-            f"{NAMES[measure]} ({'solid' if measure == 'Q' else 'dashed'})", color=_COLORS[measure]
+            f"{scoring.NAMES[measure]} ({'solid' if measure == 'Q' else 'dashed'})", color=_COLORS[measure]
         )
         side.tick_params(axis="y", colors=_COLORS[measure])
 
@@ -202,7 +192,7 @@ def _panel(ax: Any, sweep: Sequence[dict[str, Any]], flat: Sequence[Entry], meas
             linestyle=_DASHES[measure],
             linewidth=1.2,
         )
-    ax.set_title(f"{NAMES[measure]}: iFairNMTF (mean ± sd) and others")
+    ax.set_title(f"{scoring.NAMES[measure]}: iFairNMTF (mean ± sd) and others")
     ax.margins(y=0.06)
     low, high = ax.get_ylim()
     order = sorted(done, key=lambda entry: entry.means[measure])

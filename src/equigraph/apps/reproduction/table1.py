@@ -9,22 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equigraph.analysis.tradeoff import selection
+from equigraph.apps.reproduction import scoring
 from equigraph.apps.reproduction.cells import Cell, Settings
-from equigraph.apps.reproduction.scoring import (
-    COMPARED,
-    DIAL,
-    LEADING,
-    MEASURES,
-    NETWORKS,
-    REAL,
-    RIVALS,
-    SBM,
-    TITLES,
-    Entry,
-    column,
-    entries_of,
-    score_cell,
-)
+from equigraph.apps.reproduction.scoring import Entry
 from equigraph.apps.reproduction.tables import FAILED, number, with_spread, write_page, write_rows
 
 TOLERANCE = 0.05
@@ -80,7 +67,7 @@ def differences(entries: Iterable[Entry]) -> list[list[str]]:
 
 def explain(entry: Entry, measure: str) -> str:
     """Return what is known about a difference, or that nothing is."""
-    family = "sbm" if entry.network in SBM else entry.network
+    family = "sbm" if entry.network in scoring.SBM else entry.network
     for key in [(network, entry.method, name) for network in (family, "*") for name in (measure, "*")]:
         if key in _EXPLANATIONS:
             point = nearest(entry)
@@ -96,11 +83,11 @@ def nearest(entry: Entry) -> dict[str, float] | None:
     """Return the point of a sweep whose worse miss of the two printed values is least."""
     if not entry.sweep or not entry.printed:
         return None
-    misses = [abs(column(entry.sweep, name) - value) for name, value in entry.printed.items()]
+    misses = [abs(scoring.column(entry.sweep, name) - value) for name, value in entry.printed.items()]
     return entry.sweep[int(np.argmin(np.max(misses, axis=0)))]
 
 
-_DIALS = (0.05, 0.1, DIAL, 0.2, 0.3, 0.5)
+_DIALS = (0.05, 0.1, scoring.DIAL, 0.2, 0.3, 0.5)
 _LOSS = 0.03
 
 Sweep = Sequence[dict[str, Any]]
@@ -123,7 +110,7 @@ def bar_of(rivals: Sequence[Entry], *, with_printed: bool = False) -> Bar:
 
 def at_dial(value: float) -> Callable[[Sweep], int]:
     """Return the rule that takes one value of the dial, or the nearest there is, on every network."""
-    return lambda sweep: int(np.argmin(np.abs(column(sweep, "weight") - value)))
+    return lambda sweep: int(np.argmin(np.abs(scoring.column(sweep, "weight") - value)))
 
 
 def rules() -> dict[str, Callable[[Sweep], int]]:
@@ -137,7 +124,7 @@ def rules() -> dict[str, Callable[[Sweep], int]]:
     """
 
     def by(rule: Callable[..., int], *rest: Any) -> Callable[[Sweep], int]:
-        return lambda sweep: rule(column(sweep, "Q"), column(sweep, "B"), *rest)
+        return lambda sweep: rule(scoring.column(sweep, "Q"), scoring.column(sweep, "B"), *rest)
 
     return {
         **{f"dial {value:g}".replace("0.", "."): at_dial(value) for value in _DIALS},
@@ -163,20 +150,22 @@ def dominating(sweep: Sweep, bar: Bar) -> dict[str, Any] | None:
 
 def cells(settings: Settings) -> list[Cell]:
     """Return one cell per network and method; a quick run has the smallest block model only."""
-    networks = [*REAL, *list(SBM)[: 1 if settings.quick else None]]
-    return [score_cell(settings, network, method) for network in networks for method in COMPARED]
+    networks = [*scoring.REAL, *list(scoring.SBM)[: 1 if settings.quick else None]]
+    return [
+        scoring.score_cell(settings, network, method) for network in networks for method in scoring.COMPARED
+    ]
 
 
 def finish(settings: Settings, results: dict[str, Any], folder: Path) -> list[Path]:
     """Write the table with all measures (csv), and a page with everything that follows from it (md)."""
-    entries = entries_of(cells(settings), results)
+    entries = scoring.entries_of(cells(settings), results)
     page = {
         "n_runs": _run_counts(entries),
         "side_by_side": _side_by_side(entries),
         "measures": [[entry.network_title, entry.title, *_measures(entry)] for entry in entries],
         "weights": [_weight_row(entry) for entry in entries if entry.method == "ifair-nmtf"],
         "leading": _leading(entries),
-        "dial": f"{DIAL:g}",
+        "dial": f"{scoring.DIAL:g}",
         "tolerance": number(TOLERANCE),
         "n_printed": sum(len(entry.printed) for entry in entries if not entry.failed),
         "differences": differences(entries),
@@ -198,8 +187,8 @@ def _side_by_side(entries: Sequence[Entry]) -> dict[str, Any]:
     rows = []
     for network in dict.fromkeys(entry.network for entry in entries):
         own = [entry for entry in entries if entry.network == network]
-        rows.append([NETWORKS[network], *map(_pair, own)])
-    return {"head": ["network", *(TITLES[method] for method in COMPARED)], "rows": rows}
+        rows.append([scoring.NETWORKS[network], *map(_pair, own)])
+    return {"head": ["network", *(scoring.TITLES[method] for method in scoring.COMPARED)], "rows": rows}
 
 
 def _pair(entry: Entry) -> str:
@@ -232,7 +221,7 @@ def _weight_row(entry: Entry) -> list[str]:
 def _csv_row(entry: Entry) -> dict[str, Any]:
     row: dict[str, Any] = {"network": entry.network_title, "method": entry.title, "runs": entry.n_runs}
     row["weight"] = entry.chosen
-    for name in MEASURES:
+    for name in scoring.MEASURES:
         row[name] = entry.means.get(name)
         row[f"{name}_std"] = entry.spreads.get(name)
         if name in ("Q", "B", "accuracy"):
@@ -246,9 +235,11 @@ def _leading(entries: Sequence[Entry]) -> dict[str, Any] | None:
     printed: list[tuple[Sweep, Bar]] = []
     rows = []
     for own in entries:
-        if own.method != LEADING or own.network not in REAL or own.failed:
+        if own.method != scoring.LEADING or own.network not in scoring.REAL or own.failed:
             continue
-        rivals = [entry for entry in entries if entry.network == own.network and entry.method in RIVALS]
+        rivals = [
+            entry for entry in entries if entry.network == own.network and entry.method in scoring.RIVALS
+        ]
         bars = bar_of(rivals), bar_of(rivals, with_printed=True)
         measured.append((own.sweep, bars[0]))
         printed.append((own.sweep, bars[1]))
@@ -258,7 +249,7 @@ def _leading(entries: Sequence[Entry]) -> dict[str, Any] | None:
         rows.append([own.network_title, *bests, own.pair(own.means), *found])
     if not rows:
         return None
-    at, curves = at_dial(DIAL), (measured, printed)
+    at, curves = at_dial(scoring.DIAL), (measured, printed)
     return {
         "rows": rows,
         "measured": leads(at, measured),
