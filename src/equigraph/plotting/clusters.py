@@ -15,8 +15,8 @@ from equigraph.graph.groups.encode import unique_values
 from equigraph.graph.groups.sums import indicator
 from equigraph.graph.labels import labels_in_order
 from equigraph.metrics import composition
-from equigraph.metrics.summary import MAX_CLUSTERS as MAX_BARS
 from equigraph.metrics._table import read_nodes
+from equigraph.metrics.summary import MAX_CLUSTERS as MAX_BARS
 from equigraph.plotting.base import Display, LabelsDisplay, new_figure
 from equigraph.plotting.style import EDGE, MUTED, TEXT, cluster_colors, group_colors, look, text_color
 

@@ -8,7 +8,7 @@ import pytest
 from equigraph import NMTF, IFairNMTF
 from equigraph.apps.reproduction import convergence
 from equigraph.apps.reproduction.cells import Settings
-from equigraph.apps.reproduction.networks import load_network
+from equigraph.apps.reproduction.scoring import load_network
 from equigraph.factorization.coordinate import coordinate_descent
 from equigraph.factorization.multiplicative import multiplicative_updates
 from equigraph.factorization.starts import svd_start
@@ -25,11 +25,10 @@ def outcome(data_dir):
     }
 
 
-@pytest.mark.parametrize("network", ["diaries"])
-def test_last_values_against_dense_losses(outcome, network):
+def test_last_values_against_dense_losses(outcome):
     _, results = outcome
-    traced = results[f"convergence-{network}-0-3"]
-    graph = load_network(network).graph
+    traced = results["convergence-diaries-0-3"]
+    graph = load_network("diaries").graph
     dense = graph.adjacency.toarray()
     laplacian = contrastive_laplacian(graph.sensitive_features, self_pairs=True)
     common = {"n_clusters": 5, "tol": 0, "random_state": 1}

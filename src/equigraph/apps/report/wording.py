@@ -200,17 +200,6 @@ def cohesion_sentence(findings: Findings) -> str:
     return f"{start}, {count(abs(points), 'point')} {kind} than {findings.baseline.phrase}."
 
 
-def moved_sentence(findings: Findings) -> str:
-    """Say how many nodes are in another cluster than in the baseline."""
-    assert findings.baseline is not None
-    moved = findings.baseline.moved(findings.labels).size
-    phrase = findings.baseline.phrase
-    if moved == 0:
-        return f"Nobody is in another cluster than {phrase}."
-    verb = "is" if moved == 1 else "are"
-    return f"{moved:,} of {count(findings.labels.size, 'node')} {verb} in another cluster than {phrase}."
-
-
 def tradeoff_sentence(findings: Findings) -> str:
     """Say what the chosen point gains and loses against the lowest dial, and whether better ones were found."""
     assert findings.curve is not None

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from equigraph.apps.reproduction.cells import Cell
-from equigraph.apps.reproduction.engine import RunState, run_cells
+from equigraph.apps.reproduction import cells as reproduction_cells
+from equigraph.apps.reproduction.cells import Cell, Finished, path_of, read_cell, run_cells, write_cell
 from equigraph.exceptions import ParameterError
-from tests.apps.reproduction.conftest import TINY
+from tests.apps.reproduction.conftest import ENVIRONMENT
 
 RUN = """
 import sys
 from pathlib import Path
-from equigraph.apps.reproduction.cells import Cell
-from equigraph.apps.reproduction.engine import run_cells
+from equigraph.apps.reproduction.cells import Cell, run_cells
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     cells = [
@@ -25,6 +24,10 @@ if __name__ == "__main__":
     ]
     run_cells(cells, folder, n_workers=2)
 """
+
+
+CELL = Cell("a.b-c", "package.module:function", {"seed": 3, "weights": [0.0, 0.5]})
+DONE = Finished({"runs": [{"Q": 0.25}]}, seconds=1.5, cpu_seconds=1.25)
 
 
 def draws(tiny, n):
@@ -98,10 +101,10 @@ def test_shared_cells_are_computed_once_and_must_be_equal(tiny, tmp_path):
 
 def test_state_is_told(tiny, tmp_path):
     states = []
-    run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=states.append)
-    assert states[0] == RunState(0, 3, 0.0)
-    assert states[-1] == RunState(3, 3, 1.0)
-    assert [state.share for state in states] == sorted(state.share for state in states)
+    run_cells(draws(tiny, 3), tmp_path, n_workers=1, watch=lambda *state: states.append(state))
+    assert states[0] == (0, 3, 0.0)
+    assert states[-1] == (3, 3, 1.0)
+    assert states == sorted(states)
 
 
 def alive(pid):
@@ -127,8 +130,7 @@ def test_interrupted_run_goes_on_where_it_was(tmp_path):
     marks.mkdir()
     script.write_text(RUN, encoding="utf-8")
     command = [sys.executable, str(script), str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": str(TINY)}
-    first = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    first = subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     stored = tmp_path / "cells"
     wait_for(lambda: len(list(stored.glob("*.json"))) >= 3)
     first.kill()
@@ -137,10 +139,49 @@ def test_interrupted_run_goes_on_where_it_was(tmp_path):
     wait_for(lambda: not any(map(alive, workers)))
     done = {path.stem for path in stored.glob("*.json")}
     assert 3 <= len(done) < 8
-    assert subprocess.run(command, env=environment, timeout=120).returncode == 0
+    assert subprocess.run(command, env=ENVIRONMENT, timeout=120).returncode == 0
     assert len(list(stored.glob("*.json"))) == 8
     starts = Counter(mark.name.split(".")[0] for mark in marks.iterdir())
     assert set(starts) == {str(i) for i in range(8)}
     again = [number for number, n_starts in starts.items() if n_starts > 1]
     assert len(again) <= 2  # the cells that were running
     assert all(starts[str(int(key.split(".")[1]))] == 1 for key in done)
+
+
+def test_what_is_written_is_read(tmp_path):
+    assert read_cell(tmp_path, CELL) is None
+    write_cell(tmp_path, CELL, DONE)
+    assert read_cell(tmp_path, CELL) == DONE
+    assert [path.name for path in (tmp_path / "cells").iterdir()] == ["a.b-c.json"]
+    turned = Cell(CELL.key, CELL.function, dict(reversed(CELL.arguments.items())))
+    assert read_cell(tmp_path, turned) == DONE
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-3],
+        lambda text: "",
+        lambda text: "[]",
+        lambda text: "[" * 100_000,
+        lambda text: text.replace("0.25", "0.26"),
+        lambda text: text.replace("0.25", "NaN"),
+    ],
+)
+def test_a_damaged_file_is_not_trusted(tmp_path, damage):
+    write_cell(tmp_path, CELL, DONE)
+    path = path_of(tmp_path, CELL)
+    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert read_cell(tmp_path, CELL) is None
+
+
+def test_another_computation_is_not_trusted(tmp_path, monkeypatch):
+    for other in (
+        Cell(CELL.key, CELL.function, {"seed": 4, "weights": [0.0, 0.5]}),
+        Cell(CELL.key, "package.module:another", CELL.arguments),
+    ):
+        write_cell(tmp_path, other, DONE)
+        assert read_cell(tmp_path, CELL) is None
+    write_cell(tmp_path, CELL, DONE)
+    monkeypatch.setattr(reproduction_cells, "__version__", "0.0.0.other")
+    assert read_cell(tmp_path, CELL) is None
