@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equigraph.rules.arrays import Integers
-from equigraph.rules.compile import CompiledRules, apart_pairs, joined_units
+from equigraph.rules.compile import CompiledRules, Integers, apart_pairs, joined_units
 
 
 class _Impossible(Exception):
