@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 import equigraph as eg
 from equigraph import methods
 from equigraph.analysis.comparison import ComparedGraph, Comparison, ComparisonRow, Fit, compare
-from equigraph.analysis.comparison.significance import holm, wilcoxon
+from equigraph.analysis.comparison.rows import holm, wilcoxon
 from equigraph.exceptions import MissingDependencyError, ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::equigraph.exceptions.SmallClusterWarning")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from equigraph._utils.numbering import number_by_size
 from equigraph.analysis.tradeoff import align_labels
 from equigraph.analysis.tradeoff.alignment import align_all
-from equigraph.analysis.tradeoff.found import best_restart, typical_restart
+from equigraph.analysis.tradeoff.runs import best_restart, typical_restart
 
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12).map(np.array)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
-from equigraph.analysis.tradeoff.found import best_restart
-from equigraph.analysis.tradeoff.front import evenly_spaced, front_in_order, passing_weights
+from equigraph.analysis.tradeoff.runs import best_restart
+from equigraph.analysis.tradeoff.selection import evenly_spaced, front_in_order, passing_weights
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.graph import Graph
 

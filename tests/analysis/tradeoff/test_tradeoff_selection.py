@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equigraph as eg
-from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
-from equigraph.analysis.tradeoff.selection import intersection, min_max
+from equigraph.analysis.tradeoff.selection import hypervolume, intersection, min_max, pareto_front
 from equigraph.exceptions import InfeasibleError, ParameterError
 
 GRID = st.integers(0, 6).map(lambda i: i / 4)

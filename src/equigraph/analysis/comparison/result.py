@@ -15,8 +15,15 @@ from equigraph._utils.notebook import page_of, text_table
 from equigraph._utils.parameters import Real, check_known, check_parameters
 from equigraph._utils.records import frame_of, framed, write_csv
 from equigraph._utils.text import count, did_you_mean, latex, listed
-from equigraph.analysis.comparison.rows import CONFIDENCE, FACTS, ComparedGraph, ComparisonRow, Spread
-from equigraph.analysis.comparison.significance import interval, paired_tests
+from equigraph.analysis.comparison.rows import (
+    CONFIDENCE,
+    FACTS,
+    ComparedGraph,
+    ComparisonRow,
+    Spread,
+    interval,
+    paired_tests,
+)
 from equigraph.exceptions import ParameterError
 from equigraph.graph.names import object_array
 from equigraph.metrics.scores import COMPARED, FURTHER, SCORES

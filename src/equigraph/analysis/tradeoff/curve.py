@@ -14,19 +14,20 @@ from equigraph._utils.hooks import hook
 from equigraph._utils.notebook import page_of
 from equigraph._utils.parameters import Real, check_known, check_parameters
 from equigraph._utils.records import plain, write_csv, write_json
-from equigraph.analysis.tradeoff import selection
 from equigraph.analysis.tradeoff.contents import (
     CURVE,
     CURVE_FILES,
+    DIVERGED,
     KIND,
+    TradeoffPoint,
     contents_of,
     curve_parts,
+    index_of,
     json_of,
     labels_of,
     table_of,
 )
-from equigraph.analysis.tradeoff.front import hypervolume, pareto_front
-from equigraph.analysis.tradeoff.point import DIVERGED, TradeoffPoint, index_of
+from equigraph.analysis.tradeoff.selection import choose, hypervolume, pareto_front
 from equigraph.exceptions import InfeasibleError, ParameterError
 from equigraph.graph.groups import AttributeOptions
 from equigraph.graph.groups.attributes import Features
@@ -278,7 +279,7 @@ class TradeoffCurve(Featured):
             )
         names = (x, y or self.measure)
         across, up = (self._column(points, name) for name in names)
-        return points[selection.choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
+        return points[choose(across, up, rule, min_fairness, max_quality_loss, names=names)]
 
     def plot(
         self,

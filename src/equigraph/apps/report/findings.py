@@ -25,7 +25,7 @@ from equigraph.results.features import clustered_graph
 from equigraph.results.result import ClusteringResult
 
 if TYPE_CHECKING:
-    from equigraph.analysis.tradeoff.point import TradeoffPoint
+    from equigraph.analysis.tradeoff import TradeoffPoint
 
 
 @dataclass(frozen=True, eq=False)

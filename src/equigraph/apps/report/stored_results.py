@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from equigraph.analysis.tradeoff import TradeoffCurve
+from equigraph.analysis.tradeoff import TradeoffCurve, TradeoffPoint
 from equigraph.analysis.tradeoff import contents as curves
-from equigraph.analysis.tradeoff.point import TradeoffPoint
 from equigraph.apps.report.baseline import Baseline, aligned
 from equigraph.exceptions import InputError
 from equigraph.graph.groups.encode import unique_values
