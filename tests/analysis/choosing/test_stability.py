@@ -12,8 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import equigraph as eg
 from equigraph.analysis.choosing import StabilityRow, recommend
-from equigraph.analysis.choosing.runs import without_edges
-from equigraph.analysis.choosing.votes import consensus, mean_agreement
+from equigraph.analysis.choosing.runs import consensus, mean_agreement, without_edges
 from equigraph.exceptions import GraphError, InfeasibleError, ParameterError
 
 

@@ -7,7 +7,7 @@ import operator
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,45 +80,33 @@ class TradeoffCurves(Tabular, Mapping[int, TradeoffCurve]):
         return f"TradeoffCurves({{{curves}}})"
 
 
+class _Options(TypedDict, total=False):
+    """The options of `tradeoff_curve`, but for ``n_clusters``, which says whether there is one curve or several."""
+
+    sensitive_features: Any
+    fairness: Iterable[float] | None
+    n_points: int | None
+    notion: str | None
+    estimator: GraphClusterer | None
+    n_restarts: int
+    random_state: RandomState
+    effort: Any
+    rules: Any
+    on_conflict: OnConflict | None
+    size_bounds: Any
+    n_jobs: int | None
+    callbacks: Callbacks
+
+
 @overload
 def tradeoff_curve(
-    graph: Any,
-    *,
-    n_clusters: int | None = None,
-    sensitive_features: Any = None,
-    fairness: Iterable[float] | None = None,
-    n_points: int | None = None,
-    notion: str | None = None,
-    estimator: GraphClusterer | None = None,
-    n_restarts: int = 1,
-    random_state: RandomState = None,
-    effort: Any = None,
-    rules: Any = None,
-    on_conflict: OnConflict | None = None,
-    size_bounds: Any = "auto",
-    n_jobs: int | None = None,
-    callbacks: Callbacks = None,
+    graph: Any, *, n_clusters: int | None = None, **options: Unpack[_Options]
 ) -> TradeoffCurve: ...
 
 
 @overload
 def tradeoff_curve(
-    graph: Any,
-    *,
-    n_clusters: Iterable[int],
-    sensitive_features: Any = None,
-    fairness: Iterable[float] | None = None,
-    n_points: int | None = None,
-    notion: str | None = None,
-    estimator: GraphClusterer | None = None,
-    n_restarts: int = 1,
-    random_state: RandomState = None,
-    effort: Any = None,
-    rules: Any = None,
-    on_conflict: OnConflict | None = None,
-    size_bounds: Any = "auto",
-    n_jobs: int | None = None,
-    callbacks: Callbacks = None,
+    graph: Any, *, n_clusters: Iterable[int], **options: Unpack[_Options]
 ) -> TradeoffCurves: ...
 
 
