@@ -24,6 +24,7 @@ from equigraph.rules import (
     compile_rules,
     feasible_labels,
     find_conflict,
+    keeps,
     settle_rules,
     solve,
     violations,
@@ -248,6 +249,7 @@ def test_propagation_loses_no_solution(block):
         instance = instance._replace(rules=rules)
         all_labels = brute_force(instance)
         compiled = compile_rules(rules, instance.graph, instance.groups, instance.n_clusters)
+        assert sum(keeps(compiled, labels) for labels in every_labels(instance)) == len(all_labels)
         closer, allowed = propagated(compiled)
         if closer.contradiction:
             assert not all_labels
