@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
@@ -180,26 +180,55 @@ def compile_rules(rules: Iterable[Rule], graph: Any, groups: Any, n_clusters: in
     arrays = Arrays(facts, n_clusters)
     for rule in rules:
         rule.compile(arrays)
-    unit = joined_units(arrays.joined, n)
-    unit_size = np.bincount(unit).astype(np.int64)
-    fixed, twice = _fixed(arrays.fixed, unit, unit_size.size)
-    sets = [unit[nodes] for nodes in arrays.apart]
+    fixed, twice = np.full(n, -1, dtype=np.int64), False
+    for node, cluster in arrays.fixed:
+        twice |= bool(fixed[node] not in (-1, cluster))
+        fixed[node] = cluster
+    sets = [np.array(nodes, dtype=np.int64) for nodes in arrays.apart]
     if not arrays.friends:
         arrays.friends[None] = facts.graph.adjacency, np.zeros(n, dtype=np.int64)
     links, needed = zip(*arrays.friends.values(), strict=True)
-    return CompiledRules(
+    single = CompiledRules(
         n_clusters=n_clusters,
-        unit=unit,
-        unit_size=unit_size,
+        unit=np.arange(n, dtype=np.int64),
+        unit_size=np.ones(n, dtype=np.int64),
         fixed=fixed,
-        apart=apart_pairs(sets, unit_size.size),
+        apart=_apart_pairs(sets, n),
         apart_sets=sets,
         least_size=arrays.least_size,
         most_size=arrays.most_size,
         links=links[0] if len(links) == 1 else sparse.vstack(links, format="csr"),
         needed=np.concatenate(needed),
-        contradiction=twice or any(np.unique(units).size < units.size for units in sets),
-        **_columns(list(arrays.columns.values()), unit, unit_size.size, n_clusters),
+        contradiction=twice or any(np.unique(nodes).size < nodes.size for nodes in sets),
+        **_columns(list(arrays.columns.values()), n, n_clusters),
+    )
+    return join_units(single, arrays.joined) if arrays.joined else single
+
+
+def join_units(rules: CompiledRules, joined: Sequence[tuple[int, int]]) -> CompiledRules:
+    """Return the rules with some pairs of units made one."""
+    one, other = np.array(joined).T
+    pairs = sparse.coo_array((np.ones(one.size), (one, other)), shape=(rules.n_units, rules.n_units))
+    onto = connected_components(pairs, directed=False)[1].astype(np.int64)
+    n_units = int(onto.max()) + 1
+    fixed = np.full(n_units, -1, dtype=np.int64)
+    held = rules.fixed >= 0
+    fixed[onto[held]] = rules.fixed[held]
+    sets = [onto[units] for units in rules.apart_sets]
+    twice = (fixed[onto[held]] != rules.fixed[held]).any()
+    counts = rules.counts.tocoo()
+    shape = (n_units, counts.shape[1])
+    return replace(
+        rules,
+        unit=onto[rules.unit],
+        unit_size=np.bincount(onto, weights=rules.unit_size).astype(np.int64),
+        fixed=fixed,
+        apart=_apart_pairs(sets, n_units),
+        apart_sets=sets,
+        counts=sparse.coo_array((counts.data, (onto[counts.row], counts.col)), shape=shape).tocsr(),
+        contradiction=bool(
+            rules.contradiction or twice or any(np.unique(one).size < one.size for one in sets)
+        ),
     )
 
 
@@ -247,25 +276,13 @@ def kept_links(links: sparse.csr_array, labels: NDArray) -> Integers:
     return np.bincount(row[same], minlength=links.shape[0])
 
 
-def joined_units(joined: Sequence[tuple[int, int]], n: int) -> Integers:
-    """Return the unit of each of n nodes, given pairs that are together."""
-    if not joined:
-        return np.arange(n, dtype=np.int64)
-    rows, columns = np.array(joined).T
-    matrix = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n, n))
-    return connected_components(matrix, directed=False)[1].astype(np.int64)
+def entries_of(matrix: Any, row: int) -> tuple[NDArray, NDArray]:
+    """Return the columns and the values of the entries of a row."""
+    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    return matrix.indices[part], matrix.data[part]
 
 
-def _fixed(held: Sequence[tuple[int, int]], unit: Integers, n_units: int) -> tuple[Integers, bool]:
-    """Return the cluster of each unit, and whether any unit is fixed to two."""
-    fixed, twice = np.full(n_units, -1, dtype=np.int64), False
-    for node, cluster in held:
-        twice |= fixed[unit[node]] not in (-1, cluster)
-        fixed[unit[node]] = cluster
-    return fixed, bool(twice)
-
-
-def apart_pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
+def _apart_pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
     """Return which units occur in a set together, as a symmetric matrix."""
     pairs = [pair for units in sets for pair in permutations(units.tolist(), 2) if pair[0] != pair[1]]
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -275,9 +292,9 @@ def apart_pairs(sets: list[Integers], n_units: int) -> sparse.csr_array:
     return result
 
 
-def _columns(columns: list[CountColumn], unit: Integers, n_units: int, n_clusters: int) -> dict[str, Any]:
+def _columns(columns: list[CountColumn], n: int, n_clusters: int) -> dict[str, Any]:
     """Return everything that is about columns."""
-    m, n = len(columns), unit.size
+    m = len(columns)
     nodes = np.concatenate([np.zeros(0, dtype=np.int64), *(column.nodes for column in columns)])
     owner = np.repeat(np.arange(m), [column.nodes.size for column in columns])
     ones = np.ones(nodes.size, dtype=np.int64)
@@ -286,7 +303,7 @@ def _columns(columns: list[CountColumn], unit: Integers, n_units: int, n_cluster
     empty = np.zeros((n_clusters, 0), dtype=np.int64)
     return {
         "columns": [column.name for column in columns],
-        "counts": sparse.coo_array((ones, (unit[nodes], owner)), shape=(n_units, m)).tocsr(),
+        "counts": sparse.coo_array((ones, (nodes, owner)), shape=(n, m)).tocsr(),
         "least_count": np.column_stack([empty, *(column.least for column in columns)]),
         "most_count": np.column_stack([empty, *(column.most for column in columns)]),
         "not_alone": np.array([column.alone for column in columns], dtype=np.int64),

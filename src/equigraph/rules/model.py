@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from equigraph.rules.compile import CompiledRules, Integers
+from equigraph.rules.compile import CompiledRules, Integers, entries_of
 
 # The hint: how often units are dealt out, what a link is worth that nobody needs against one that somebody needs, and
 # from which size on, in even sizes, a cluster counts as full.
@@ -253,19 +253,19 @@ def cohesive_hint(compiled: CompiledRules, named: NDArray[np.bool_]) -> Integers
     lacks, sizes = np.zeros(compiled.n_units), np.zeros(k)
     cluster = np.full(compiled.n_units, -1, dtype=np.int64)
     for unit in order[named[order]].tolist() * (_PASSES if compiled.needed.any() else 1):
-        asking, weights = _entries(askers, unit)
+        asking, weights = entries_of(askers, unit)
         if cluster[unit] >= 0:
             left = cluster[asking] == cluster[unit]
             lacks[asking[left]] += weights[left]
             sizes[cluster[unit]] -= unit_size[unit]
             cluster[unit] = -1
-        kept = _by_cluster(cluster, k, *_entries(friends, unit))
+        kept = _by_cluster(cluster, k, *entries_of(friends, unit))
         served = _by_cluster(cluster, k, asking, np.minimum(weights, np.maximum(lacks[asking], 0)))
         gain = np.minimum(kept, needed[unit]) + served + _COHESION * kept
         # Little room is a small drawback, no room a large one.
         room = sizes * k / n
         score = gain - 0.2 * room - 10 * np.maximum(room - _FULL, 0)
-        enemies = cluster[_entries(compiled.apart, unit)[0]]
+        enemies = cluster[entries_of(compiled.apart, unit)[0]]
         score[enemies[enemies >= 0]] -= np.inf
         best = int(np.argmax(score)) if compiled.fixed[unit] < 0 else int(compiled.fixed[unit])
         joined = cluster[asking] == best
@@ -291,8 +291,3 @@ def _unit_friends(compiled: CompiledRules) -> sparse.csr_matrix:
     one, other = compiled.unit[links.row % compiled.n_nodes], compiled.unit[links.col]
     between = one != other
     return sparse.csr_matrix((np.ones(int(between.sum())), (one[between], other[between])), shape=shape)
-
-
-def _entries(matrix: Any, row: int) -> tuple[NDArray, NDArray]:
-    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    return matrix.indices[part], matrix.data[part]

@@ -15,7 +15,7 @@ from equigraph._utils.schema import decode
 from equigraph.exceptions import InputError
 from equigraph.metrics.notions import get_notion
 from equigraph.results.contents import LABELS, Parameters, Source, labels_table
-from equigraph.results.features import AttributeEntry, group_columns, stored_features
+from equigraph.results.features import AttributeEntry, stored_features
 from equigraph.results.persistence import Contents, Stored
 
 KIND = "curve"
@@ -66,17 +66,7 @@ class TradeoffPoint:
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the labels, ready for JSON."""
-        return {
-            "fairness": self.fairness,
-            "scores": {name: plain(value) for name, value in self.scores.items()},
-            "means": {name: plain(value) for name, value in self.means.items()},
-            "spreads": {name: plain(value) for name, value in self.spreads.items()},
-            "stability": plain(self.stability),
-            "sizes": self.sizes.tolist(),
-            "seed": self.seed,
-            "n_restarts": self.n_restarts,
-            "status": self.status,
-        }
+        return {name: plain(value) for name, value in vars(self).items() if name != "labels"}
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{name}={self.scores[name]:.3f}" for name in ("Q", "B", "NB"))
@@ -137,13 +127,8 @@ def contents_of(curve: Any, point: TradeoffPoint, **further: Any) -> Contents:
     return {
         TABLE: table_of(curve),
         CURVE: {**json_of(curve), **recommended},
-        LABELS: labels_of(curve, point),
+        LABELS: curve.labels_table(point),
     }
-
-
-def labels_of(curve: Any, point: TradeoffPoint) -> dict[str, NDArray]:
-    """Return the columns node, cluster and group of one point."""
-    return {"node": curve.node_names, "cluster": point.labels, **group_columns(curve)}
 
 
 def table_of(curve: Any) -> dict[str, NDArray]:
