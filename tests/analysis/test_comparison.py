@@ -139,14 +139,6 @@ def test_tuned_dials_are_the_best_of_those_tried(room):
         compare(room.adjacency, methods=["sc"], n_clusters=3, tune=True)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"methods": ["magic"]}, {"n_seeds": 0}, {"n_clusters": 1}, {"fairness": {"random": 1.0}}]
-)
-def test_bad_requests_are_refused(room, wrong):
-    with pytest.raises(ParameterError):
-        compare(room, **{"n_clusters": 3, **wrong})
-
-
 def test_errors_of_the_input_are_marked(room):
     (row,) = compare(room, methods=["random"], n_clusters=31, n_seeds=1).rows
     assert row.bad_input
@@ -284,6 +276,10 @@ def test_signed_rank_tests_match_all_signs_and_scipy():
 @pytest.mark.parametrize(
     ("wrong", "part"),
     [
+        ({"methods": ["magic"]}, "magic"),
+        ({"n_seeds": 0}, "n_seeds must be"),
+        ({"n_clusters": 1}, "n_clusters must be"),
+        ({"fairness": {"random": 1.0}}, "'random', which has no such dial"),
         ({"metrics": ["colour"]}, "no metric 'colour'"),
         ({"metrics": [lambda graph, labels: "red"], "methods": ["random"]}, None),
         ({"metrics": {"Q": n_clusters_found}}, "'Q', which is taken"),

@@ -47,10 +47,11 @@ class Friends(Rule):
     ) -> None:
         fewer = but.items() if isinstance(but, Mapping) else but
         asked = of.items() if isinstance(of, Mapping) else of
-        object.__setattr__(self, "least", least)
-        object.__setattr__(self, "but", tuple(one if isinstance(one, tuple) else (one, 0) for one in fewer))
-        object.__setattr__(
-            self, "of", None if asked is None else tuple((who, tuple(others)) for who, others in asked)
+        # The class is frozen, so the fields are set past it.
+        vars(self).update(
+            least=least,
+            but=tuple(one if isinstance(one, tuple) else (one, 0) for one in fewer),
+            of=None if asked is None else tuple((who, tuple(others)) for who, others in asked),
         )
 
     @classmethod
