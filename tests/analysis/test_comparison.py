@@ -279,7 +279,7 @@ def test_signed_rank_tests_match_all_signs_and_scipy():
         ({"methods": ["magic"]}, "magic"),
         ({"n_seeds": 0}, "n_seeds must be"),
         ({"n_clusters": 1}, "n_clusters must be"),
-        ({"fairness": {"random": 1.0}}, "'random', which has no such dial"),
+        ({"fairness": {"random": 1.0}}, "'random', which has no such dial"),  # of all methods, by default
         ({"metrics": ["colour"]}, "no metric 'colour'"),
         ({"metrics": [lambda graph, labels: "red"], "methods": ["random"]}, None),
         ({"metrics": {"Q": n_clusters_found}}, "'Q', which is taken"),

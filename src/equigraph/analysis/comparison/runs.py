@@ -124,7 +124,7 @@ def compare(
         check_parameters("compare", {"n_clusters": Integer(low=2)}, {"n_clusters": number})
     check_parameters("compare", {"n_seeds": Integer(low=1)}, {"n_seeds": n_seeds})
     scored = Metrics.of(metrics)
-    chosen = candidates_of(METHODS if methods is None else methods, fairness)
+    chosen = candidates_of(list(METHODS) if methods is None else methods, fairness)
     for name, graph in named.items():
         if tune and graph.sensitive_features is None:
             raise ParameterError(
