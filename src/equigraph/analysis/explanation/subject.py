@@ -15,7 +15,6 @@ from equigraph.graph import Graph
 from equigraph.graph.groups import Groups, contingency_table
 from equigraph.graph.names import NodePlaces, name_text
 from equigraph.metrics._table import read_nodes
-from equigraph.metrics.audit.attributes import attributes_of
 from equigraph.metrics.notions import NORMALIZED, NOTIONS, Notion
 from equigraph.results.features import graph_of
 from equigraph.rules import Facts, Rules, Violation, violations
@@ -219,7 +218,7 @@ def _moved(
 def subject_of(result: Any, graph: Any, sensitive_features: Any, rules: Any) -> Subject:
     """Return what is explained of a result: its graph, what its method climbed, and the rules it was made under."""
     known, parameters = graph_of(result, graph), result.parameters
-    attributes = attributes_of(read_nodes(known), sensitive_features)
+    attributes = read_nodes(known).attributes(sensitive_features, known.attribute)
     weights = {}
     if attributes is not None:
         weights = dict(zip(attributes.names, attributes.weights.tolist(), strict=True))

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equigraph._utils.records import plain
-from equigraph._utils.schema import decode
 from equigraph.exceptions import InputError
 from equigraph.metrics.notions import get_notion
 from equigraph.results.contents import LABELS, Parameters, Source, labels_table
 from equigraph.results.features import AttributeEntry, stored_features
-from equigraph.results.persistence import Contents, Stored
+from equigraph.results.formats import Stored, decode
+from equigraph.results.persistence import Contents
 
 KIND = "curve"
 CURVE, TABLE = "curve.json", "curve.csv"

@@ -23,7 +23,7 @@ from equigraph.base import GraphClusterer
 from equigraph.graph import Graph
 from equigraph.metrics.agreement import seed_stability
 from equigraph.metrics.notions import get_notion
-from equigraph.results.scoring import score_labels
+from equigraph.results.cluster import score_labels
 from equigraph.search.agree import as_rules
 from equigraph.search.pool import TOLERANCE
 from equigraph.stores.blocks import BlockGraph
