@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 _MODULES = {
-    "explain": "equigraph.analysis.explanation.result",
+    "explain": "equigraph.analysis.explanation.explain",
     "price": "equigraph.analysis.pricing",
     "StabilityDisplay": "equigraph.plotting",
     "TradeoffDisplay": "equigraph.plotting",

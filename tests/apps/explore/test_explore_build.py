@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from equigraph.apps.explore.errors import _SENTENCES
-from equigraph.rules.registry import KINDS
+from equigraph.rules.rules import KINDS
 
 WEB = Path(__file__).parents[3] / "web"
 STATIC = Path(__file__).parents[3] / "src/equigraph/apps/explore/static"

@@ -1,4 +1,4 @@
-"""Why one person is where they are."""
+"""Why a person is where they are, and why two clusters are two: in numbers and in words."""
 
 from __future__ import annotations
 
@@ -7,18 +7,33 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equigraph._utils.notebook import page_of
 from equigraph._utils.records import plain
 from equigraph._utils.text import count, listed
-from equigraph.analysis.explanation.subject import Aim, Subject
+from equigraph.analysis.explanation.subject import Aim, Subject, subject_of
+from equigraph.exceptions import ParameterError
 from equigraph.rules import Violation
 
-# Names in a sentence, and clusters in a text; the fields have all of them.
-_NAMES, _CLUSTERS = 6, 12
+# Names, groups and clusters in a text; the fields have all of them.
+_NAMES, _GROUPS, _CLUSTERS = 6, 6, 12
 # Smaller changes are rounding.
 _NOTHING = 1e-12
+
+
+def explain(
+    result: Any, one: Any, other: Any, *, graph: Any, sensitive_features: Any, rules: Any
+) -> NodeExplanation | PairExplanation:
+    """Explain a node, or a pair of clusters; see `equigraph.ClusteringResult.explain`."""
+    subject = subject_of(result, graph, sensitive_features, rules)
+    return explain_node(subject, one) if other is None else explain_pair(subject, one, other)
+
+
+def _changes(aim: Aim, Q: float, fairness: Mapping[str, float]) -> str:
+    """Return the changes of all scores in words."""
+    measure, several = aim.notion.measure, len(fairness) > 1
+    gains = [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in fairness.items()]
+    return ", ".join([f"Q {Q:+.4f}", *gains])
 
 
 @dataclass(frozen=True)
@@ -115,17 +130,17 @@ class NodeExplanation:
         for one in self.linked:
             move = by_cluster.get(one.cluster)
             if move is None:
-                rows.append([f"{one.cluster} (here)", one.number, None, *(None for _ in self.fairness), ""])
+                cells: list[Any] = [
+                    f"{one.cluster} (here)",
+                    one.number,
+                    None,
+                    *(None for _ in self.fairness),
+                    "",
+                ]
             else:
-                rows.append(
-                    [
-                        one.cluster,
-                        one.number,
-                        move.Q,
-                        *move.fairness.values(),
-                        "; ".join(map(str, move.breaks)),
-                    ]
-                )
+                breaks = "; ".join(map(str, move.breaks))
+                cells = [one.cluster, one.number, move.Q, *move.fairness.values(), breaks]
+            rows.append(cells)
         return page_of(self._where(), heads, rows)
 
     def __str__(self) -> str:
@@ -153,11 +168,7 @@ class NodeExplanation:
         return f"{count(total, 'linked person', 'linked people')}: {listed(text)}{none}."
 
     def _move_in_words(self, move: Move) -> str:
-        measure = self.aim.notion.measure
-        several = len(move.fairness) > 1
-        parts = [f"Q {move.Q:+.4f}"]
-        parts += [f"{measure}{f' {name}' * several} {gain:+.4f}" for name, gain in move.fairness.items()]
-        text = f"In cluster {move.cluster} instead: {', '.join(parts)}"
+        text = f"In cluster {move.cluster} instead: {_changes(self.aim, move.Q, move.fairness)}"
         text += f"; it would break a rule: {' '.join(map(str, move.breaks))}" if move.breaks else "."
         return f"{text} It would mend: {' '.join(map(str, move.mends))}" if move.mends else text
 
@@ -219,13 +230,11 @@ def explain_node(subject: Subject, name: Any) -> NodeExplanation:
 def _linked(subject: Subject, node: int) -> tuple[Linked, ...]:
     others, data = subject.row(node)
     clusters = subject.labels[others]
-    weights: NDArray[Any] = np.bincount(clusters, weights=data, minlength=subject.n_clusters)
-    names: list[list[Any]] = [[] for _ in range(subject.n_clusters)]
+    weights = np.bincount(clusters, weights=data, minlength=subject.n_clusters).tolist()
+    names: list[list[Any]] = [[] for _ in weights]
     for cluster, name in zip(clusters.tolist(), subject.graph.node_names[others].tolist(), strict=True):
         names[cluster].append(name)
-    return tuple(
-        Linked(cluster, len(own), float(weights[cluster]), tuple(own)) for cluster, own in enumerate(names)
-    )
+    return tuple(Linked(cluster, len(own), weights[cluster], tuple(own)) for cluster, own in enumerate(names))
 
 
 def _moves(subject: Subject, node: int) -> tuple[Move, ...]:
@@ -248,3 +257,134 @@ def _moves(subject: Subject, node: int) -> tuple[Move, ...]:
 def _few(names: tuple[Any, ...]) -> str:
     shown = [str(name) for name in names[:_NAMES]]
     return listed(shown) if len(names) <= _NAMES else f"{', '.join(shown)} and {len(names) - _NAMES:,} more"
+
+
+@dataclass(frozen=True, repr=False)
+class PairExplanation:
+    """Why two clusters are two; printing it says so in words.
+
+    Attributes
+    ----------
+    clusters, sizes : tuple of int
+        The two, and their numbers of nodes.
+    inside : tuple of float
+        Link weight within each.
+    between : float
+        Link weight that joins them.
+    by_chance : float
+        The weight that would join them if links were drawn at random, with everybody's number of links as it is.
+    Q : float
+        Change of the modularity if the two were one.
+    fairness : dict of str to float
+        Change of the notion for each attribute.
+    objective : float or None
+        Change of what the method climbed; None where it has no dial.
+    compositions : dict of str to dict
+        For each attribute the members of each group, in the first cluster and in the second.
+    breaks, mends : tuple of Violation
+        Violations of rules that there would be and are not, and that there are and would not be.
+    weighted : bool
+        Whether links have weights, so that sums of them are no numbers of links.
+    aim : Aim
+        What the method climbed.
+    """
+
+    clusters: tuple[int, int]
+    sizes: tuple[int, int]
+    inside: tuple[float, float]
+    between: float
+    by_chance: float
+    Q: float
+    fairness: Mapping[str, float]
+    objective: float | None
+    compositions: Mapping[str, Mapping[Any, tuple[int, int]]]
+    breaks: tuple[Violation, ...]
+    mends: tuple[Violation, ...]
+    weighted: bool
+    aim: Aim
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        return {
+            **vars(self),
+            "compositions": {
+                name: {str(plain(group)): list(pair) for group, pair in counts.items()}
+                for name, counts in self.compositions.items()
+            },
+            "breaks": list(map(str, self.breaks)),
+            "mends": list(map(str, self.mends)),
+            "aim": self.aim.in_words,
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the two clusters as a table, for a notebook."""
+        rows: list[list[Any]] = [["nodes", *self.sizes], ["links inside", *self.inside]]
+        for name, counts in self.compositions.items():
+            rows += [[f"{name} {group}", *pair] for group, pair in counts.items()]
+        return page_of(self.conclusion, ["", *map(str, self.clusters)], rows)
+
+    def __str__(self) -> str:
+        one, other = self.clusters
+        what = "link weight" if self.weighted else "links"
+        lines = [
+            f"Cluster {one} has {count(self.sizes[0], 'node')}, cluster {other} {self.sizes[1]:,}.",
+            f"{what.capitalize()}: {self.inside[0]:g} within cluster {one}, {self.inside[1]:g} within cluster {other}, "
+            f"{self.between:g} between them, where chance would give {self.by_chance:.1f}.",
+        ]
+        for name, counts in self.compositions.items():
+            shown = [f"{group} {pair[0]} and {pair[1]}" for group, pair in list(counts.items())[:_GROUPS]]
+            lines.append(f"Of {name}: {'; '.join(shown)}.")
+        lines.append(f"As one cluster: {_changes(self.aim, self.Q, self.fairness)}.")
+        if self.breaks:
+            lines.append(f"That would break rules: {' '.join(map(str, self.breaks))}")
+        return "\n".join([*lines, self.conclusion])
+
+    __repr__ = __str__
+
+    @property
+    def conclusion(self) -> str:
+        """The answer in one sentence."""
+        gain, what = (self.Q, "Q") if self.objective is None else (self.objective, self.aim.in_words)
+        if gain < 0:
+            why = "what links gain, fairness loses"
+            if self.Q < 0:
+                why = "fewer links join them than chance would give"
+            return f"They are two because as one they would lower {what} by {-gain:.4f}: {why}."
+        return (
+            f"As one they would raise {what} by {gain:.4f}: they are two because so many clusters were asked for, or "
+            "because no better division was found."
+        )
+
+
+def explain_pair(subject: Subject, one: Any, other: Any) -> PairExplanation:
+    """Explain why two clusters are two."""
+    a, b = subject.cluster(one), subject.cluster(other)
+    if a == b:
+        raise ParameterError(f"Cluster {a} is given twice: expected two clusters.")
+    for cluster in (a, b):
+        if subject.sizes[cluster] == 0:
+            raise ParameterError(f"Cluster {cluster} has no node, so there is nothing to compare.")
+    aa, ab, bb = subject.weight(a, a), subject.weight(a, b), subject.weight(b, b)
+    total = float(subject.degrees.sum())
+    Q, fairness = subject.merge_modularity(a, b, ab), subject.merge_fairness(a, b)
+    joined = np.where(subject.labels == b, a, subject.labels)
+    breaks, mends = subject.rules_after(joined, None)
+    compositions = {}
+    for name, table in subject.tables.items():
+        pairs = zip(table[a].tolist(), table[b].tolist(), strict=True)
+        compositions[name] = dict(zip(subject.attributes[name].names.tolist(), pairs, strict=True))
+    return PairExplanation(
+        clusters=(a, b),
+        sizes=(int(subject.sizes[a]), int(subject.sizes[b])),
+        inside=(aa / 2, bb / 2),
+        between=ab,
+        by_chance=float(subject.volumes[a] * (subject.volumes[b] / total)) if total else 0.0,
+        Q=Q,
+        fairness=fairness,
+        objective=subject.aim.objective(Q, fairness),
+        compositions=compositions,
+        breaks=breaks,
+        mends=mends,
+        weighted=subject.graph.is_weighted,
+        aim=subject.aim,
+    )
